@@ -1,0 +1,175 @@
+"""Floor division in canonical form.
+
+Rewrites (floor semantics need no condition on signs; Python, ONNX): multiples of the divisor leave the floor; the
+common factor cancels; `floor((floor(x/d) + y)/q)` is `floor((x + d*y)/(d*q))` for every integer y.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Floor, Monomial, Scope, scope_of, terms_of
+from shapeinf.algebra.interval import bounds_of, finite, quotient_bounds
+
+_MAX_STEPS = 128
+
+
+def ceildiv(a: Dim, b: Dim) -> Dim:
+    """`ceil(a / b)` for a positive divisor, as `(a + b - 1) // b`.
+
+    >>> ceildiv(7, 2)
+    4
+    """
+    return (a + b - 1) // b
+
+
+def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
+    """`floor(p / q)`; ZeroDivisionError when `q` is the constant 0."""
+    if isinstance(p, int) and isinstance(q, int):
+        return p // q
+    if p == 0:
+        return 0
+    result = _by_int(scope, p, q) if isinstance(q, int) else _by_dimension(scope, p, q)
+    scope.quotients[p, q] = result
+    return result
+
+
+def _by_int(scope: Scope, p: Dim, q: int) -> Dim:
+    if q == 0:
+        raise ZeroDivisionError("division of a dimension by zero")
+    if q < 0:
+        return floordiv(scope, -p, -q)
+    outside = scope.make({m: c // q for m, c in terms_of(scope, p)})
+    rest = scope.make({m: c % q for m, c in terms_of(scope, p)})
+    return outside + _proper(scope, rest, q)
+
+
+def _proper(scope: Scope, r: Dim, q: int) -> Dim:
+    """`floor(r/q)` where every coefficient of r is in 0..q-1."""
+    if isinstance(r, int):
+        return r // q
+    lo, hi = bounds_of(r)
+    if lo > -float("inf") and hi < float("inf") and lo // q == hi // q:
+        return int(lo // q)
+    common = gcd(q, *(c for m, c in r.terms if m))
+    if common > 1:
+        reduced = scope.make({m: c // common for m, c in r.terms})
+        return floordiv(scope, reduced, q // common)
+    nested = _nested_floor(scope, r)
+    if nested is not None:
+        atom, rest = nested
+        assert isinstance(atom.denominator, int)
+        return floordiv(scope, atom.numerator + rest * atom.denominator, q * atom.denominator)
+    return _atom(scope, r, q)
+
+
+def _nested_floor(scope: Scope, r: Dimension) -> tuple[Floor, Dim] | None:
+    """The only floor atom of `r` with coefficient 1 and a constant divisor, and what is left of `r`."""
+    found: tuple[Floor, Monomial] | None = None
+    for monomial, coefficient in r.terms:
+        atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
+        if coefficient == 1 and isinstance(atom, Floor) and isinstance(atom.denominator, int):
+            if found is not None:
+                return None
+            found = atom, monomial
+    if found is None:
+        return None
+    return found[0], scope.make({m: c for m, c in r.terms if m != found[1]})
+
+
+def _by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
+    if p is q:
+        return 1
+    quotient, rest = _divide(scope, p, q)
+    if rest == 0:
+        return quotient
+    if len(q.terms) > 1:  # a partial quotient by several terms depends on their order: not canonical
+        quotient, rest = 0, p
+    rest, divisor = _cancel(scope, rest, q)
+    if isinstance(divisor, int) or (rest, divisor) != (p, q):
+        return quotient + floordiv(scope, rest, divisor)
+    low, high = quotient_bounds(bounds_of(rest), bounds_of(divisor))
+    if low == high:
+        return quotient + int(low)
+    return quotient + _atom(scope, rest, divisor)
+
+
+def _atom(scope: Scope, p: Dim, q: Dim) -> Dimension:
+    depth = 1 + max(0 if isinstance(d, int) else d.depth for d in (p, q))
+    if depth > MAX_DEPTH:
+        low, high = quotient_bounds(bounds_of(p), bounds_of(q))
+        return scope.opaque(f"a division nests deeper than {MAX_DEPTH}", finite(low), finite(high))
+    return scope.floor(p, q)
+
+
+def _divide(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
+    """Polynomial long division by the leading term of `q`: quotient and rest."""
+    lead, factor = q.terms[-1]
+    quotient: Dim = 0
+    rest: dict[Monomial, int] = {}
+    todo = dict(terms_of(scope, p))
+    for _ in range(_MAX_STEPS):
+        if not todo:
+            break
+        monomial = max(todo)
+        coefficient = todo.pop(monomial)
+        left = _without(monomial, lead)
+        times = coefficient // factor if left is not None else 0
+        if times == 0 or left is None:
+            rest[monomial] = rest.get(monomial, 0) + coefficient
+            continue
+        step = scope.make({left: times})
+        quotient = quotient + step
+        todo[monomial] = coefficient
+        for m, c in terms_of(scope, step * q):
+            todo[m] = todo.get(m, 0) - c
+            if todo[m] == 0:
+                del todo[m]
+        if monomial in todo:
+            rest[monomial] = rest.get(monomial, 0) + todo.pop(monomial)
+    for m, c in todo.items():
+        rest[m] = rest.get(m, 0) + c
+    return quotient, scope.make(rest)
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """The monomial divided by `part`, None when it does not divide."""
+    left = list(monomial)
+    for atom in part:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def _cancel(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
+    """Divide both by their common integer and monomial factor (non-zero: q is)."""
+    terms = (*terms_of(scope, p), *q.terms)
+    number = gcd(*(c for _, c in terms))
+    common = list(terms[0][0])
+    for monomial, _ in terms[1:]:
+        left = list(monomial)
+        common = [a for a in common if a in left and (left.remove(a) or True)]
+    if number == 1 and not common:
+        return p, q
+    part = tuple(common)
+
+    def reduce(d: Dim) -> Dim:
+        return scope.make({_without(m, part) or (): c // number for m, c in terms_of(scope, d)})
+
+    return reduce(p), reduce(q)
+
+
+def exact_quotient(p: Dim, q: Dim) -> Dim | None:
+    """`p / q` when `q` divides `p` as a polynomial, else None.
+
+    >>> exact_quotient(12, 4), exact_quotient(12, 5)
+    (3, None)
+    """
+    scope = scope_of((p, q))
+    if scope is None:
+        return p // q if q and p % q == 0 else None  # type: ignore[return-value]
+    if q == 0:
+        return None
+    quotient = p // q
+    return quotient if quotient * q is p or quotient * q == p else None

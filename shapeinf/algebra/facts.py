@@ -1,0 +1,375 @@
+"""What one inference has learned about its dims: equalities, ranges, divisibility, relations, guards.
+
+Every fact carries the `Source` that said it. Telling is a meet: facts are only added, never taken back (a what-if is a
+`copy`). An equation that can be solved for a symbol with coefficient 1 or -1 is solved, unknowns before names and late
+names before early ones, so the same facts give the same canonical forms in any order; an equation that cannot is kept
+as a guard, sound but not complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import gcd, inf
+
+import attrs
+
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope, Symbol
+from shapeinf.algebra.evaluation import substitute
+from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with, declared
+from shapeinf.errors import Contradiction, Source
+
+_MAX_RELATIONS_TRIED = 64
+
+
+@attrs.frozen
+class Relation:
+    """`expression >= 0`."""
+
+    expression: Dim
+    source: Source
+
+
+@attrs.frozen
+class Divisibility:
+    """`divisor` divides `expression`."""
+
+    expression: Dim
+    divisor: int
+    source: Source
+
+
+@attrs.frozen
+class Guard:
+    """A condition that could only be kept: `equation == 0`, or a text where it is no single equation."""
+
+    text: str
+    source: Source
+    equation: Dim | None = None
+
+
+class Facts:
+    """The facts of one inference over the symbols of one `Scope`."""
+
+    def __init__(self, scope: Scope) -> None:
+        """Nothing is known but the declared bounds of the symbols."""
+        self.scope = scope
+        self.version = 0
+        self.solved: dict[Dimension, Dim] = {}
+        self.sources: dict[Dimension, Source] = {}
+        self.ranges: dict[int, tuple[Bounds, Source]] = {}
+        self.relations: list[Relation] = []
+        self.divisibilities: list[Divisibility] = []
+        self.guards: list[Guard] = []
+        self._canonical: dict[Dimension, Dim] = {}
+        self._bounds: dict[Dimension, Bounds] = {}
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def canon(self, d: Dim) -> Dim:
+        """The canonical form of a dim under the equalities known today."""
+        if isinstance(d, int) or not self.solved:
+            return d
+        found = self._canonical.get(d)
+        if found is None:
+            found = self._canonical[d] = substitute(d, self.solved)
+        return found
+
+    def bounds(self, d: Dim) -> Bounds:
+        """Bounds as numbers, infinities for none (the inside form of `interval`)."""
+        if isinstance(d, int):
+            return d, d
+        found = self._bounds.get(d)
+        if found is None:
+            found = self._bounds[d] = bounds_with(self.canon(d), self._lookup)
+        return found
+
+    def interval(self, d: Dim) -> Interval:
+        """Bounds of a dim under the facts."""
+        return as_interval(self.bounds(d))
+
+    def _lookup(self, atom: int, symbol: Symbol) -> Bounds:
+        low, high = declared(atom, symbol)
+        told = self.ranges.get(atom)
+        return (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
+
+    def prove_le(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
+        low, high = self.bounds(b - a)
+        if low >= 0:
+            return True
+        if high < 0:
+            return False
+        difference = self.canon(b - a)
+        for relation in self.relations[:_MAX_RELATIONS_TRIED]:
+            known = self.canon(relation.expression)
+            if self.bounds(difference - known)[0] >= 0:
+                return True
+            if self.bounds(difference + known)[1] < 0:
+                return False
+        return None
+
+    def prove_eq(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a == b` always, never, or not decided."""
+        if a is b or a == b:
+            return True
+        e = self.canon(a - b)
+        if isinstance(e, int):
+            return e == 0
+        low, high = self.bounds(e)
+        if low > 0 or high < 0 or _no_root(e):
+            return False
+        return None
+
+    def prove_ne(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a != b` always, never, or not decided."""
+        equal = self.prove_eq(a, b)
+        return None if equal is None else not equal
+
+    @property
+    def equalities(self) -> dict[Dimension, Dim]:
+        """Each solved symbol with what it equals."""
+        return dict(self.solved)
+
+    def copy(self) -> Facts:
+        """Independent facts over the same scope, for a what-if."""
+        other = Facts(self.scope)
+        other._restore(self._snapshot())
+        other.version = self.version
+        return other
+
+    # -- telling -----------------------------------------------------------------------------------------------------
+
+    def tell_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+        """Learn `a == b`; the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
+        if a is b:
+            return self.canon(a)
+        equation = self.canon(a - b)
+        if equation != 0:
+            with self._all_or_nothing():
+                self._equate(equation, source, (str(a), str(b)))
+        return self.canon(a)
+
+    def tell_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
+        """Learn `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
+        with self._all_or_nothing():
+            self._bound(self.canon(d), (-inf if lo is None else lo, inf if hi is None else hi), source)
+
+    def tell_le(self, a: Dim, b: Dim, source: Source) -> None:
+        """Learn `a <= b`. Raises Contradiction when it cannot hold."""
+        with self._all_or_nothing():
+            self._bound(self.canon(b - a), (0, inf), source)
+
+    def tell_divisible(self, d: Dim, divisor: int, source: Source) -> None:
+        """Learn that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
+        e = self.canon(d)
+        rest = e % divisor
+        if rest == 0:
+            return
+        if isinstance(rest, int) or self.bounds(rest)[0] > 0:
+            raise Contradiction(f"{d} must be divisible by {divisor}", source)
+        if not any(x.expression is e and x.divisor % divisor == 0 for x in self.divisibilities):
+            self.divisibilities.append(Divisibility(e, divisor, source))
+            self._changed()
+
+    def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
+        """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
+        self.ranges[symbol.terms[0][0][0]] = (bounds, source)
+        self._changed()
+
+    def add_guard(self, text: str, source: Source) -> None:
+        """Keep a condition that is no single equation, as text; told twice is told once."""
+        guard = Guard(text, source)
+        if guard not in self.guards:
+            self.guards.append(guard)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._canonical.clear()
+        self._bounds.clear()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        before = self._snapshot()
+        try:
+            yield
+        except Contradiction:
+            self._restore(before)
+            raise
+
+    def _snapshot(self) -> tuple[object, ...]:
+        return (
+            dict(self.solved),
+            dict(self.sources),
+            dict(self.ranges),
+            list(self.relations),
+            list(self.divisibilities),
+            list(self.guards),
+        )
+
+    def _restore(self, state: tuple[object, ...]) -> None:
+        names = ("solved", "sources", "ranges", "relations", "divisibilities", "guards")
+        for name, value in zip(names, state, strict=True):
+            setattr(self, name, value)
+        self._changed()
+
+    def _equate(self, e: Dim, source: Source, operands: tuple[str, str]) -> None:
+        """Learn `e == 0` for a canonical `e`."""
+        e = self._primitive(e)
+        if e == 0:
+            return
+        if isinstance(e, int) or _no_root(e) or not self._may_be_zero(e):
+            raise Contradiction("dimensions must be equal", source, self._blame(e), operands)
+        pivot = _pivot(e)
+        if pivot is None:
+            self._keep(e, source, operands)
+            return
+        symbol, sign = pivot
+        value = symbol - e * sign
+        low, high = self._lookup(symbol.terms[0][0][0], symbol.symbol)
+        self._solve(symbol, value, source)
+        self._bound(self.canon(value), (low, high), source)
+        self._recheck()
+
+    def _may_be_zero(self, e: Dim) -> bool:
+        low, high = self.bounds(e)
+        return low <= 0 <= high
+
+    def _primitive(self, e: Dim) -> Dim:
+        """`e` without its common integer and without common symbols that are at least 1."""
+        if isinstance(e, int):
+            return e
+        number = gcd(*(c for _, c in e.terms))
+        common = [a for a in set(e.terms[0][0]) if all(a in m for m, _ in e.terms)]
+        positive = [a for a in common if self.bounds(self.scope.atom_dim(a))[0] >= 1]
+        if number == 1 and not positive:
+            return e
+        reduced: dict[Monomial, int] = {}
+        for monomial, coefficient in e.terms:
+            left = list(monomial)
+            for atom in positive:
+                left.remove(atom)
+            reduced[tuple(left)] = coefficient // number
+        return self._primitive(self.scope.make(reduced)) if positive else self.scope.make(reduced)
+
+    def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
+        replaced = {symbol: value}
+        self.solved = {s: substitute(v, replaced) for s, v in self.solved.items()}
+        self.solved[symbol] = value
+        self.sources[symbol] = source
+        self._changed()
+
+    def _keep(self, e: Dimension, source: Source, operands: tuple[str, str]) -> None:
+        if not any(g.equation is e for g in self.guards):
+            self.guards.append(Guard(f"{operands[0]} == {operands[1]}", source, e))
+            self._changed()
+
+    def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
+        """Learn bounds of a canonical `e`."""
+        low, high = self.bounds(e)
+        if bounds[0] > high or bounds[1] < low:
+            raise Contradiction(f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}", source, self._blame(e))
+        if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
+            return
+        linear = _linear(e)
+        if linear is None:
+            self._relate(e, bounds, source)
+            return
+        symbol, factor, constant = linear
+        low, high = (b - constant for b in (bounds if factor > 0 else bounds[::-1]))
+        new_low = -(-low // factor) if low not in (inf, -inf) else -inf
+        new_high = high // factor if high not in (inf, -inf) else inf
+        self._narrow(symbol, (new_low, new_high), source)
+
+    def _relate(self, e: Dimension, bounds: Bounds, source: Source) -> None:
+        wanted = [e - int(bounds[0])] if bounds[0] > -inf else []
+        if bounds[1] < inf:
+            wanted.append(int(bounds[1]) - e)
+        for expression in wanted:
+            if self.prove_le(0, expression) is None:
+                self.relations.append(Relation(expression, source))
+                self._changed()
+
+    def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
+        atom = symbol.terms[0][0][0]
+        low, high = self._lookup(atom, symbol.symbol)
+        new = max(low, bounds[0]), min(high, bounds[1])
+        if new[0] > new[1]:
+            raise Contradiction(
+                f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}",
+                source,
+                self._blame(symbol),
+            )
+        if new == (low, high):
+            return
+        self.ranges[atom] = (new, source)
+        self._changed()
+        if new[0] == new[1]:
+            self._solve(symbol, int(new[0]), source)
+        self._recheck()
+
+    def _recheck(self) -> None:
+        """Look again at all facts that could only be kept: they may be decided, contradicted or solvable now."""
+        kept, self.guards = self.guards, []
+        for guard in kept:
+            equation = None if guard.equation is None else self._primitive(self.canon(guard.equation))
+            if equation is None:
+                self.guards.append(guard)
+            elif equation != 0:
+                self._equate(equation, guard.source, (guard.text, "true"))
+        for relation in self.relations:
+            expression = self.canon(relation.expression)
+            if self.bounds(expression)[1] < 0:
+                raise Contradiction(f"{relation.expression} must be at least 0", relation.source, self._blame(expression))
+        for fact in self.divisibilities:
+            rest = self.canon(fact.expression) % fact.divisor
+            if self.bounds(rest)[0] > 0:
+                raise Contradiction(f"{fact.expression} must be divisible by {fact.divisor}", fact.source)
+
+    def _blame(self, e: Dim) -> Source | None:
+        """A source of what is known about the symbols of `e` (or of anything solved, when it is a constant)."""
+        if isinstance(e, Dimension):
+            for symbol in e.symbols():
+                told = self.ranges.get(symbol.terms[0][0][0])
+                if told is not None:
+                    return told[1]
+                if not symbol.symbol.anonymous:
+                    return Source("", f"{symbol} lies in {self.interval(symbol)}")
+        return next(reversed(self.sources.values()), None) if self.sources else None
+
+
+def _no_root(e: Dimension) -> bool:
+    """True when no integers make `e` zero because of common factors: `2*a + 4*b + 1`."""
+    constant = next((c for m, c in e.terms if not m), 0)
+    return constant % gcd(*(c for m, c in e.terms if m)) != 0
+
+
+def _pivot(e: Dimension) -> tuple[Dimension, int] | None:
+    """The symbol to solve for: linear with coefficient 1 or -1 and nowhere else in `e`; unknowns and late names first."""
+    scope = e.scope
+    best: tuple[bool, int] | None = None
+    sign = 1
+    for monomial, coefficient in e.terms:
+        if len(monomial) != 1 or coefficient not in (1, -1):
+            continue
+        atom = scope.atoms[monomial[0]]
+        rank = (isinstance(atom, Symbol) and atom.anonymous, monomial[0])
+        if isinstance(atom, Symbol) and (best is None or rank > best) and not _elsewhere(e, monomial):
+            best, sign = rank, coefficient
+    return None if best is None else (scope.atom_dim(best[1]), sign)
+
+
+def _elsewhere(e: Dimension, monomial: Monomial) -> bool:
+    symbol = e.scope.atom_dim(monomial[0])
+    return any(symbol in e.scope.symbols_of(a) for m, _ in e.terms if m != monomial for a in m)
+
+
+def _linear(e: Dimension) -> tuple[Dimension, int, int] | None:
+    """`factor*symbol + constant` as its parts, None for anything else."""
+    constant = next((c for m, c in e.terms if not m), 0)
+    rest = [(m, c) for m, c in e.terms if m]
+    if len(rest) != 1 or len(rest[0][0]) != 1 or not isinstance(e.scope.atoms[rest[0][0][0]], Symbol):
+        return None
+    return e.scope.atom_dim(rest[0][0][0]), rest[0][1], constant

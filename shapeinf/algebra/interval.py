@@ -1,0 +1,187 @@
+"""Bounds of dimensions: interval arithmetic with the cases that plain intervals lose.
+
+Inside, a bound is an int or an infinity (float); `Interval` shows None for no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import attrs
+
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
+
+Bounds = tuple[float, float]
+Lookup = Callable[[int, Symbol], Bounds]
+
+_MAX_SPLITS = 6
+
+
+@attrs.frozen
+class Interval:
+    """Closed integer bounds; None is no bound.
+
+    >>> str(Interval(1, None))
+    '1..'
+    """
+
+    lo: int | None
+    hi: int | None
+
+    def __str__(self) -> str:
+        """`lo..hi`, the grammar of user input."""
+        return f"{'' if self.lo is None else self.lo}..{'' if self.hi is None else self.hi}"
+
+    def __contains__(self, value: int) -> bool:
+        """Whether a value lies inside."""
+        return (self.lo is None or self.lo <= value) and (self.hi is None or value <= self.hi)
+
+
+def finite(bound: float) -> int | None:
+    """None for an infinity, else the int."""
+    return None if bound in (inf, -inf) else int(bound)
+
+
+def as_interval(bounds: Bounds) -> Interval:
+    """Bounds as an `Interval`."""
+    return Interval(finite(bounds[0]), finite(bounds[1]))
+
+
+def interval(d: Dim) -> Interval:
+    """Bounds of a dim from the declared bounds of its symbols.
+
+    >>> x = Scope().symbol("x", 1, 9)
+    >>> str(interval(2 * x + 1)), str(interval(x % 4))
+    ('3..19', '0..3')
+    """
+    return as_interval(bounds_of(d))
+
+
+def declared(_: int, symbol: Symbol) -> Bounds:
+    """The bounds that a symbol was made with."""
+    return (-inf if symbol.lo is None else symbol.lo, inf if symbol.hi is None else symbol.hi)
+
+
+def bounds_of(d: Dim) -> Bounds:
+    """Bounds from declared symbol bounds, kept with the dimension."""
+    if isinstance(d, int):
+        return d, d
+    if d.bounds is None:
+        d.bounds = bounds_with(d, declared)
+    return d.bounds
+
+
+def bounds_with(d: Dim, lookup: Lookup, splits: int = _MAX_SPLITS) -> Bounds:
+    """Bounds of a dim when `lookup` gives the bounds of each symbol."""
+    if isinstance(d, int):
+        return d, d
+    scope = d.scope
+    result = _plain(d, lookup)
+    if len(d.terms) > 1 and splits > 0:
+        result = _meet(result, _factored(d, lookup, splits))
+        for monomial, coefficient in d.terms:
+            atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
+            if isinstance(atom, Floor) and isinstance(atom.denominator, int):
+                return _meet(result, _through_floor(d, monomial, coefficient, atom, lookup, splits - 1))
+            if isinstance(atom, Maximum):
+                return _meet(result, _through_max(d, monomial, coefficient, atom, lookup, splits - 1))
+    return result
+
+
+def _meet(a: Bounds, b: Bounds) -> Bounds:
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def _plain(d: Dimension, lookup: Lookup) -> Bounds:
+    lo: float = 0
+    hi: float = 0
+    for monomial, coefficient in d.terms:
+        low, high = _monomial_bounds(d.scope, monomial, lookup)
+        low, high = _times((coefficient, coefficient), (low, high))
+        lo, hi = lo + low, hi + high
+    return lo, hi
+
+
+def _factored(d: Dimension, lookup: Lookup, splits: int) -> Bounds:
+    """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
+    common = set(d.terms[0][0])
+    for monomial, _ in d.terms[1:]:
+        common.intersection_update(monomial)
+    if not common:
+        return -inf, inf
+    atom = min(common)
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in d.terms:
+        left = list(monomial)
+        left.remove(atom)
+        rest[tuple(left)] = coefficient
+    factor = _atom_bounds(d.scope, atom, lookup)
+    return _times(factor, bounds_with(d.scope.make(rest), lookup, splits - 1))
+
+
+def _monomial_bounds(scope: Scope, monomial: Monomial, lookup: Lookup) -> Bounds:
+    result: Bounds = (1, 1)
+    previous = -1
+    for atom in monomial:
+        if atom == previous:
+            continue
+        previous = atom
+        power = monomial.count(atom)
+        low, high = _atom_bounds(scope, atom, lookup)
+        factor = (low, high)
+        for _ in range(power - 1):
+            factor = _times(factor, (low, high))
+        if power % 2 == 0 and low < 0:
+            factor = (max(factor[0], 0), factor[1])
+        result = _times(result, factor)
+    return result
+
+
+def _atom_bounds(scope: Scope, atom: int, lookup: Lookup) -> Bounds:
+    found = scope.atoms[atom]
+    if isinstance(found, Symbol):
+        return lookup(atom, found)
+    if isinstance(found, Floor):
+        return quotient_bounds(bounds_with(found.numerator, lookup), bounds_with(found.denominator, lookup))
+    pairs = [bounds_with(a, lookup) for a in found.args]
+    return max(p[0] for p in pairs), max(p[1] for p in pairs)
+
+
+def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, lookup: Lookup, splits: int) -> Bounds:
+    """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
+    q = atom.denominator
+    assert isinstance(q, int)
+    rest = d.scope.make({k: v for k, v in d.terms if k != m})
+    low, high = bounds_with(rest * q + atom.numerator * c, lookup, splits)
+    low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
+    return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
+
+
+def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, lookup: Lookup, splits: int) -> Bounds:
+    """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
+    rest = d.scope.make({k: v for k, v in d.terms if k != m})
+    pairs = [bounds_with(rest + a * c, lookup, splits) for a in atom.args]
+    pick = max if c > 0 else min
+    return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
+
+
+def _times(a: Bounds, b: Bounds) -> Bounds:
+    products = [0 if x == 0 or y == 0 else x * y for x in a for y in b]
+    return min(products), max(products)
+
+
+def quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
+    """Bounds of `floor(a/b)`; nothing is known when the divisor may be zero or negative."""
+    if b[0] <= 0:
+        if b[1] >= 0 and a[0] >= 0 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
+            return quotient_bounds(a, (1, b[1]))
+        return -inf, inf
+    corners = [_floor(x, y) for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _floor(x: float, y: float) -> float:
+    if y == inf:
+        return 0 if x >= 0 else -1
+    return x if x in (inf, -inf) else x // y

@@ -1,0 +1,221 @@
+"""Text to dimensions: the strict grammar of users, the lenient one of files.
+
+Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes. Lenient: also what
+exporters write (`floor(H/2)`, `Max(1, s3)`); what is no expression is one opaque symbol; nothing crashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from shapeinf.algebra.dimension import Dim, Scope
+from shapeinf.algebra.division import ceildiv, exact_quotient
+from shapeinf.algebra.extremum import maximum, minimum
+
+MAX_LENGTH = 10_000
+MAX_NESTING = 50
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/]))")
+_HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
+
+
+class DimSyntaxError(ValueError):
+    """A dimension text that is no expression; says where and what was expected."""
+
+    def __init__(self, text: str, position: int, expected: str) -> None:
+        """`position` counts characters from 0."""
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        super().__init__(f"{shown!r} is not a dimension: expected {expected} at character {position + 1}")
+        self.text = text
+        self.position = position
+        self.expected = expected
+
+
+def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
+    """Read the strict grammar; raises DimSyntaxError. New names get the lower bound `lo`.
+
+    >>> s = Scope()
+    >>> str(parse_dim("2*(past + seq) // 2", s)), parse_dim("ceildiv(7, 2)", s)
+    ('past + seq', 4)
+    """
+    return _Parser(text, scope, lo, lenient=False).parse()
+
+
+def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim | None, str | None]:
+    """Read a dim name from a file: (dim or None when it says nothing, lint or None). Never raises.
+
+    >>> s = Scope()
+    >>> parse_dim_lenient("floor(H/2)", s)
+    (H//2, None)
+    >>> parse_dim_lenient("batch-size", s)[0].name
+    'batch-size'
+    """
+    stripped = text.strip()
+    if stripped in ("", "?", "None"):
+        return None, f"the dim name {text!r} says nothing" if text != "" else None
+    if scope.has(text):
+        return scope.symbol(text), None
+    if _hyphenated_name(stripped, scope):
+        return scope.symbol(text, lo), f"the dim name {text!r} is taken as one name, not as a difference"
+    try:
+        dim = _Parser(stripped, scope, lo, lenient=True).parse()
+    except (DimSyntaxError, ZeroDivisionError):
+        return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
+    if isinstance(dim, int) and dim < 0:
+        return None, f"the dim name {text!r} is a negative number"
+    return dim, None
+
+
+def _hyphenated_name(text: str, scope: Scope) -> bool:
+    return bool(_HYPHENATED.fullmatch(text)) and not all(
+        part.isdigit() or scope.has(part) for part in text.split("-")
+    )
+
+
+class _Parser:
+    """Recursive descent over one text; nothing is made in the scope before the whole text was read."""
+
+    def __init__(self, text: str, scope: Scope, lo: int | None, lenient: bool) -> None:
+        self.text = text
+        self.scope = scope
+        self.lo = lo
+        self.lenient = lenient
+        self.tokens = self._tokenize()
+        self.at = 0
+        self.depth = 0
+
+    def _tokenize(self) -> list[tuple[str, str, int]]:
+        text = self.text
+        if len(text) > MAX_LENGTH:
+            raise DimSyntaxError(text, MAX_LENGTH, f"at most {MAX_LENGTH} characters")
+        tokens = []
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = _TOKEN.match(text, at)
+            if match is None or (match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")):
+                raise DimSyntaxError(text, at, "a number, a name or an operator")
+            kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
+            if kind == "int" and len(match[1]) > 18:
+                raise DimSyntaxError(text, at, "a number below 10**18")
+            tokens.append((kind, match[match.lastindex or 1], match.start(match.lastindex or 1)))
+            at = match.end()
+        return tokens
+
+    def parse(self) -> Dim:
+        tree = self._sum()
+        if self.at < len(self.tokens):
+            raise self._error("an operator or the end")
+        return tree()
+
+    def _error(self, expected: str) -> DimSyntaxError:
+        position = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
+        return DimSyntaxError(self.text, position, expected)
+
+    def _take(self, *values: str) -> str | None:
+        if self.at < len(self.tokens) and self.tokens[self.at][0] == "op" and self.tokens[self.at][1] in values:
+            self.at += 1
+            return self.tokens[self.at - 1][1]
+        return None
+
+    def _sum(self) -> Callable[[], Dim]:
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise self._error(f"at most {MAX_NESTING} levels of nesting")
+        left = self._product()
+        while operator := self._take("+", "-"):
+            right = self._product()
+            left = _binary(operator, left, right)
+        self.depth -= 1
+        return left
+
+    def _product(self) -> Callable[[], Dim]:
+        left = self._unary()
+        operators = ("*", "//", "%", "/") if self.lenient else ("*", "//", "%")
+        while operator := self._take(*operators):
+            right = self._unary()
+            left = _binary(operator, left, right)
+        return left
+
+    def _unary(self) -> Callable[[], Dim]:
+        negative = False
+        while self._take("-"):
+            negative = not negative
+        value = self._primary()
+        return (lambda: -value()) if negative else value
+
+    def _primary(self) -> Callable[[], Dim]:
+        if self._take("("):
+            inner = self._sum()
+            if not self._take(")"):
+                raise self._error("')'")
+            return inner
+        if self.at >= len(self.tokens) or self.tokens[self.at][0] == "op":
+            raise self._error("a number, a name or '('")
+        kind, value, _ = self.tokens[self.at]
+        self.at += 1
+        if kind == "int":
+            return lambda: int(value)
+        if kind == "quoted":
+            name = value.replace("``", "`")
+            return lambda: self.scope.symbol(name, self.lo)
+        return self._call(value) if self._take("(") else self._name(value)
+
+    def _name(self, name: str) -> Callable[[], Dim]:
+        return lambda: self.scope.symbol(name, self.lo)
+
+    def _call(self, name: str) -> Callable[[], Dim]:
+        if self.lenient and name in ("floor", "ceil", "ceiling"):
+            return self._rounded(name)
+        function = _FUNCTIONS.get(name.lower() if self.lenient else name)
+        if function is None:
+            raise self._error(f"one of {', '.join(_FUNCTIONS)} before '('")
+        args = [self._sum()]
+        while self._take(","):
+            args.append(self._sum())
+        if not self._take(")"):
+            raise self._error("',' or ')'")
+        if name not in ("max", "min", "Max", "Min") and len(args) != 2:
+            raise self._error(f"two arguments of {name}")
+        return lambda: function(*(a() for a in args))
+
+    def _rounded(self, name: str) -> Callable[[], Dim]:
+        """`floor(a/b)` and `ceil(a/b)`: one division at the top of the argument."""
+        left = self._unary()
+        while operator := self._take("*"):
+            left = _binary(operator, left, self._unary())
+        divisor = self._unary() if self._take("/") else lambda: 1
+        if not self._take(")"):
+            raise self._error("')'")
+        return (lambda: left() // divisor()) if name == "floor" else (lambda: ceildiv(left(), divisor()))
+
+
+def _binary(operator: str, left: Callable[[], Dim], right: Callable[[], Dim]) -> Callable[[], Dim]:
+    if operator == "+":
+        return lambda: left() + right()
+    if operator == "-":
+        return lambda: left() - right()
+    if operator == "*":
+        return lambda: left() * right()
+    if operator == "//":
+        return lambda: left() // right()
+    if operator == "%":
+        return lambda: left() % right()
+    return lambda: _exactly(left(), right())
+
+
+def _exactly(a: Dim, b: Dim) -> Dim:
+    """`a / b` of a file: only where it is exact as a polynomial."""
+    quotient = exact_quotient(a, b)
+    if quotient is None:
+        raise DimSyntaxError(f"{a}/{b}", 0, "a division without rest")
+    return quotient
+
+
+_FUNCTIONS: dict[str, Callable[..., Dim]] = {
+    "max": maximum,
+    "min": minimum,
+    "floordiv": lambda a, b: a // b,
+    "ceildiv": ceildiv,
+    "mod": lambda a, b: a % b,
+}

@@ -1,0 +1,136 @@
+"""Every error that shapeinf raises, in one hierarchy under :class:`ShapeInferenceError`.
+
+Errors carry fields; the text is rendered from them, so a program can act on the fields and a person can read the text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+import attrs
+
+
+@attrs.frozen
+class Source:
+    """Who said a fact: the node (or input, or user) and the law in plain words."""
+
+    node: str
+    reason: str
+
+    def __str__(self) -> str:
+        """Read as "reason (node)"."""
+        return f"{self.reason} ({self.node})" if self.node else self.reason
+
+
+class ShapeInferenceError(Exception):
+    """Base of everything that shapeinf raises on purpose."""
+
+
+class ShapeError(ShapeInferenceError):
+    """A law of an operator does not hold: the model is wrong (code S1xx).
+
+    Args:
+        law: the broken law in plain words, the first line of the message.
+        code: stable code of the diagnostic.
+        operands: the two (or more) sides, as the user declared them.
+        because: the fact that made it decidable.
+        help: one line, only where a unique repair exists.
+    """
+
+    def __init__(
+        self,
+        law: str,
+        *,
+        code: str = "S101",
+        operands: Iterable[str] = (),
+        because: str | None = None,
+        help: str | None = None,
+    ) -> None:
+        """Keep the fields; the driver adds the node."""
+        super().__init__(law)
+        self.law = law
+        self.code = code
+        self.operands = tuple(operands)
+        self.because = because
+        self.help = help
+        self.node: str | None = None
+        self.op: str | None = None
+
+    def __str__(self) -> str:
+        """The law, the operands and the node, on one line."""
+        text = self.law
+        if self.operands:
+            text += ": " + ", ".join(self.operands)
+        if self.because:
+            text += f" (because {self.because})"
+        if self.node is not None:
+            text = f"{self.op} '{self.node}': {text}"
+        return text
+
+
+class Contradiction(ShapeError):
+    """Two facts cannot both hold; names both of their sources."""
+
+    def __init__(self, law: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
+        """Keep both sources; `first` is the one told last."""
+        because = str(second) if second is not None and second != first else None
+        super().__init__(law, operands=operands, because=because)
+        self.first = first
+        self.second = second
+
+
+class ModelError(ShapeInferenceError):
+    """The model file or graph is malformed.
+
+    Args:
+        cause: what is wrong, in plain words.
+        node: the node (or tensor, or file) that it is about.
+    """
+
+    def __init__(self, cause: str, *, node: str | None = None) -> None:
+        """Keep the fields."""
+        super().__init__(f"{node}: {cause}" if node else cause)
+        self.cause = cause
+        self.node = node
+
+
+class CyclicGraphError(ModelError):
+    """The graph has a cycle where its dialect allows none."""
+
+
+class UnknownFormatError(ModelError):
+    """The bytes are not of a format that shapeinf reads."""
+
+
+class LimitError(ModelError):
+    """A limit that protects against hostile input was reached."""
+
+
+class UnknownNameError(ShapeInferenceError):
+    """A dim, input or tensor name that the model does not have.
+
+    Args:
+        kind: what was looked for ("dim", "input", "tensor").
+        name: the name as given.
+        choices: the names that exist; the nearest are shown.
+    """
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+        """Find the nearest names."""
+        self.kind = kind
+        self.name = name
+        self.choices = sorted(choices)
+        near = difflib.get_close_matches(name, self.choices, n=3, cutoff=0.5)
+        shown = ", ".join(near or self.choices[:8])
+        hint = f"did you mean {shown}?" if near else f"the model has: {shown or 'none'}"
+        super().__init__(f"no {kind} is named {name!r}; {hint}")
+
+
+class NotKnown(Exception):
+    """Raised inside a rule: the outputs cannot be known, for this reason. Not an error of the model."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep the reason for the diagnostics."""
+        super().__init__(reason)
+        self.reason = reason

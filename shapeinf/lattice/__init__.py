@@ -1,0 +1,35 @@
+"""Shapes and types of values, and how they merge and relax."""
+
+from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape
+from shapeinf.lattice.shape import SCALAR, Shape
+from shapeinf.lattice.shape_facts import ShapeFacts
+from shapeinf.lattice.types import (
+    MAX_ELEMENTS,
+    Element,
+    MapType,
+    OptionalType,
+    PartialTensor,
+    SequenceType,
+    TensorType,
+    Type,
+    numpy_dtype,
+)
+
+__all__ = [
+    "MAX_ELEMENTS",
+    "SCALAR",
+    "Element",
+    "MapType",
+    "OptionalType",
+    "PartialTensor",
+    "Relaxer",
+    "SequenceType",
+    "Shape",
+    "ShapeFacts",
+    "TensorType",
+    "Type",
+    "broadcast",
+    "broadcast_dim",
+    "merge_shape",
+    "numpy_dtype",
+]

@@ -1,0 +1,152 @@
+"""Merge (both are true), relax (either may be true) and broadcast of dims and shapes, told to `Facts`.
+
+Merge is a meet: it tells the facts that the dims are equal. Relax is a join at a *site*: equal stays, else the site's
+own symbol, the same one every time, with the hull of the bounds seen so far; a bound that has grown twice goes to its
+extreme, so loops end (height per axis is at most 4: known, two growths, no bound).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension, Facts, maximum
+from shapeinf.algebra.interval import Bounds, finite
+from shapeinf.errors import Contradiction, ShapeError, Source
+from shapeinf.lattice.shape import Shape
+from shapeinf.lattice.shape_facts import ShapeFacts
+
+MAX_GROWTHS = 2
+
+
+def merge_shape(facts: ShapeFacts, a: Shape, b: Shape, source: Source) -> Shape:
+    """The shape that is both; tells equal dims. Raises ShapeError naming the axis when there is none."""
+    a, b = facts.canon_shape(a), facts.canon_shape(b)
+    if a is b or a == b:
+        return a
+    if a.dims is None or b.dims is None:
+        return facts.bind_shape(a, b, source)
+    if len(a.dims) != len(b.dims):
+        raise ShapeError(f"shapes must be of equal rank: {source.reason}", operands=(str(a), str(b)))
+    return Shape(tuple(_merge_axis(facts, a, b, i, source) for i in range(len(a.dims))))
+
+
+def _merge_axis(facts: Facts, a: Shape, b: Shape, axis: int, source: Source) -> Dim:
+    left, right = a[axis], b[axis]
+    if left is right or left == right:
+        return facts.canon(left)
+    try:
+        return facts.tell_equal(left, right, source)
+    except Contradiction as error:
+        law = f"dimension {axis} of both shapes must be equal: {source.reason}"
+        raise Contradiction(law, source, error.second, (str(a), str(b))) from None
+
+
+def broadcast_dim(facts: Facts, a: Dim, b: Dim, source: Source) -> Dim:
+    """The broadcast of two sizes.
+
+    Exact whenever the graph runs and sizes are at least 1: `max(a, b)` where nothing decides it, with the guard
+    `a == b or a == 1 or b == 1` told. Where both are known to be 2 or more, equality itself is told.
+    """
+    a, b = facts.canon(a), facts.canon(b)
+    if a is b or b == 1 or a == b:
+        return a
+    if a == 1:
+        return b
+    (a_low, a_high), (b_low, b_high) = facts.bounds(a), facts.bounds(b)
+    a_one_free, b_one_free = a_low > 1 or a_high < 1, b_low > 1 or b_high < 1
+    if a_one_free and b_one_free:
+        return facts.tell_equal(a, b, source)
+    facts.add_guard(f"{a} == {b} or {a} == 1 or {b} == 1", source)
+    if a_one_free or b_one_free:
+        return a if a_one_free else b
+    if a_low >= 1 and b_low >= 1:
+        return maximum(a, b)
+    return facts.scope.symbol(f"broadcast({a}, {b})", finite(min(a_low, b_low)), finite(max(a_high, b_high)))
+
+
+def broadcast(facts: Facts, *shapes: Shape, source: Source) -> Shape:
+    """Numpy broadcasting from the right; unknown when any rank is unknown. Raises ShapeError naming the axis."""
+    result: tuple[Dim, ...] = ()
+    for shape in shapes:
+        if shape.dims is None:
+            return Shape.unknown()
+        result = _broadcast_dims(facts, result, shape.dims, shapes, source)
+    return Shape(result)
+
+
+def _broadcast_dims(
+    facts: Facts, a: tuple[Dim, ...], b: tuple[Dim, ...], shapes: Sequence[Shape], source: Source
+) -> tuple[Dim, ...]:
+    if a == b:
+        return a
+    if len(a) < len(b):
+        a, b = b, a
+    lead = len(a) - len(b)
+    out = list(a[:lead])
+    for x, y in zip(a[lead:], b, strict=True):
+        try:
+            out.append(broadcast_dim(facts, x, y, source))
+        except Contradiction as error:
+            law = f"{source.reason}: {x} and {y} do not broadcast"
+            raise Contradiction(law, source, error.second, [str(s) for s in shapes]) from None
+    return tuple(out)
+
+
+@attrs.define
+class _Site:
+    """What a join site has seen: its own symbol, the hull of the bounds, and how often each end grew."""
+
+    symbol: Dimension
+    bounds: Bounds
+    growths: list[int]
+
+
+class Relaxer:
+    """The join sites of one inference."""
+
+    def __init__(self, facts: Facts) -> None:
+        """No site has been joined yet."""
+        self.facts = facts
+        self.sites: dict[tuple[str, int], _Site] = {}
+        self.unknown: dict[str, Shape] = {}
+
+    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0) -> Dim:
+        """The join of two dims at an axis of a site."""
+        a, b = self.facts.canon(a), self.facts.canon(b)
+        if a is b or a == b:
+            return a
+        hull = _hull(self.facts.bounds(a), self.facts.bounds(b))
+        found = self.sites.get((site, axis))
+        if found is None:
+            symbol = self.facts.scope.fresh(f"{site}.{axis}", None, None)
+            found = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
+        grown = _hull(found.bounds, hull)
+        low = self._widened(found, 0, grown[0], 0 if grown[0] >= 0 else -inf)
+        found.bounds = low, self._widened(found, 1, grown[1], inf)
+        self._publish(found)
+        return found.symbol
+
+    def _widened(self, site: _Site, end: int, new: float, extreme: float) -> float:
+        if new == site.bounds[end]:
+            return new
+        site.growths[end] += 1
+        return new if site.growths[end] <= MAX_GROWTHS else extreme
+
+    def _publish(self, site: _Site) -> None:
+        """A site's bounds may grow, which facts never do: they are set, not told."""
+        self.facts.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
+
+    def shape(self, a: Shape, b: Shape, site: str) -> Shape:
+        """The join of two shapes at a site; the site's unknown when the ranks differ."""
+        if a is b or a == b:
+            return a
+        if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
+            return self.unknown.setdefault(site, Shape.unknown())
+        return Shape(tuple(self.dim(x, y, site, i) for i, (x, y) in enumerate(zip(a.dims, b.dims, strict=True))))
+
+
+def _hull(a: Bounds, b: Bounds) -> Bounds:
+    return min(a[0], b[0]), max(a[1], b[1])

@@ -1,0 +1,50 @@
+"""Facts about dims and about shapes of unknown rank."""
+
+from __future__ import annotations
+
+from shapeinf.algebra import Facts, Scope
+from shapeinf.errors import ShapeError, Source
+from shapeinf.lattice.shape import Shape
+
+
+class ShapeFacts(Facts):
+    """`Facts`, and for each unknown rank what it was merged with."""
+
+    def __init__(self, scope: Scope | None = None) -> None:
+        """Nothing is known; a scope of its own unless one is given."""
+        super().__init__(scope or Scope())
+        self.shapes: dict[Shape, Shape] = {}
+
+    def canon_shape(self, shape: Shape) -> Shape:
+        """The shape with canonical dims; a learned rank in place of an unknown one."""
+        while shape.dims is None and shape in self.shapes:
+            shape = self.shapes[shape]
+        if shape.dims is None or not self.solved:
+            return shape
+        dims = tuple(map(self.canon, shape.dims))
+        return shape if dims == shape.dims else Shape(dims)
+
+    def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
+        """Learn that a shape of unknown rank is `shape`; the canonical shape. ShapeError when it has another rank."""
+        left, right = self.canon_shape(unknown), self.canon_shape(shape)
+        if left is right:
+            return left
+        if left.dims is None:
+            self.shapes[left] = right
+        elif right.dims is None:
+            self.shapes[right] = left
+        elif len(left.dims) != len(right.dims):
+            raise ShapeError(f"shapes must be of equal rank: {source.reason}", operands=(str(left), str(right)))
+        else:
+            for a, b in zip(left.dims, right.dims, strict=True):
+                self.tell_equal(a, b, source)
+        self._changed()
+        return self.canon_shape(left)
+
+    def copy(self) -> ShapeFacts:
+        """Independent facts over the same scope, for a what-if."""
+        other = ShapeFacts(self.scope)
+        other._restore(self._snapshot())
+        other.shapes = dict(self.shapes)
+        other.version = self.version
+        return other

@@ -1,0 +1,184 @@
+"""Types of values: tensors (with or without known contents), sequences, optionals and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from shapeinf.algebra import Dimension
+from shapeinf.lattice.shape import Shape
+
+Element = int | float | bool | str | complex | Dimension | None
+"""One element of a PartialTensor: concrete, symbolic, or None when not known."""
+
+MAX_ELEMENTS = 4096
+"""Contents of tensors with more elements than this are never kept."""
+
+
+class TensorType:
+    """A tensor's element type (numpy name, None when not known) and shape."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, dtype: str | None, shape: Shape) -> None:
+        """`dtype` is a numpy-style name such as `float32`."""
+        self.dtype = dtype
+        self.shape = shape
+
+    @property
+    def elements(self) -> tuple[Element, ...] | None:
+        """The known contents; a plain TensorType has none."""
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype, shape and known contents."""
+        return (
+            isinstance(other, TensorType)
+            and self.dtype == other.dtype
+            and self.shape == other.shape
+            and self.elements == other.elements
+        )
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape))
+
+    def __repr__(self) -> str:
+        """`float32[2, 3]`."""
+        return f"{self.dtype or '?'}{self.shape}"
+
+
+class PartialTensor(TensorType):
+    """A tensor of which some or all elements are known.
+
+    `elements` is the flat row-major tuple of its contents (None as a whole when nothing is known). Contents are kept
+    only for shapes of known ints with at most `MAX_ELEMENTS` elements.
+
+    >>> PartialTensor.from_array(np.array([1, -1]))
+    int64[2]{1, -1}
+    """
+
+    __slots__ = ("_elements",)
+
+    def __init__(self, dtype: str | None, shape: Shape, elements: Iterable[Element] | None) -> None:
+        """Raises ValueError when the number of elements does not fit the shape."""
+        super().__init__(dtype, shape)
+        self._elements = None if elements is None else tuple(elements)
+        if self._elements is not None and len(self._elements) != _count(shape):
+            raise ValueError(f"{len(self._elements)} elements do not fill {shape}")
+
+    @property
+    def elements(self) -> tuple[Element, ...] | None:
+        """The flat row-major contents, or None."""
+        return self._elements
+
+    @classmethod
+    def from_array(cls, array: npt.NDArray[Any]) -> PartialTensor:
+        """All elements known; contents past `MAX_ELEMENTS` are dropped, the shape stays."""
+        dtype = "string" if array.dtype.kind in "OUS" else array.dtype.name
+        elements = array.reshape(-1).tolist() if array.size <= MAX_ELEMENTS else None
+        return cls(dtype, Shape(array.shape), elements)
+
+    def array(self) -> npt.NDArray[Any] | None:
+        """A numpy array when every element is concrete, else None."""
+        if self._elements is None or any(e is None or isinstance(e, Dimension) for e in self._elements):
+            return None
+        return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(self.shape.require())
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self._elements))
+
+    def __repr__(self) -> str:
+        """`int64[2]{B, -1}`, unknown elements as `?`."""
+        if self._elements is None:
+            return super().__repr__()
+        return super().__repr__() + "{" + ", ".join("?" if e is None else str(e) for e in self._elements) + "}"
+
+
+class SequenceType:
+    """A sequence of values of one type; `element` joins all of them."""
+
+    __slots__ = ("element",)
+
+    def __init__(self, element: Type) -> None:
+        """`element` is the join of the types of all elements."""
+        self.element = element
+
+    def __eq__(self, other: object) -> bool:
+        """Same kind and same element type."""
+        return type(other) is type(self) and isinstance(other, SequenceType) and self.element == other.element
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((type(self).__name__, self.element))
+
+    def __repr__(self) -> str:
+        """`sequence(float32[2])`."""
+        return f"{type(self).__name__.removesuffix('Type').lower()}({self.element!r})"
+
+
+class OptionalType(SequenceType):
+    """A value of the element type, or nothing."""
+
+    __slots__ = ()
+
+
+class MapType(SequenceType):
+    """A map from keys of a dtype to values of the element type."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str, value: Type) -> None:
+        """`key` is the dtype of the keys."""
+        super().__init__(value)
+        self.key = key
+
+    def __eq__(self, other: object) -> bool:
+        """Same key and same value type."""
+        return isinstance(other, MapType) and self.key == other.key and self.element == other.element
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(("map", self.key, self.element))
+
+
+Type = TensorType | SequenceType
+"""What a value of a graph can be (OptionalType and MapType are SequenceTypes by storage, not by meaning)."""
+
+
+def _count(shape: Shape) -> int:
+    total = 1
+    for d in shape.require():
+        if not isinstance(d, int):
+            raise ValueError(f"contents need a shape of known ints, not {shape}")
+        total *= d
+    return total
+
+
+def numpy_dtype(dtype: str | None) -> npt.DTypeLike:
+    """The numpy dtype of a dtype name; narrow floats and ints come from ml_dtypes.
+
+    >>> numpy_dtype("int64")
+    dtype('int64')
+    """
+    if dtype is None:
+        return None
+    if dtype == "string":
+        return np.dtype(object)
+    extended = getattr(ml_dtypes, _ML_NAMES.get(dtype, dtype), None)
+    return np.dtype(extended) if extended is not None else np.dtype(dtype)
+
+
+_ML_NAMES = {
+    "float8e4m3fn": "float8_e4m3fn",
+    "float8e4m3fnuz": "float8_e4m3fnuz",
+    "float8e5m2": "float8_e5m2",
+    "float8e5m2fnuz": "float8_e5m2fnuz",
+    "float8e8m0": "float8_e8m0fnu",
+    "float4e2m1": "float4_e2m1fn",
+}
