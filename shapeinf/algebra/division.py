@@ -6,6 +6,7 @@ common factor cancels; `floor((floor(x/d) + y)/q)` is `floor((x + d*y)/(d*q))` f
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd
 
 from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Floor, Monomial, Scope, scope_of, terms_of
@@ -146,13 +147,12 @@ def _cancel(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
     """Divide both by their common integer and monomial factor (non-zero: q is)."""
     terms = (*terms_of(scope, p), *q.terms)
     number = gcd(*(c for _, c in terms))
-    common = list(terms[0][0])
+    common = Counter(terms[0][0])
     for monomial, _ in terms[1:]:
-        left = list(monomial)
-        common = [a for a in common if a in left and (left.remove(a) or True)]
+        common &= Counter(monomial)
     if number == 1 and not common:
         return p, q
-    part = tuple(common)
+    part = tuple(common.elements())
 
     def reduce(d: Dim) -> Dim:
         return scope.make({_without(m, part) or (): c // number for m, c in terms_of(scope, d)})
@@ -168,7 +168,7 @@ def exact_quotient(p: Dim, q: Dim) -> Dim | None:
     """
     scope = scope_of((p, q))
     if scope is None:
-        return p // q if q and p % q == 0 else None  # type: ignore[return-value]
+        return p // q if q and p % q == 0 else None
     if q == 0:
         return None
     quotient = p // q

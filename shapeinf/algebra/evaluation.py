@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar, cast
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Scope, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
 from shapeinf.algebra.extremum import maximum
 
-Array = npt.NDArray[np.int64]
-Number = TypeVar("Number", int, Array)
+Value = Any
+"""An int or an int64 array; numpy's own operators decide which comes out."""
 
 
 def substitute(d: Dim, values: Mapping[Dimension, Dim]) -> Dim:
@@ -58,7 +57,7 @@ class _Substitution:
         return maximum(*(self.dim(a) for a in found.args))
 
 
-def evaluate(d: Dim, values: Mapping[str, Number]) -> Number | int:
+def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
     """The value of `d` for values of its symbols by name: ints, or numpy arrays of many bindings at once.
 
     Raises KeyError for a symbol without a value and ZeroDivisionError for a division by zero. Arrays are int64 and
@@ -70,17 +69,16 @@ def evaluate(d: Dim, values: Mapping[str, Number]) -> Number | int:
     """
     if isinstance(d, int):
         return d
-    scope = d.scope
-    total: Number | int = 0
+    total: Value = 0
     for monomial, coefficient in d.terms:
-        term: Number | int = coefficient
+        term: Value = coefficient
         for atom in monomial:
-            term = cast("Number | int", term * _atom(scope, atom, values))
-        total = cast("Number | int", total + term)
+            term = term * _atom(d.scope, atom, values)
+        total = total + term
     return total
 
 
-def _atom(scope: Scope, number: int, values: Mapping[str, Number]) -> Number | int:
+def _atom(scope: Scope, number: int, values: Mapping[str, Value]) -> Value:
     found = scope.atoms[number]
     if isinstance(found, Symbol):
         return values[found.name]
@@ -88,12 +86,10 @@ def _atom(scope: Scope, number: int, values: Mapping[str, Number]) -> Number | i
         divisor = evaluate(found.denominator, values)
         if np.any(np.equal(divisor, 0)):
             raise ZeroDivisionError(f"{scope.atom_dim(number)} divides by zero")
-        return cast("Number | int", evaluate(found.numerator, values) // divisor)
-    assert isinstance(found, Maximum)
+        return evaluate(found.numerator, values) // divisor
     args = [evaluate(a, values) for a in found.args]
-    if all(isinstance(a, int) for a in args):
-        return max(cast("list[int]", args))
     result = args[0]
     for a in args[1:]:
-        result = cast("Number | int", np.maximum(result, a))
+        both_ints = isinstance(result, int) and isinstance(a, int)
+        result = max(result, a) if both_ints else np.maximum(result, a)
     return result

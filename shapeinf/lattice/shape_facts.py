@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shapeinf.algebra import Facts, Scope
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice.shape import Shape
+
+if TYPE_CHECKING:
+    from shapeinf.lattice.joins import Relaxer
 
 
 class ShapeFacts(Facts):
@@ -14,6 +19,16 @@ class ShapeFacts(Facts):
         """Nothing is known; a scope of its own unless one is given."""
         super().__init__(scope or Scope())
         self.shapes: dict[Shape, Shape] = {}
+        self._relaxer: Relaxer | None = None
+
+    @property
+    def relaxer(self) -> Relaxer:
+        """The join sites of this inference."""
+        if self._relaxer is None:
+            from shapeinf.lattice.joins import Relaxer
+
+            self._relaxer = Relaxer(self)
+        return self._relaxer
 
     def canon_shape(self, shape: Shape) -> Shape:
         """The shape with canonical dims; a learned rank in place of an unknown one."""

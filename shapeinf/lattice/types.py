@@ -87,7 +87,8 @@ class PartialTensor(TensorType):
         """A numpy array when every element is concrete, else None."""
         if self._elements is None or any(e is None or isinstance(e, Dimension) for e in self._elements):
             return None
-        return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(self.shape.require())
+        dims = [d for d in self.shape if isinstance(d, int)]
+        return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
 
     def __hash__(self) -> int:
         """Consistent with equality."""
@@ -160,8 +161,8 @@ def _count(shape: Shape) -> int:
     return total
 
 
-def numpy_dtype(dtype: str | None) -> npt.DTypeLike:
-    """The numpy dtype of a dtype name; narrow floats and ints come from ml_dtypes.
+def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
+    """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 
     >>> numpy_dtype("int64")
     dtype('int64')
