@@ -1,1 +1,46 @@
-"""Shape inference for model graphs."""
+"""Shape inference for model graphs: symbolic, explained, sound.
+
+>>> import shapeinf
+>>> shapeinf.__version__
+'0.1.0'
+"""
+
+from shapeinf.algebra import Dim, Dimension, Interval
+from shapeinf.driver import Coverage, Diagnostic, Result, TensorInfo, infer_shapes
+from shapeinf.errors import (
+    Contradiction,
+    CyclicGraphError,
+    LimitError,
+    ModelError,
+    ShapeError,
+    ShapeInferenceError,
+    UnknownFormatError,
+    UnknownNameError,
+)
+from shapeinf.graph import Declared, Graph, Node
+from shapeinf.lattice import Shape
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Contradiction",
+    "Coverage",
+    "CyclicGraphError",
+    "Declared",
+    "Diagnostic",
+    "Dim",
+    "Dimension",
+    "Graph",
+    "Interval",
+    "LimitError",
+    "ModelError",
+    "Node",
+    "Result",
+    "Shape",
+    "ShapeError",
+    "ShapeInferenceError",
+    "TensorInfo",
+    "UnknownFormatError",
+    "UnknownNameError",
+    "infer_shapes",
+]

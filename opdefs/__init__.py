@@ -1,0 +1,1 @@
+"""The operators, a package a dialect."""

@@ -1,0 +1,72 @@
+"""Changes of element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import folded, is_float
+from shapeinf.algebra import Dimension
+from shapeinf.formats.onnx.names import DTYPE_NAMES, DTYPE_NUMBERS
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.ops import InferenceContext, Value
+
+
+def dtype_name(number: object) -> str | None:
+    """The dtype of an attribute such as `to`: ONNX's number, or its name as opset 1 writes it."""
+    if isinstance(number, str):
+        return DTYPE_NAMES.get(DTYPE_NUMBERS.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(number)
+    return DTYPE_NAMES.get(number) if isinstance(number, int) else None
+
+
+def converted(x: PartialTensor, dtype: str | None) -> PartialTensor:
+    """The tensor in another type; symbolic contents stay where both types hold whole numbers exactly."""
+    if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
+        return PartialTensor(dtype, x.shape, None)
+    target = numpy_dtype(dtype)
+
+    def concrete(array: Any) -> Any:
+        return array.astype(target)
+
+    def symbolic(element: Element) -> Element:
+        if element is None or dtype == "bool" or isinstance(element, complex):
+            return None
+        if isinstance(element, Dimension):
+            return element if is_float(dtype) or dtype in ("int64", "int32") else None
+        return float(element) if is_float(dtype) else int(element)
+
+    return folded(dtype, x.shape, concrete, symbolic, x)
+
+
+@onnx("Cast")
+def cast(c: InferenceContext, x: Value, *, to: object) -> PartialTensor:
+    """The shape of the input, in the type `to`."""
+    return converted(x, dtype_name(to))
+
+
+@onnx("CastLike")
+def cast_like(c: InferenceContext, x: Value, like: Shape) -> PartialTensor:
+    """The shape of the first input, in the type of the second."""
+    return converted(x, c.dtype(1))
+
+
+@onnx("QuantizeLinear")
+def quantize(
+    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, output_dtype: int = 0
+) -> TensorType:
+    """The shape of the input; the type of the zero point, else `output_dtype`, else uint8."""
+    return TensorType(c.dtype(2) or dtype_name(output_dtype) or "uint8", x)
+
+
+@onnx("DequantizeLinear")
+def dequantize(
+    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, output_dtype: int = 0
+) -> TensorType:
+    """The shape of the input, in the type of the scale."""
+    return TensorType(dtype_name(output_dtype) or c.dtype(1), x)
+
+
+@onnx("DynamicQuantizeLinear")
+def dynamic_quantize(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
+    """The quantized tensor, its scale and its zero point."""
+    return x, Shape(()), Shape(())

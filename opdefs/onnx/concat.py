@@ -1,0 +1,69 @@
+"""Concatenation and repetition."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import concatenated, elements_of, fits, known_dims, known_ints, moved
+from shapeinf.algebra import Dim
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@onnx("Concat")
+def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
+    """The sizes along `axis` add up; all other axes are equal."""
+    rank = c.same_rank(*(x.shape for x in xs))
+    at = c.axis(axis, rank)
+    dims = list(xs[0].shape)
+    for x in xs[1:]:
+        for i, d in enumerate(x.shape):
+            dims[i] = dims[i] + d if i == at else c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
+    shape = Shape(dims)
+    arrays = [elements_of(x) for x in xs]
+    known = [a for a in arrays if a is not None]
+    if len(known) < len(arrays) or not fits(shape):
+        return PartialTensor(xs[0].dtype, shape, None)
+    return PartialTensor(xs[0].dtype, shape, concatenated(known, at).reshape(-1).tolist())
+
+
+@onnx("Expand")
+def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
+    """The broadcast of the input's shape and the contents of `shape`."""
+    wanted = known_dims(shape)
+    if wanted is None:
+        length = c.concrete(c.require_rank(shape.shape, 1, "shape")[0])
+        if length is None:
+            raise c.unknowable("neither the contents nor the length of `shape` are known")
+        wanted = (None,) * length
+    result = _expanded(c, x.shape, wanted)
+    return moved(x, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
+
+
+def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
+    """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is."""
+    dims = x.require()
+    rank = max(len(dims), len(wanted))
+    left: list[Dim] = [1] * (rank - len(dims)) + list(dims)
+    right: list[Dim | None] = [1] * (rank - len(wanted)) + list(wanted)
+    result: list[Dim] = []
+    for i, (a, b) in enumerate(zip(left, right, strict=True)):
+        if b is not None and c.prove_le(0, b) is True:
+            result.append(c.broadcast_dim(a, b))
+        else:
+            result.append(a if c.prove_le(2, a) is True else c.fresh(f"expand.{i}"))
+    return Shape(result)
+
+
+@onnx("Tile", since=6)
+def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
+    """Every axis repeated."""
+    counts = known_dims(repeats) or (None,) * len(x.shape)
+    if len(counts) != len(x.shape):
+        c.fail("repeats must have one value an axis", x.shape, counts)
+    dims = [c.fresh(f"tile.{i}") if n is None else d * n for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
+    known = known_ints(repeats)
+    if known is None:
+        return PartialTensor(x.dtype, Shape(dims), None)
+    return moved(x, Shape(dims), lambda array: np.tile(array, known))

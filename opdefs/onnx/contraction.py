@@ -1,0 +1,56 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.contraction import matmul as product
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@onnx("MatMul")
+def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    """Numpy's matmul."""
+    return product(c, a, b)
+
+
+@onnx("MatMulInteger")
+def matmul_integer(
+    c: InferenceContext, a: Shape, b: Shape, a_zero: Shape | None = None, b_zero: Shape | None = None
+) -> TensorType:
+    """Numpy's matmul of integers, summed in int32."""
+    return TensorType("int32", product(c, a, b))
+
+
+@onnx("QLinearMatMul")
+def qlinear_matmul(
+    c: InferenceContext,
+    a: Shape,
+    a_scale: Shape,
+    a_zero: Shape,
+    b: Shape,
+    b_scale: Shape,
+    b_zero: Shape,
+    y_scale: Shape,
+    y_zero: Shape,
+) -> TensorType:
+    """Numpy's matmul of quantized tensors."""
+    return TensorType(c.dtype(7), product(c, a, b))
+
+
+@onnx("Gemm")
+def gemm(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    bias: Shape | None = None,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N], either operand transposed; the bias broadcasts to the result."""
+    a, b = c.require_rank(a, 2, "A"), c.require_rank(b, 2, "B")
+    m, k = (a[1], a[0]) if transA else (a[0], a[1])
+    k_right, n = (b[1], b[0]) if transB else (b[0], b[1])
+    c.merge(k, k_right, "the inner dimensions of A and B must be equal")
+    return Shape((m, n))

@@ -1,0 +1,113 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.window import pad_pairs, spatial, windows
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints
+
+
+@onnx("Conv")
+def conv(
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    b: Shape | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    strides: Ints = (),
+    pads: Ints = (),
+    dilations: Ints = (),
+    group: int = 1,
+    kernel_shape: Ints = (),
+) -> Shape:
+    """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; the weights fix an unknown rank and channel count."""
+    x = c.require_rank(x, len(w), "x")
+    if len(w) < 3:
+        c.fail("a convolution needs [N, C, spatial...]: rank 3 or more", x)
+    c.merge(x[1], w[1] * group, "input channels x[1] must equal w[1] * group")
+    if b is not None and b.dims is not None:
+        c.merge(b[0], w[0], "the bias length must equal the output channels w[0]")
+    for known, size in zip(kernel_shape, w[2:], strict=False):
+        c.merge(size, known, "kernel_shape must equal the spatial axes of w")
+    return Shape((x[0], w[0], *windows(c, x[2:], w[2:], strides, pads, dilations, auto_pad)))
+
+
+@onnx("ConvInteger")
+def conv_integer(
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    x_zero: Shape | None = None,
+    w_zero: Shape | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    strides: Ints = (),
+    pads: Ints = (),
+    dilations: Ints = (),
+    group: int = 1,
+) -> TensorType:
+    """A convolution of integers, summed in int32."""
+    shape = conv(c, x, w, auto_pad=auto_pad, strides=strides, pads=pads, dilations=dilations, group=group)
+    return TensorType("int32", shape)
+
+
+@onnx("QLinearConv")
+def qlinear_conv(
+    c: InferenceContext,
+    x: Shape,
+    x_scale: Shape,
+    x_zero: Shape,
+    w: Shape,
+    w_scale: Shape,
+    w_zero: Shape,
+    y_scale: Shape,
+    y_zero: Shape,
+    b: Shape | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    strides: Ints = (),
+    pads: Ints = (),
+    dilations: Ints = (),
+    group: int = 1,
+) -> TensorType:
+    """A convolution of quantized tensors."""
+    shape = conv(c, x, w, b, auto_pad=auto_pad, strides=strides, pads=pads, dilations=dilations, group=group)
+    return TensorType(c.dtype(7), shape)
+
+
+@onnx("ConvTranspose")
+def conv_transpose(
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    b: Shape | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    strides: Ints = (),
+    pads: Ints = (),
+    dilations: Ints = (),
+    group: int = 1,
+    output_padding: Ints = (),
+    output_shape: Ints = (),
+) -> Shape:
+    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]: the inverse of a convolution's sizes."""
+    x = c.require_rank(x, len(w), "x")
+    rank = len(w) - 2
+    c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
+    channels = w[1] * group
+    if output_shape:
+        return Shape((x[0], channels, *output_shape[-rank:]))
+    steps = spatial(strides, rank, 1, c, "strides")
+    spread = spatial(dilations, rank, 1, c, "dilations")
+    extra = spatial(output_padding, rank, 0, c, "output_padding")
+    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        return Shape((x[0], channels, *(d * s for d, s in zip(x[2:], steps, strict=True))))
+    pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)
+    sizes: list[Dim] = []
+    for i, size in enumerate(x[2:]):
+        span = (w[2 + i] - 1) * spread[i] + 1
+        sizes.append((size - 1) * steps[i] + extra[i] + span - pairs[i][0] - pairs[i][1])
+    return Shape((x[0], channels, *sizes))

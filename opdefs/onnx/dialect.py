@@ -1,0 +1,8 @@
+"""The ONNX dialect: OpDefs from the installed `onnx` package, rules from the family files beside this one."""
+
+from __future__ import annotations
+
+from opdefs.onnx.schemas import schema
+from shapeinf.ops import Dialect
+
+onnx = Dialect("onnx", schemas=schema)

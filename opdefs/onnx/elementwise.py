@@ -1,0 +1,212 @@
+"""Operators that work element by element: one shape in, or numpy broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import folded, in_range, is_float, on_dims, truncated_quotient
+from shapeinf.algebra import Dim
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@onnx(
+    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
+    *("HardSigmoid", "HardSwish", "Hardmax", "IsInf", "IsNaN", "LeakyRelu", "LogSoftmax", "Mish", "Relu", "Selu"),
+    *("Shrink", "Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+    *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization", "PRelu"),
+    *("CumSum", "Trilu", "RMSNormalization"),
+)
+def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
+    """The shape of the first input."""
+    return x
+
+
+@onnx("Identity")
+def identity(c: InferenceContext, x: Value) -> PartialTensor:
+    """The input itself, contents too."""
+    return x
+
+
+def _unary(concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None]) -> Callable[..., PartialTensor]:
+    def rule(c: InferenceContext, x: Value) -> PartialTensor:
+        """Element by element."""
+        return folded(x.dtype, x.shape, concrete, on_dims(symbolic), x)
+
+    return rule
+
+
+def _nothing(_: Dim) -> Dim | None:
+    return None
+
+
+def _absolute(c: InferenceContext, x: Value) -> PartialTensor:
+    """`|x|`, symbolic where the sign is known."""
+
+    def operation(d: Dim) -> Dim | None:
+        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
+
+    return folded(x.dtype, x.shape, np.abs, on_dims(operation), x)
+
+
+onnx("Abs")(_absolute)
+onnx("Neg")(_unary(np.negative, lambda d: -d))
+onnx("Floor")(_unary(np.floor, lambda d: d))
+onnx("Ceil")(_unary(np.ceil, lambda d: d))
+onnx("Round")(_unary(np.rint, lambda d: d))
+onnx("Sqrt")(_unary(np.sqrt, _nothing))
+onnx("Exp")(_unary(np.exp, _nothing))
+onnx("Log")(_unary(np.log, _nothing))
+onnx("Reciprocal")(_unary(lambda x: 1 / x, _nothing))
+onnx("Sign")(_unary(np.sign, _nothing))
+
+
+def _binary(
+    concrete: Callable[[Any, Any], Any], symbolic: Callable[[InferenceContext], Callable[[Dim, Dim], Dim | None]]
+) -> Callable[..., PartialTensor]:
+    def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+        """Numpy broadcasting; contents where both are known."""
+        operation = on_dims(symbolic(c))
+        return folded(None, c.broadcast(a.shape, b.shape), concrete, _checked(a.dtype, operation), a, b)
+
+    return rule
+
+
+def _checked(dtype: str | None, operation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *elements: in_range(dtype, operation(*elements))
+
+
+def _add(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
+    return lambda a, b: a + b
+
+
+def _subtract(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
+    return lambda a, b: a - b
+
+
+def _multiply(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
+    return lambda a, b: a * b
+
+
+onnx("Add", since=7)(_binary(np.add, _add))
+onnx("Sub", since=7)(_binary(np.subtract, _subtract))
+onnx("Mul", since=7)(_binary(np.multiply, _multiply))
+
+
+@onnx("Div", since=7)
+def divide(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+    """Broadcasting; integers divide towards zero, floats are symbolic only where the quotient is whole."""
+    shape = c.broadcast(a.shape, b.shape)
+    towards_zero = truncated_quotient(c)
+    if not is_float(a.dtype):
+        return folded(None, shape, _integer_quotient, on_dims(towards_zero), a, b)
+
+    def whole(x: Dim, y: Dim) -> Dim | None:
+        quotient = None if y == 0 else x // y
+        return quotient if quotient is not None and c.prove_eq(quotient * y, x) is True else None
+
+    return folded(None, shape, np.divide, on_dims(whole), a, b)
+
+
+def _integer_quotient(a: Any, b: Any) -> Any:
+    safe = np.where(b == 0, 1, b)
+    quotient = np.abs(a) // np.abs(safe)
+    return np.where((a < 0) == (safe < 0), quotient, -quotient).astype(a.dtype)
+
+
+@onnx("Mod")
+def modulo(c: InferenceContext, a: Value, b: Value, *, fmod: int = 0) -> PartialTensor:
+    """Broadcasting; Python's sign unless `fmod`."""
+
+    def rest(x: Dim, y: Dim) -> Dim | None:
+        return x % y if c.prove_le(1, y) is True and (not fmod or c.prove_le(0, x) is True) else None
+
+    concrete = np.fmod if fmod else np.mod
+    return folded(None, c.broadcast(a.shape, b.shape), concrete, on_dims(rest), a, b)
+
+
+@onnx("Pow", since=7)
+def power(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+    """Broadcasting; contents by numpy, or small whole exponents of symbolic dims. The element type is the base's."""
+
+    def raised(x: Dim, y: Dim) -> Dim | None:
+        if not isinstance(y, int) or not 0 <= y <= 4:
+            return None
+        total: Dim = 1
+        for _ in range(y):
+            total = total * x
+        return total
+
+    def concrete(x: Any, y: Any) -> Any:
+        return np.power(x.astype(float), y).astype(x.dtype)
+
+    return folded(a.dtype, c.broadcast(a.shape, b.shape), concrete, on_dims(raised), a, b)
+
+
+def _extreme(name: str) -> Callable[..., PartialTensor]:
+    concrete = np.maximum if name == "Max" else np.minimum
+
+    def rule(c: InferenceContext, *xs: Value) -> PartialTensor:
+        """Broadcasting of any number of inputs."""
+        shape = c.broadcast(*(x.shape for x in xs))
+        pick = c.max if name == "Max" else c.min
+        return folded(None, shape, lambda *arrays: _reduced(concrete, arrays), on_dims(pick), *xs)
+
+    return rule
+
+
+def _reduced(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
+    result = arrays[0]
+    for array in arrays[1:]:
+        result = operation(result, array)
+    return result
+
+
+onnx("Max", since=8)(_extreme("Max"))
+onnx("Min", since=8)(_extreme("Min"))
+
+
+@onnx("Sum", "Mean", since=8)
+@onnx("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
+def broadcasting(c: InferenceContext, *xs: Shape) -> Shape:
+    """Numpy broadcasting of any number of inputs."""
+    return c.broadcast(*xs)
+
+
+@onnx("Max", "Min", "Sum", "Mean")
+def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
+    """Before opset 8 there is no broadcasting: all inputs have one shape."""
+    result = xs[0]
+    for x in xs[1:]:
+        result = c.merge(result, x, "inputs must be of equal shape (no broadcasting before opset 8)")
+    return result
+
+
+@onnx("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less")
+def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
+    """Before opset 7: the shape of the first input; the second must equal it, or a part of it with `broadcast`."""
+    if not broadcast:
+        return c.merge(a, b, "inputs must be of equal shape (no broadcast attribute)")
+    return a
+
+
+@onnx("Clip")
+def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | None = None) -> PartialTensor:
+    """The shape of the input; contents clipped where bounds and contents are known (bounds as inputs)."""
+    if low is None and high is None and c.version < 11:
+        return PartialTensor(x.dtype, x.shape, None)
+    result = x
+    for bound, concrete, pick in ((low, np.maximum, c.max), (high, np.minimum, c.min)):
+        if bound is not None:
+            result = folded(x.dtype, x.shape, concrete, on_dims(pick), result, bound)
+    return result
+
+
+@onnx("Dropout")
+def dropout(c: InferenceContext, x: Shape, *others: Shape) -> tuple[Shape, Shape]:
+    """Output and mask have the shape of the input."""
+    return x, x

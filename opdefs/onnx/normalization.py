@@ -1,0 +1,31 @@
+"""Normalization with statistics of its own."""
+
+from __future__ import annotations
+
+from opdefs.onnx.dialect import onnx
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@onnx("BatchNormalization")
+def batch_normalization(
+    c: InferenceContext, x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape
+) -> tuple[Shape, ...]:
+    """[N, C, *S]; scale, bias, mean and variance are of length C, and so are the statistics given back."""
+    if x.dims is not None and len(x.dims) > 1:
+        for part, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
+            if part.dims is not None and len(part.dims) == 1:
+                c.merge(x[1], part[0], f"the channels x[1] must equal the length of the {name}")
+    return (x, mean, var, mean, var)
+
+
+@onnx("LayerNormalization")
+def layer_normalization(
+    c: InferenceContext, x: Shape, scale: Shape, bias: Shape | None = None, *, axis: int = -1, stash_type: int = 1
+) -> tuple[Shape | TensorType, ...]:
+    """The shape of the input; mean and inverse deviation keep the axes before `axis`."""
+    if x.dims is None:
+        return x, Shape.unknown(), Shape.unknown()
+    first = c.axis(axis, len(x))
+    statistics = Shape((*x[:first], *(1 for _ in x[first:])))
+    return x, statistics, statistics

@@ -1,0 +1,38 @@
+"""Recurrent layers."""
+
+from __future__ import annotations
+
+from opdefs.onnx.dialect import onnx
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+@onnx("RNN", "GRU", "LSTM")
+def recurrent(
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    r: Shape,
+    *others: Shape,
+    hidden_size: int = 0,
+    direction: str = "forward",
+    layout: int = 0,
+) -> tuple[Shape, Shape, Shape]:
+    """[T, B, I] -> [T, D, B, H], [D, B, H] (and the cell's [D, B, H]); with `layout` 1 batches come first.
+
+    H is `hidden_size`, else the last axis of the recurrence weights [D, gates*H, H].
+    """
+    x = c.require_rank(x, 3, "X")
+    w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
+    directions = 2 if direction == "bidirectional" else 1
+    hidden: Dim = hidden_size or r[2]
+    c.merge(w[0], directions, f"W must have {directions} directions")
+    c.merge(r[2], hidden, "the last axis of R must equal hidden_size")
+    c.merge(x[2], w[2], "the input size X[2] must equal W[2]")
+    batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
+    if layout:
+        last = Shape((batch, directions, hidden))
+        return Shape((batch, steps, directions, hidden)), last, last
+    last = Shape((directions, batch, hidden))
+    return Shape((steps, directions, batch, hidden)), last, last

@@ -1,0 +1,100 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import Elements, as_dim, elements_of, fits, known_ints
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints, Value
+
+Fold = Callable[[InferenceContext, Iterable[Element]], Element]
+
+_OPS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
+
+
+@onnx("ReduceSum", since=13)
+@onnx(*(f"Reduce{name}" for name in _OPS), since=18)
+def reduce(
+    c: InferenceContext, x: Value, axes: Value | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
+) -> PartialTensor:
+    """The named axes become 1, or vanish without `keepdims`; no axes at all mean all of them."""
+    if axes is None:
+        return _reduced(c, x, () if noop_with_empty_axes else None, keepdims)
+    known = known_ints(axes)
+    if known is None:
+        return _unknown_axes(c, x, keepdims)
+    if not known:
+        return _reduced(c, x, () if noop_with_empty_axes else None, keepdims)
+    return _reduced(c, x, known, keepdims)
+
+
+@onnx("ReduceSum", *(f"Reduce{name}" for name in _OPS))
+def reduce_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = None, keepdims: int = 1) -> PartialTensor:
+    """Before opset 13 (sum) and 18 the axes are an attribute."""
+    return _reduced(c, x, axes or None, keepdims)
+
+
+def _unknown_axes(c: InferenceContext, x: PartialTensor, keepdims: int) -> PartialTensor:
+    if not keepdims:
+        raise c.unknowable("the contents of `axes` are not known")
+    dims = (c.fresh(f"reduce.{i}", 0, c.interval(d).hi) if d != 1 else 1 for i, d in enumerate(x.shape))
+    return PartialTensor(x.dtype, Shape(dims), None)
+
+
+def _reduced(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:
+    rank = len(x.shape)
+    gone = set(range(rank) if axes is None else c.axes(axes, rank))
+    if keepdims:
+        shape = Shape(1 if i in gone else d for i, d in enumerate(x.shape))
+    else:
+        shape = Shape(d for i, d in enumerate(x.shape) if i not in gone)
+    array = elements_of(x)
+    operation = c.op_def.name.removeprefix("Reduce")
+    if array is None or operation not in _FOLDS or not fits(shape) or not array.size:
+        return PartialTensor(x.dtype, shape, None)
+    return PartialTensor(x.dtype, shape, _fold(c, array, sorted(gone), operation))
+
+
+def _fold(c: InferenceContext, array: Elements, axes: list[int], operation: str) -> list[Element]:
+    """Each group of elements that is reduced to one, in row-major order of the result."""
+    kept = [i for i in range(array.ndim) if i not in axes]
+    groups = np.transpose(array, kept + axes).reshape(-1, int(np.prod([array.shape[i] for i in axes])))
+    return [_FOLDS[operation](c, group) for group in groups.tolist()]
+
+
+def _sum(c: InferenceContext, group: Iterable[Element]) -> Element:
+    dims = [as_dim(e) for e in group]
+    known = [d for d in dims if d is not None]
+    return sum(known) if len(known) == len(dims) else None
+
+
+def _product(c: InferenceContext, group: Iterable[Element]) -> Element:
+    dims = [as_dim(e) for e in group]
+    known = [d for d in dims if d is not None]
+    return c.numel(known) if len(known) == len(dims) else None
+
+
+def _extreme(pick_max: bool) -> Fold:
+    def fold(c: InferenceContext, group: Iterable[Element]) -> Element:
+        dims = [as_dim(e) for e in group]
+        known = [d for d in dims if d is not None]
+        if len(known) < len(dims):
+            return None
+        return c.max(*known) if pick_max else c.min(*known)
+
+    return fold
+
+
+_FOLDS: dict[str, Fold] = {"Sum": _sum, "Prod": _product, "Max": _extreme(True), "Min": _extreme(False)}
+
+
+@onnx("ArgMax", "ArgMin")
+def arg_extreme(c: InferenceContext, x: Shape, *, axis: int = 0, keepdims: int = 1) -> TensorType:
+    """One axis becomes 1, or vanishes without `keepdims`; int64 positions."""
+    at = c.axis(axis, len(x))
+    rest = (1,) if keepdims else ()
+    return TensorType("int64", Shape((*x[:at], *rest, *x[at + 1 :])))

@@ -1,0 +1,106 @@
+"""Same elements, other axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import known_dims, known_ints, moved
+from opdefs.rules.reshaping import reshaped
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@onnx("Reshape", since=5)
+def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
+    """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
+    wanted = known_dims(shape)
+    if wanted is None:
+        length = c.require_rank(shape.shape, 1, "shape")[0]
+        if not isinstance(length, int):
+            raise c.unknowable("neither the contents nor the length of `shape` are known")
+        wanted = (None,) * length
+    result = reshaped(c, x.shape, wanted, not allowzero)
+    return moved(x, result, lambda array: array)
+
+
+@onnx("Reshape")
+def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> PartialTensor:
+    """Opset 1: the target is an attribute."""
+    return moved(x, reshaped(c, x.shape, shape, True), lambda array: array)
+
+
+@onnx("Flatten")
+def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
+    """Two axes: the product of those before `axis`, and of the others."""
+    rank = len(x)
+    if not -rank <= axis <= rank:
+        c.fail(f"axis {axis} is out of range for rank {rank}")
+    at = axis + rank if axis < 0 else axis
+    return Shape((c.numel(x[:at]), c.numel(x[at:])))
+
+
+@onnx("Transpose")
+def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> PartialTensor:
+    """Axes in the order of `perm`, reversed without it."""
+    rank = len(x.shape)
+    order = tuple(range(rank))[::-1] if perm is None else c.axes(perm, rank)
+    if len(order) != rank:
+        c.fail(f"perm must name all {rank} axes once", order)
+    return moved(x, Shape(x.shape[i] for i in order), lambda array: np.transpose(array, order))
+
+
+@onnx("Unsqueeze", since=13)
+def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
+    """Axes of size 1 put in at positions of the output."""
+    known = known_ints(axes)
+    if known is None:
+        count = c.concrete(c.require_rank(axes.shape, 1, "axes")[0])
+        if count is None or x.shape.dims is None:
+            raise c.unknowable("the contents of `axes` are not known")
+        return PartialTensor(x.dtype, Shape(c.fresh(f"unsqueeze.{i}") for i in range(len(x.shape) + count)), None)
+    return _unsqueezed(c, x, known)
+
+
+@onnx("Unsqueeze")
+def unsqueeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints) -> PartialTensor:
+    """Before opset 13 the axes are an attribute."""
+    return _unsqueezed(c, x, axes)
+
+
+def _unsqueezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
+    rank = len(x.shape) + len(axes)
+    new = set(c.axes(axes, rank))
+    rest = iter(x.shape)
+    return moved(x, Shape(1 if i in new else next(rest) for i in range(rank)), lambda array: array)
+
+
+@onnx("Squeeze", since=13)
+def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> PartialTensor:
+    """Axes of size 1 taken out; without `axes` all of them."""
+    if axes is None:
+        return _squeezed_all(c, x)
+    known = known_ints(axes)
+    if known is None:
+        raise c.unknowable("the contents of `axes` are not known")
+    return _squeezed(c, x, known)
+
+
+@onnx("Squeeze")
+def squeeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = None) -> PartialTensor:
+    """Before opset 13 the axes are an attribute."""
+    return _squeezed_all(c, x) if axes is None else _squeezed(c, x, axes)
+
+
+def _squeezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
+    gone = set(c.axes(axes, len(x.shape)))
+    for axis in gone:
+        c.merge(x.shape[axis], 1, f"axis {axis} must have size 1 to be squeezed")
+    return moved(x, Shape(d for i, d in enumerate(x.shape) if i not in gone), lambda array: array)
+
+
+def _squeezed_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
+    verdicts = [c.prove_eq(d, 1) for d in x.shape]
+    if None in verdicts:
+        raise c.unknowable("which axes have size 1 is not decided")
+    return moved(x, Shape(d for d, one in zip(x.shape, verdicts, strict=True) if not one), lambda array: array)

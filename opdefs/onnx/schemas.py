@@ -1,0 +1,77 @@
+"""OpDefs made from `onnx.defs`, never by hand."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import onnx.defs
+from onnx.defs import OpSchema
+
+from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.ops import ArgDef, AttrDef, OpDef
+
+_KINDS = {"seq": "sequence", "optional": "optional"}
+_SPECIAL = {"float": "float32", "double": "float64"}
+_DTYPES = set(DTYPE_NAMES.values())
+
+
+@lru_cache(maxsize=4096)
+def schema(domain: str, op: str, version: int) -> OpDef | None:
+    """The OpDef in force at an opset version (0 for the newest), None when onnx does not know the operator."""
+    try:
+        if version > 0:
+            found = onnx.defs.get_schema(op, min(version, onnx.defs.onnx_opset_version()) if not domain else version, domain)
+        else:
+            found = onnx.defs.get_schema(op, domain)
+    except onnx.defs.SchemaError:
+        return None
+    return OpDef(
+        op,
+        "onnx",
+        domain,
+        found.since_version,
+        tuple(_arg(p) for p in found.inputs),
+        tuple(_arg(p) for p in found.outputs),
+        {name: _attribute(name, a) for name, a in found.attributes.items()},
+        deprecated=found.deprecated,
+    )
+
+
+def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
+    """Inputs and outputs of one type string share a type variable; a fixed type is a type string of its own."""
+    fixed = dtype_of(parameter.type_str)
+    types = sorted(parameter.types)
+    kind = "tensor"
+    for text in types[:1]:
+        kind = next((k for prefix, k in _KINDS.items() if text.startswith(prefix)), "tensor")
+    return ArgDef(
+        parameter.name,
+        type=fixed,
+        type_attr=None if fixed else parameter.type_str,
+        optional=parameter.option == OpSchema.FormalParameterOption.Optional,
+        variadic=parameter.option == OpSchema.FormalParameterOption.Variadic,
+        kind=kind if all(t.startswith(types[0].partition("(")[0]) for t in types) else "tensor",
+    )
+
+
+def dtype_of(type_text: str) -> str | None:
+    """The dtype of a fixed type such as `tensor(int64)`, None for a type variable.
+
+    >>> dtype_of("tensor(int64)"), dtype_of("seq(tensor(float))"), dtype_of("T")
+    ('int64', 'float32', None)
+    """
+    if "(" not in type_text:
+        return None
+    inner = type_text.rstrip(")").rpartition("(")[2]
+    name = _SPECIAL.get(inner, inner)
+    return name if name in _DTYPES else None
+
+
+def _attribute(name: str, a: OpSchema.Attribute) -> AttrDef:
+    default = a.default_value
+    has_default = default is not None and default.type != onnx.AttributeProto.UNDEFINED
+    value = onnx.helper.get_attribute_value(default) if has_default else None
+    if isinstance(value, bytes):
+        value = value.decode()
+    kind = str(a.type).rpartition(".")[2].lower()
+    return AttrDef(name, kind, value, has_default, required=a.required)

@@ -1,0 +1,152 @@
+"""Parts of tensors: slices and splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import known_dims, known_ints, moved
+from opdefs.rules.slicing import slice_size
+from shapeinf.algebra import Dim, ceildiv
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@onnx("Slice", since=10)
+def slice_(
+    c: InferenceContext,
+    x: Value,
+    starts: Value,
+    ends: Value,
+    axes: Value | None = None,
+    steps: Value | None = None,
+) -> PartialTensor:
+    """Python's slicing of the named axes; ends past an axis are clamped."""
+    count = c.concrete(c.require_rank(starts.shape, 1, "starts")[0])
+    named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
+    if named is None or count is None:
+        return _any_slice(c, x)
+    firsts = known_dims(starts) or (None,) * count
+    lasts = known_dims(ends) or (None,) * count
+    strides = known_ints(steps) if steps is not None else (1,) * count
+    return _sliced(c, x, named, firsts, lasts, strides)
+
+
+@onnx("Slice")
+def slice_by_attribute(
+    c: InferenceContext, x: Value, *, starts: Ints, ends: Ints, axes: Ints | None = None
+) -> PartialTensor:
+    """Before opset 10 everything is an attribute."""
+    named = tuple(range(len(starts))) if axes is None else axes
+    return _sliced(c, x, named, starts, ends, (1,) * len(starts))
+
+
+def _any_slice(c: InferenceContext, x: PartialTensor) -> PartialTensor:
+    """Unknown axes: the rank stays and no axis grows."""
+    dims = (c.fresh(f"slice.{i}", 0, c.interval(d).hi) for i, d in enumerate(x.shape))
+    return PartialTensor(x.dtype, Shape(dims), None)
+
+
+def _sliced(
+    c: InferenceContext,
+    x: PartialTensor,
+    axes: Ints,
+    starts: Sequence[Dim | None],
+    ends: Sequence[Dim | None],
+    steps: Ints | None,
+) -> PartialTensor:
+    rank = len(x.shape)
+    lengths = {len(axes), len(starts), len(ends), len(axes if steps is None else steps)}
+    if len(lengths) > 1:
+        c.fail("starts, ends, axes and steps must be of equal length")
+    dims = list(x.shape)
+    index: list[slice | None] = [slice(None)] * rank
+    for i, axis in enumerate(c.axes(axes, rank)):
+        start, end, step = starts[i], ends[i], None if steps is None else steps[i]
+        if step == 0:
+            c.fail("a step must not be 0")
+        if step is None:
+            dims[axis] = c.fresh(f"slice.{axis}", 0, c.interval(dims[axis]).hi)
+            index[axis] = None
+            continue
+        size = dims[axis]
+        dims[axis] = slice_size(c, size, start, end, step)
+        known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
+        index[axis] = _python_slice(start, end, step, size) if known else None
+    return _contents(x, Shape(dims), index)
+
+
+def _python_slice(start: object, end: object, step: int, size: object) -> slice:
+    """ONNX's slice as Python's: an end before the front of a backward slice is None."""
+    assert isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
+    if step < 0 and end < -size:
+        return slice(max(start, -size) if size else None, None, step)
+    return slice(start, end, step)
+
+
+def _contents(x: PartialTensor, shape: Shape, index: list[slice | None]) -> PartialTensor:
+    known = [i for i in index if i is not None]
+    if len(known) < len(index):
+        return PartialTensor(x.dtype, shape, None)
+    return moved(x, shape, lambda array: array[tuple(known)])
+
+
+@onnx("Split", since=13)
+def split(
+    c: InferenceContext, x: Value, split: Value | None = None, *, axis: int = 0, num_outputs: int = 0
+) -> tuple[PartialTensor, ...]:
+    """Parts along an axis: of the given sizes, else of equal size with a smaller last one."""
+    at = c.axis(axis, len(x.shape))
+    count = num_outputs or c.num_outputs
+    if split is None:
+        return _parts(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
+    sizes = known_dims(split) or (None,) * c.num_outputs
+    return _parts(c, x, at, sizes)
+
+
+@onnx("Split")
+def split_by_attribute(
+    c: InferenceContext, x: Value, sizes: Shape | None = None, *, axis: int = 0, split: Ints | None = None
+) -> tuple[PartialTensor, ...]:
+    """Before opset 13 the sizes are an attribute."""
+    at = c.axis(axis, len(x.shape))
+    return _parts(c, x, at, split or _equal_parts(c, x.shape[at], c.num_outputs, False))
+
+
+def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> list[Dim]:
+    if not uneven:
+        part = size // count
+        c.merge(part * count, size, f"the axis must be divisible into {count} equal parts")
+        return [part] * count
+    part = ceildiv(size, count)
+    last = size - part * (count - 1)
+    return [part] * (count - 1) + [last if c.prove_le(0, last) is True else c.max(last, 0)]
+
+
+def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
+    if len(sizes) != c.num_outputs:
+        c.fail(f"{c.num_outputs} outputs need as many sizes", tuple(sizes))
+    if all(s is not None for s in sizes):
+        c.merge(total_of(s for s in sizes if s is not None), x.shape[axis], "the sizes of the parts must add up to the axis")
+    parts = []
+    offset: Dim = 0
+    for i, size in enumerate(sizes):
+        dim = c.fresh(f"split.{i}", 0, c.interval(x.shape[axis]).hi) if size is None else size
+        shape = Shape((*x.shape[:axis], dim, *x.shape[axis + 1 :]))
+        parts.append(_part(x, shape, axis, offset, dim))
+        offset = offset + dim
+    return tuple(parts)
+
+
+def _part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
+    if not isinstance(offset, int) or not isinstance(size, int):
+        return PartialTensor(x.dtype, shape, None)
+    return _contents(x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1))
+
+
+def total_of(dims: Iterable[Dim]) -> Dim:
+    """The sum of dims."""
+    total: Dim = 0
+    for d in dims:
+        total = total + d
+    return total

@@ -1,0 +1,55 @@
+"""Reshapes: the same elements under other dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapeinf.algebra import Dim, exact_quotient
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
+    """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known."""
+    dims = [_wanted(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
+    open_axes = [i for i, d in enumerate(dims) if d is None]
+    inferred = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
+    if len(inferred) > 1:
+        c.fail("only one dimension may be -1", list(wanted))
+    if len(open_axes) > 1 or x.dims is None:
+        return Shape(c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(dims))
+    known = c.numel(d for d in dims if d is not None)
+    total = c.numel(x)
+    if open_axes:
+        dims[open_axes[0]] = _left(c, total, known, bool(inferred))
+    else:
+        c.merge(total, known, "the element count must not change")
+    return Shape(d for d in dims if d is not None)
+
+
+def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
+    if d is None or (isinstance(d, int) and d == -1):
+        return None
+    if isinstance(d, int):
+        if d < -1:
+            c.fail("a dimension must be -1 or at least 0", d)
+        if d == 0 and zero_copies:
+            if index >= len(x):
+                c.fail(f"dimension {index} copies an axis that the input does not have", x)
+            return x[index]
+        return d
+    return d if c.prove_le(0, d) is True else None  # it may be -1, which is no size
+
+
+def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
+    """What is left for the one open axis."""
+    if known == 0:
+        return 0 if total == 0 and inferred else c.fresh("reshape")
+    if isinstance(total, int) and isinstance(known, int):
+        if total % known:
+            c.fail("the element count must not change", f"{total} elements", f"a multiple of {known}")
+        return total // known
+    exact = exact_quotient(total, known)
+    if exact is None and isinstance(known, int):
+        c.divisible(total, known, "the element count must not change")
+    return total // known

@@ -1,0 +1,40 @@
+"""Slices of one axis with known, symbolic or unknown ends (Python's and ONNX's clamping)."""
+
+from __future__ import annotations
+
+from shapeinf.algebra import Dim, ceildiv
+from shapeinf.ops import InferenceContext
+
+HUGE = 2**31 - 1
+"""Ends from here on mean "to the end"."""
+
+
+def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
+    """An index counted from the front and clamped to lowest..highest; None where its sign is not known."""
+    if isinstance(index, int) and index >= HUGE:
+        return highest
+    if isinstance(index, int) and index <= -HUGE:
+        return lowest
+    if c.prove_le(0, index) is True:
+        position = index
+    elif c.prove_le(index, -1) is True:
+        position = index + size
+    else:
+        return None
+    if c.prove_le(position, highest) is not True:
+        position = c.min(position, highest)
+    return position if c.prove_le(lowest, position) is True else c.max(position, lowest)
+
+
+def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
+    """The number of elements of `start:end:step`; bounded by 0..size where an end is not known."""
+    lowest, highest = (0, size) if step > 0 else (-1, size - 1)
+    first = None if start is None else clamped(c, start, size, 0 if step > 0 else 0, highest)
+    last = None if end is None else clamped(c, end, size, lowest, highest)
+    if step < 0 and isinstance(end, int) and end <= -HUGE:
+        last = -1
+    if first is None or last is None:
+        return c.fresh("slice", 0, c.interval(size).hi)
+    span = last - first if step > 0 else first - last
+    count = span if abs(step) == 1 else ceildiv(span, abs(step))
+    return count if c.prove_le(0, count) is True else c.max(count, 0)

@@ -1,0 +1,75 @@
+"""Sliding windows: convolution and pooling along one spatial axis and along all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapeinf.algebra import Dim, ceildiv
+from shapeinf.ops import InferenceContext
+
+
+def window_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    """`floor((size + pads - dilation*(kernel - 1) - 1) / stride) + 1`."""
+    span = (kernel - 1) * dilation + 1
+    padded = size + pads[0] + pads[1]
+    if c.prove_le(span, padded) is False:
+        c.fail("the window does not fit into the padded input", f"window {span}", f"padded size {padded}")
+    return (padded - span) // stride + 1
+
+
+def same_size(size: Dim, stride: int) -> Dim:
+    """The output of padding called SAME: `ceil(size / stride)`."""
+    return ceildiv(size, stride)
+
+
+def ceil_window_size(
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
+) -> Dim:
+    """Like `window_size`, rounded up; a last window that would start in the end padding is dropped."""
+    span = (kernel - 1) * dilation + 1
+    padded = size + pads[0] + pads[1]
+    count = ceildiv(padded - span, stride) + 1
+    starts = ceildiv(size + pads[0], stride)  # windows that start before the end padding
+    return c.min(count, starts)
+
+
+def spatial(values: Sequence[int], rank: int, default: int, c: InferenceContext, what: str) -> tuple[int, ...]:
+    """An attribute with one value a spatial axis; ShapeError when its length is another."""
+    if not values:
+        return (default,) * rank
+    if len(values) != rank:
+        c.fail(f"{what} must have {rank} values, one a spatial axis", tuple(values))
+    return tuple(values)
+
+
+def pad_pairs(pads: Sequence[int], rank: int, c: InferenceContext) -> list[tuple[int, int]]:
+    """ONNX's `pads` (all begins, then all ends) as (begin, end) pairs."""
+    flat = spatial(pads, 2 * rank, 0, c, "pads")
+    return [(flat[i], flat[i + rank]) for i in range(rank)]
+
+
+def windows(
+    c: InferenceContext,
+    sizes: Sequence[Dim],
+    kernel: Sequence[Dim],
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    auto_pad: str,
+    ceil_mode: bool = False,
+) -> tuple[Dim, ...]:
+    """The output sizes of all spatial axes."""
+    rank = len(sizes)
+    if len(kernel) != rank:
+        c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
+    steps = spatial(strides, rank, 1, c, "strides")
+    spread = spatial(dilations, rank, 1, c, "dilations")
+    if any(s < 1 for s in steps) or any(d < 1 for d in spread):
+        c.fail("strides and dilations must be at least 1", steps, spread)
+    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
+    pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)
+    one = ceil_window_size if ceil_mode else window_size
+    return tuple(
+        one(c, d, k, s, p, g) for d, k, s, p, g in zip(sizes, kernel, steps, pairs, spread, strict=True)
+    )

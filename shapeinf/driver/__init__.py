@@ -1,0 +1,7 @@
+"""Propagation of shapes through a graph, and its result."""
+
+from shapeinf.driver.api import infer_shapes
+from shapeinf.driver.diagnostics import Diagnostic
+from shapeinf.driver.result import Coverage, Result, TensorInfo
+
+__all__ = ["Coverage", "Diagnostic", "Result", "TensorInfo", "infer_shapes"]

@@ -1,0 +1,130 @@
+"""`infer_shapes`: any model in, a `Result` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from shapeinf.driver.diagnostics import Diagnostic
+from shapeinf.driver.inference import Inference, Progress
+from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, input_names, tell_assumptions, tell_ranges
+from shapeinf.driver.outputs import refiners
+from shapeinf.driver.program import Program, compile_graph
+from shapeinf.driver.result import Result
+from shapeinf.errors import UnknownNameError
+from shapeinf.formats import load
+from shapeinf.graph import Graph
+from shapeinf.lattice import ShapeFacts, TensorType
+from shapeinf.ops import OpRegistry, default_registry
+
+Declared = Literal["trust", "check", "ignore"]
+
+
+def infer_shapes(
+    model: Any,
+    *,
+    dims: Mapping[str, RangeLike] | None = None,
+    bind: Mapping[str, int] | None = None,
+    inputs: Mapping[str, SpecLike] | None = None,
+    assume: Iterable[str] = (),
+    mode: Literal["best", "strict"] = "best",
+    min_dim: int = 1,
+    declared: Declared = "trust",
+    registry: OpRegistry | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Infer the shape of every tensor of a model.
+
+    Args:
+        model: a path, bytes, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a networkx DiGraph.
+        dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)` or an int.
+        bind: values of named dims, a shorter form of `dims`.
+        inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
+            names and None, or `{axis: value}` to change some axes only.
+        assume: relations such as `"past + seq <= 4096"`.
+        mode: "best" goes on after a bad node (its outputs are unknown), "strict" raises the first error.
+        min_dim: the least size of a dim that the file or the user names.
+        declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
+            compares them, "ignore" does neither.
+        registry: the operators; all installed dialects by default.
+        progress: called with (done, total) after every node.
+
+    Raises:
+        ModelError: the model cannot be read or is malformed.
+        UnknownNameError: a dim or input name that the model does not have.
+        ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
+    """
+    graph = _as_graph(model)
+    program = compile_graph(graph, registry or default_registry())
+    facts = ShapeFacts()
+    reader = InputReader(facts, min_dim)
+    inference = Inference(program, facts, mode == "strict", progress)
+    _fill(inference, reader, inputs or {})
+    tell_ranges(facts, {**(dims or {}), **(bind or {})}, facts.scope.names())
+    tell_assumptions(facts, assume)
+    if declared != "ignore":
+        inference.declared = refiners(inference, reader, trust=declared == "trust")
+    inference.freeze_setup()
+    inference.run()
+    notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
+    return Result(inference, reader, notes)
+
+
+def _as_graph(model: Any) -> Graph:
+    if isinstance(model, Graph):
+        return model
+    if hasattr(model, "is_directed") and hasattr(model, "nodes"):
+        return Graph.from_networkx(model)
+    return load(model)
+
+
+def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike]) -> None:
+    """Put the types of inputs and constants into their slots."""
+    program: Program = inference.program
+    graph = program.graph
+    names = input_names(graph)
+    for name in given:
+        if name not in names:
+            raise UnknownNameError("input", name, names)
+    for name in graph.inputs:
+        declaration = graph.declared.get(name)
+        found = reader.declared(declaration, name) if declaration is not None else None
+        if name in given:
+            found = reader.given(given[name], found, name)
+        inference.state[program.slots[name]] = found or TensorType(None, reader.shape(None, name))
+    for name, constant in graph.constants.items():
+        inference.state[program.slots[name]] = constant
+
+
+def update_inference(
+    inference: Inference, reader: InputReader, given: Mapping[str, SpecLike], notes: Iterable[Diagnostic]
+) -> Result:
+    """Run a finished inference again for other input shapes; see `Result.update`."""
+    program = inference.program
+    learned = inference.learned
+    new = {name: reader.given(spec, inference.state[program.slots[name]], name) for name, spec in given.items()}
+    inference.visited = 0
+    changed = []
+    for name, found in new.items():
+        slot = program.slots[name]
+        if inference.state[slot] != found:
+            inference.state[slot] = found
+            changed.append(slot)
+    if not learned:
+        inference.update(changed)
+        return Result(inference, reader, notes)
+    return _run_again(inference, reader, notes)
+
+
+def _run_again(inference: Inference, reader: InputReader, notes: Iterable[Diagnostic]) -> Result:
+    """A full run with the facts of the set-up only."""
+    facts = inference.setup.copy()
+    fresh = Inference(inference.program, facts, inference.strict, inference.progress)
+    inputs = {inference.program.slots[n] for n in (*inference.program.graph.inputs, *inference.program.graph.constants)}
+    for slot in inputs:
+        fresh.state[slot] = inference.state[slot]
+    other = InputReader(facts, reader.min_dim, reader.lints)
+    fresh.declared = refiners(fresh, other, trust=True) if inference.declared else {}
+    fresh.freeze_setup()
+    fresh.run()
+    return Result(fresh, other, notes)

@@ -1,0 +1,123 @@
+"""Why an axis has its size, found on demand: nothing is recorded while inferring.
+
+To explain an axis, the rule of the node that made it runs again with a distinct symbol for every axis of its inputs;
+the symbols in the answer are the axes that it comes from.
+"""
+
+from __future__ import annotations
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.program import MISSING, Step
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.lattice import Shape, TensorType, Type
+from shapeinf.ops import run_rule
+
+MAX_STEPS = 200
+
+
+def explain(inference: Inference, name: str, axis: int) -> list[str]:
+    """One line a step, from the axis back to an input, a constant or a law."""
+    lines: list[str] = []
+    slot: int | None = inference.program.slots[name]
+    for _ in range(MAX_STEPS):
+        if slot is None:
+            break
+        found = inference.current(slot)
+        if not isinstance(found, TensorType) or found.shape.dims is None:
+            lines.append(f"{_name(inference, slot)} has an unknown rank{_reason(inference, slot)}")
+            break
+        line, slot, axis = _step(inference, slot, axis, found.shape[axis])
+        lines.append(line)
+    return lines
+
+
+def _name(inference: Inference, slot: int) -> str:
+    return next(name for name, s in inference.program.slots.items() if s == slot)
+
+
+def _reason(inference: Inference, slot: int) -> str:
+    producer = inference.program.producers[slot]
+    reason = None if producer is None else inference.reasons.get(producer)
+    return "" if reason is None else f": {reason}"
+
+
+def _step(inference: Inference, slot: int, axis: int, dim: Dim) -> tuple[str, int | None, int]:
+    here = f"{_name(inference, slot)}.shape[{axis}] = {dim}"
+    producer = inference.program.producers[slot]
+    if producer is None:
+        return f"{here}, {_origin(inference, slot, dim)}", None, axis
+    step = inference.program.steps[producer]
+    sources = _probe(inference, step, step.outputs.index(slot), axis)
+    if not sources:
+        return f"{here} by {step.op} {step.site}{_reason(inference, slot)}", None, axis
+    names = ", ".join(f"{_name(inference, s)}.shape[{a}]" for s, a in sources)
+    follow = _follow(inference, sources, dim)
+    return f"{here} by {step.op} {step.site} from {names}", *follow
+
+
+def _follow(inference: Inference, sources: list[tuple[int, int]], dim: Dim) -> tuple[int, int]:
+    """The axis to go on with: one that has the same size, else one that shares a symbol, else the first."""
+
+    def closeness(source: tuple[int, int]) -> int:
+        found = inference.current(source[0])
+        size = found.shape[source[1]] if isinstance(found, TensorType) else None
+        if size is dim or size == dim:
+            return 0
+        shared = isinstance(size, Dimension) and isinstance(dim, Dimension) and size.symbols() & dim.symbols()
+        return 1 if shared else 2
+
+    return min(sources, key=closeness)
+
+
+def _origin(inference: Inference, slot: int, dim: Dim) -> str:
+    graph = inference.program.graph
+    kind = "the shape of a constant" if _name(inference, slot) in graph.constants else "declared by an input"
+    told = [inference.facts.sources[s] for s in inference.facts.solved if s is dim]
+    return kind + (f"; {told[0]}" if told else "")
+
+
+def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tuple[int, int]]:
+    """The (slot, axis) pairs of the inputs that the size of one output axis is computed from."""
+    facts = inference.facts.copy()
+    marks: dict[Dimension, tuple[int, int]] = {}
+    inputs: list[Type | None] = []
+    for position, slot in enumerate(step.inputs):
+        found = None if slot == MISSING else inference.current(slot)
+        wants = position < len(step.wants_value) and step.wants_value[position]
+        if isinstance(found, TensorType) and found.shape.dims is not None and not wants:
+            dims = [_mark(inference, marks, slot, a, d) for a, d in enumerate(found.shape.dims)]
+            found = TensorType(found.dtype, Shape(dims))
+        inputs.append(found)
+    if step.op_def is None or step.op_def.rule is None:
+        return []
+    try:
+        outcome = run_rule(
+            step.op_def,
+            inputs,
+            step.node.attrs,
+            facts=facts,
+            site=step.site,
+            version=step.version,
+            outputs=len(step.outputs),
+        )
+    except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
+        return []
+    found = outcome.types[output]
+    if not isinstance(found, TensorType) or found.shape.dims is None or axis >= len(found.shape.dims):
+        return []
+    dim = found.shape[axis]
+    return [] if isinstance(dim, int) else [marks[s] for s in sorted(dim.symbols(), key=str) if s in marks]
+
+
+def _mark(
+    inference: Inference, marks: dict[Dimension, tuple[int, int]], slot: int, axis: int, dim: Dim
+) -> Dim:
+    """A symbol in place of an axis, with the bounds of its size; sizes of 1 stay, broadcasting branches on them."""
+    if dim == 1:
+        return dim
+    bounds = inference.facts.interval(dim)
+    wide = dim if isinstance(dim, int) else None
+    symbol = inference.facts.scope.fresh(f"probe.{slot}.{axis}", min(2, wide) if wide is not None else bounds.lo)
+    marks[symbol] = (slot, axis)
+    return symbol

@@ -1,0 +1,161 @@
+"""What an inference gives back."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from shapeinf.algebra import Dim, Interval, Scope
+from shapeinf.driver.diagnostics import Diagnostic
+from shapeinf.driver.explain import explain
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.inputs import InputReader, SpecLike, input_names
+from shapeinf.errors import UnknownNameError
+from shapeinf.formats import save
+from shapeinf.graph import Graph
+from shapeinf.lattice import SCALAR, MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@attrs.frozen
+class TensorInfo:
+    """What is known of one value: element type (None when not known), shape, and its kind.
+
+    `kind` is "tensor", "sequence", "optional" or "map"; dtype and shape are then those of the elements.
+    """
+
+    dtype: str | None
+    shape: Shape
+    kind: str = "tensor"
+
+    def __str__(self) -> str:
+        """`float32[B, 128]`."""
+        text = f"{self.dtype or '?'}{self.shape}"
+        return text if self.kind == "tensor" else f"{self.kind}({text})"
+
+
+@attrs.frozen
+class Coverage:
+    """How much of a graph is known: nodes, values of known rank, values fully known, operators without a rule."""
+
+    nodes: int
+    values: int
+    ranked: int
+    known: int
+    unknown_ops: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """One line."""
+        text = f"{self.nodes} nodes, {self.values} tensors: {self.known} fully known, {self.ranked} of known rank"
+        if self.unknown_ops:
+            listed = ", ".join(f"{op} x{n}" for op, n in sorted(self.unknown_ops.items()))
+            text += f"; operators without a rule: {listed}"
+        return text
+
+
+class Result:
+    """The shapes of every tensor of a graph, what was found, and what is known about the dims."""
+
+    def __init__(self, inference: Inference, reader: InputReader, notes: Iterable[Diagnostic] = ()) -> None:
+        """Wraps a finished inference."""
+        self._inference = inference
+        self._reader = reader
+        self._notes = tuple(notes)
+        self._tensors: dict[str, TensorInfo] | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that was inferred."""
+        return self._inference.program.graph
+
+    @property
+    def facts(self) -> ShapeFacts:
+        """What is known about the dims, with sources."""
+        return self._inference.facts
+
+    @property
+    def scope(self) -> Scope:
+        """The owner of all symbols of this result."""
+        return self._inference.facts.scope
+
+    @property
+    def policy(self) -> str:
+        """The assumption that holds for all named dims."""
+        return f"named dims are at least {self._reader.min_dim}"
+
+    @property
+    def visited(self) -> int:
+        """Rules visited by the run or update that made this result."""
+        return self._inference.visited
+
+    @property
+    def tensors(self) -> dict[str, TensorInfo]:
+        """Every value of the graph by name: inputs, constants and the outputs of all nodes."""
+        if self._tensors is None:
+            current = self._inference.current
+            slots = self._inference.program.slots
+            self._tensors = {name: info(current(slot)) for name, slot in slots.items()}
+        return self._tensors
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All findings: lints of the file first, then in the order of the graph."""
+        return [*self._notes, *self._inference.diagnostics]
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much is known."""
+        steps = self._inference.program.steps
+        missing = Counter(s.node.op for s in steps if s.op_def is None or s.op_def.rule is None)
+        made = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
+        ranked = [shape for shape in made if shape.dims is not None]
+        known = sum(not any(d.is_anonymous for d in shape.symbols()) for shape in ranked)
+        return Coverage(len(steps), len(made), len(ranked), known, dict(missing))
+
+    def interval(self, dim: Dim) -> Interval:
+        """The bounds of a dim under all facts."""
+        return self.facts.interval(dim)
+
+    def explain(self, name: str, axis: int) -> list[str]:
+        """Why an axis of a tensor has its size: one line a step, from the tensor back to its first cause."""
+        if name not in self._inference.program.slots:
+            raise UnknownNameError("tensor", name, self._inference.program.slots)
+        return explain(self._inference, name, axis)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model annotated with the inferred shapes, in the format that it was read from."""
+        save(self.graph, self.tensors, path)
+
+    def update(self, inputs: Mapping[str, SpecLike]) -> Result:
+        """The result for other input shapes; visits only the nodes that depend on them.
+
+        Runs everything again when the first run learned facts at nodes: they may not hold for the new shapes. This
+        result must not be used any more. Raises UnknownNameError for an input that the graph does not have.
+        """
+        from shapeinf.driver.api import update_inference
+
+        names = input_names(self.graph)
+        for name in inputs:
+            if name not in names:
+                raise UnknownNameError("input", name, names)
+        return update_inference(self._inference, self._reader, inputs, self._notes)
+
+
+def info(found: Type | None) -> TensorInfo:
+    """A type as the public record; nothing known for a value that was never reached."""
+    if found is None:
+        return TensorInfo(None, Shape.unknown())
+    if isinstance(found, TensorType):
+        return TensorInfo(found.dtype, found.shape)
+    kind = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}[type(found)]
+    inner = info(found.element)
+    return TensorInfo(inner.dtype, inner.shape, kind)
+
+
+__all__ = ["SCALAR", "Coverage", "Result", "TensorInfo", "info"]

@@ -1,0 +1,14 @@
+"""ONNX's numbers for element types, by name."""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+_SPECIAL = {"FLOAT": "float32", "DOUBLE": "float64"}
+
+DTYPE_NAMES: dict[int, str] = {
+    number: _SPECIAL.get(name, name.lower()) for name, number in TensorProto.DataType.items() if number
+}
+"""`{1: "float32", ...}`; narrow types keep ONNX's own names in lower case."""
+
+DTYPE_NUMBERS: dict[str, int] = {name: number for number, name in DTYPE_NAMES.items()}

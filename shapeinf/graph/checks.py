@@ -1,0 +1,111 @@
+"""Is a graph well-formed, and in which order do its nodes run?"""
+
+from __future__ import annotations
+
+from shapeinf.errors import CyclicGraphError, ModelError
+from shapeinf.graph.model import Graph
+
+
+def validate(graph: Graph, *, allow_cycles: bool = False) -> None:
+    """Raise ModelError for duplicate or dangling values, CyclicGraphError for a cycle; names node and value. O(edges)."""
+    made = _producers(graph)
+    for index, node in enumerate(graph.nodes):
+        for name in node.inputs:
+            if name and name not in made:
+                raise ModelError(f"input {name!r} is no input, no constant and no node's output", node=label(graph, index))
+    for name in graph.outputs:
+        if name not in made:
+            raise ModelError(f"graph output {name!r} is made by no node")
+    if not allow_cycles and topological_order(graph) is None:
+        cycle = next(group for group in components(graph) if len(group) > 1 or _reads_itself(graph, group[0]))
+        names = ", ".join(label(graph, i) for i in cycle[:8])
+        raise CyclicGraphError(f"the graph has a cycle through {names}", node=label(graph, cycle[0]))
+
+
+def _producers(graph: Graph) -> dict[str, int]:
+    """The node that makes each value, -1 for inputs and constants."""
+    made = dict.fromkeys((*graph.inputs, *graph.constants), -1)
+    if len(set(graph.inputs)) != len(graph.inputs):
+        twice = next(n for i, n in enumerate(graph.inputs) if n in graph.inputs[:i])
+        raise ModelError(f"the graph input {twice!r} is declared twice")
+    for index, node in enumerate(graph.nodes):
+        for name in node.outputs:
+            if not name:
+                continue
+            if name in made:
+                before = made[name]
+                first = "a graph input or constant" if before < 0 else f"node {label(graph, before)}"
+                raise ModelError(f"output {name!r} is made twice, first by {first}", node=label(graph, index))
+            made[name] = index
+    return made
+
+
+def label(graph: Graph, index: int) -> str:
+    """A node's name for messages: its own, else operator and position."""
+    node = graph.nodes[index]
+    return node.name or f"{node.op} (node {index})"
+
+
+def topological_order(graph: Graph) -> list[int] | None:
+    """An order in which every node runs after those it reads, None when there is a cycle. O(edges)."""
+    made = _indices(graph)
+    if all(made.get(name, -1) < index for index, node in enumerate(graph.nodes) for name in node.inputs):
+        return list(range(len(graph.nodes)))
+    waiting = [len({made[n] for n in node.inputs if n in made}) for node in graph.nodes]
+    readers = _readers(graph, made)
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    order = []
+    while ready:
+        index = ready.pop()
+        order.append(index)
+        for reader in readers[index]:
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                ready.append(reader)
+    return order if len(order) == len(graph.nodes) else None
+
+
+def _indices(graph: Graph) -> dict[str, int]:
+    return {name: index for index, node in enumerate(graph.nodes) for name in node.outputs if name}
+
+
+def _readers(graph: Graph, made: dict[str, int]) -> list[list[int]]:
+    readers: list[list[int]] = [[] for _ in graph.nodes]
+    for index, node in enumerate(graph.nodes):
+        for before in {made[n] for n in node.inputs if n in made}:
+            readers[before].append(index)
+    return readers
+
+
+def _reads_itself(graph: Graph, index: int) -> bool:
+    node = graph.nodes[index]
+    return any(name in node.outputs for name in node.inputs if name)
+
+
+def components(graph: Graph) -> list[list[int]]:
+    """The strongly connected components in topological order, each in reverse postorder from its entries."""
+    import networkx as nx
+
+    made = _indices(graph)
+    view: nx.DiGraph[int] = nx.DiGraph()
+    view.add_nodes_from(range(len(graph.nodes)))
+    for index, readers in enumerate(_readers(graph, made)):
+        view.add_edges_from((index, reader) for reader in readers)
+    condensed = nx.condensation(view)
+    return [
+        _reverse_postorder(view, condensed.nodes[c]["members"]) for c in nx.topological_sort(condensed)
+    ]
+
+
+def _reverse_postorder(view: object, members: set[int]) -> list[int]:
+    import networkx as nx
+
+    assert isinstance(view, nx.DiGraph)
+    if len(members) == 1:
+        return list(members)
+    entries = [n for n in sorted(members) if any(p not in members for p in view.predecessors(n))] or [min(members)]
+    inside = view.subgraph(members)
+    seen: list[int] = []
+    for entry in entries:
+        seen += [n for n in nx.dfs_postorder_nodes(inside, entry) if n not in seen]
+    return seen[::-1]

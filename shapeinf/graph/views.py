@@ -1,0 +1,119 @@
+"""Graphs as networkx graphs, both ways.
+
+A node of the view is an operation; an edge says that its head reads a value of its tail, with the names of the values
+in `tensors`. Everything that is not in nodes and edges (inputs, declared shapes, constants, versions) is in the graph's
+own attributes, so a view can be made by hand:
+
+>>> import networkx as nx
+>>> g = nx.DiGraph(dialect="onnx", opsets={"": 18}, inputs={"x": ["batch", 3]}, outputs=["y"])
+>>> g.add_node("act", op="Relu", inputs=["x"], outputs=["y"])
+>>> from_networkx(g).nodes[0].op
+'Relu'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import networkx as nx
+
+from shapeinf.errors import ModelError
+from shapeinf.graph.model import Declared, Graph, Node
+
+
+def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
+    """One networkx node an operation (key: its name, or op and position), attributes `op`, `node`, `index`."""
+    view: nx.DiGraph[Any] = nx.DiGraph(
+        name=graph.name,
+        dialect=graph.dialect,
+        opsets=dict(graph.opsets),
+        inputs={name: graph.declared.get(name) for name in graph.inputs},
+        outputs=list(graph.outputs),
+        constants=dict(graph.constants),
+        declared=dict(graph.declared),
+        cyclic=graph.cyclic,
+        graph=graph,
+    )
+    keys = _keys(graph)
+    producers = {}
+    for index, (key, node) in enumerate(zip(keys, graph.nodes, strict=True)):
+        view.add_node(key, op=node.op, node=node, index=index)
+        producers.update({name: key for name in node.outputs if name})
+    for key, node in zip(keys, graph.nodes, strict=True):
+        for name in node.inputs:
+            if name in producers:
+                edge = (producers[name], key)
+                if view.has_edge(*edge):
+                    view.edges[edge]["tensors"].append(name)
+                else:
+                    view.add_edge(*edge, tensors=[name])
+    return view
+
+
+def _keys(graph: Graph) -> list[str]:
+    """A unique key a node: its name where that is unique."""
+    keys: list[str] = []
+    used: set[str] = set()
+    for index, node in enumerate(graph.nodes):
+        key = node.name or f"{node.op}_{index}"
+        while key in used:
+            key = f"{key}_{index}"
+        used.add(key)
+        keys.append(key)
+    return keys
+
+
+def from_networkx(view: nx.DiGraph[Any]) -> Graph:
+    """The graph of a view made by `to_networkx` or by hand.
+
+    Raises ModelError for a node without `op`. A hand-made node has `op`, and may have `inputs`, `outputs` (names of
+    values), `attrs` and `domain`. Without `inputs` it reads the first output of each predecessor, in edge order;
+    without `outputs` it writes one value of its own name.
+    """
+    data = view.graph
+    declared = dict(data.get("declared", {}))
+    inputs = data.get("inputs", {})
+    if isinstance(inputs, Mapping):
+        declared.update({name: _declared(given) for name, given in inputs.items() if given is not None})
+    return Graph(
+        name=str(data.get("name", "")),
+        dialect=str(data.get("dialect", "")),
+        opsets=dict(data.get("opsets", {})),
+        inputs=list(inputs),
+        outputs=list(data.get("outputs", ())),
+        nodes=[_node(view, key) for key in view.nodes],
+        declared=declared,
+        constants=dict(data.get("constants", {})),
+        cyclic=bool(data.get("cyclic", False)),
+        model=getattr(data.get("graph"), "model", None),
+    )
+
+
+def _declared(given: Declared | Iterable[int | str | None]) -> Declared:
+    return given if isinstance(given, Declared) else Declared(None, tuple(given))
+
+
+def _node(view: nx.DiGraph[Any], key: Any) -> Node:
+    data = view.nodes[key]
+    if isinstance(data.get("node"), Node):
+        node: Node = data["node"]
+        return node
+    if "op" not in data:
+        raise ModelError("a node of a networkx graph needs the attribute 'op'", node=str(key))
+    inputs = data.get("inputs")
+    if inputs is None:
+        inputs = [_outputs(view, before)[0] for before in view.predecessors(key)]
+    return Node(
+        str(data["op"]),
+        tuple(inputs),
+        _outputs(view, key),
+        dict(data.get("attrs", {})),
+        str(key),
+        str(data.get("domain", "")),
+    )
+
+
+def _outputs(view: nx.DiGraph[Any], key: Any) -> tuple[str, ...]:
+    node = view.nodes[key].get("node")
+    return node.outputs if isinstance(node, Node) else tuple(view.nodes[key].get("outputs", (str(key),)))

@@ -1,0 +1,72 @@
+"""OpDef: what an operator is called, takes, gives and may be configured with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from shapeinf.ops.rule import Rule
+
+
+@attrs.frozen
+class ArgDef:
+    """One input or output.
+
+    Its element type is one of: `type` (fixed), `type_attr` (the type variable or attribute that names it) or
+    `type_list_attr` (an attribute that lists one type a value). `number_attr` repeats it N times (TensorFlow),
+    `variadic` any number of times (ONNX). `kind` is "tensor", "sequence", "optional" or "map".
+    """
+
+    name: str
+    type: str | None = None
+    type_attr: str | None = None
+    type_list_attr: str | None = None
+    number_attr: str | None = None
+    is_ref: bool = False
+    optional: bool = False
+    variadic: bool = False
+    kind: str = "tensor"
+
+
+@attrs.frozen
+class AttrDef:
+    """One attribute: its type, default (None for none) and what it may be."""
+
+    name: str
+    type: str
+    default: object = None
+    has_default: bool = False
+    minimum: int | None = None
+    allowed: tuple[object, ...] | None = None
+    required: bool = False
+
+
+@attrs.frozen(eq=False)
+class OpDef:
+    """An operator of one dialect and domain, from version `since` on; `rule` is its shape function."""
+
+    name: str
+    dialect: str = ""
+    domain: str = ""
+    since: int = 1
+    inputs: tuple[ArgDef, ...] = ()
+    outputs: tuple[ArgDef, ...] = ()
+    attributes: Mapping[str, AttrDef] = attrs.Factory(dict)
+    stateful: bool = False
+    deprecated: bool = False
+    rule: Rule | None = None
+
+    def output(self, index: int) -> ArgDef | None:
+        """The definition of an output by position; a variadic one covers all that follow."""
+        if index < len(self.outputs):
+            return self.outputs[index]
+        return self.outputs[-1] if self.outputs and self.outputs[-1].variadic else None
+
+    def input(self, index: int) -> ArgDef | None:
+        """The definition of an input by position; a variadic one covers all that follow."""
+        if index < len(self.inputs):
+            return self.inputs[index]
+        return self.inputs[-1] if self.inputs and self.inputs[-1].variadic else None

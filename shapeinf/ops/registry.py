@@ -1,0 +1,127 @@
+"""Where operators are found: dialects, each a set of rules by (domain, op, since-version)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import TypeVar
+
+import attrs
+
+from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.rule import Rule
+
+ENTRY_POINTS = "shapeinf.opdefs"
+
+Function = TypeVar("Function", bound=Callable[..., object])
+Schemas = Callable[[str, str, int], "OpDef | None"]
+
+
+class Dialect:
+    """The operators of one family of models; also the decorator that registers a rule.
+
+    Args:
+        name: the dialect's name, as graphs carry it.
+        schemas: gives the OpDef (without rule) of (domain, op, version), None when it has none. Without it, OpDefs
+            are those registered with `define`.
+
+    >>> toy = Dialect("toy")
+    >>> @toy("Same")
+    ... def same(c, x):
+    ...     return x
+    >>> toy.lookup("", "Same", 1).rule.params[0].name
+    'x'
+    """
+
+    def __init__(self, name: str, schemas: Schemas | None = None) -> None:
+        """An empty dialect."""
+        self.name = name
+        self.schemas = schemas
+        self._rules: dict[tuple[str, str], list[tuple[int, Rule]]] = {}
+        self._defined: dict[tuple[str, str], OpDef] = {}
+        self._found: dict[tuple[str, str, int], OpDef | None] = {}
+
+    def __call__(self, *names: str, since: int = 1, domain: str = "") -> Callable[[Function], Function]:
+        """Register the decorated function as the rule of these operators from a version on."""
+
+        def register(function: Function) -> Function:
+            rule = Rule.of(function)
+            for name in names:
+                versions = self._rules.setdefault((domain, name), [])
+                if any(version == since for version, _ in versions):
+                    raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
+                versions.append((since, rule))
+                versions.sort(key=lambda entry: entry[0])
+            self._found.clear()
+            return function
+
+        return register
+
+    def define(self, op_def: OpDef) -> None:
+        """Add an OpDef that comes from no schema source (TensorFlow's builder, a test)."""
+        self._defined[op_def.domain, op_def.name] = op_def
+        self._found.clear()
+
+    def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
+        """The operator in force at a version, None when the dialect does not know it."""
+        key = (domain, op, version)
+        if key not in self._found:
+            self._found[key] = self._lookup(domain, op, version)
+        return self._found[key]
+
+    def _lookup(self, domain: str, op: str, version: int) -> OpDef | None:
+        rule = self._rule(domain, op, version)
+        schema = self._defined.get((domain, op))
+        if schema is None and self.schemas is not None:
+            schema = self.schemas(domain, op, version)
+        if schema is None:
+            return None if rule is None else OpDef(op, self.name, domain, rule=rule)
+        return attrs.evolve(schema, rule=schema.rule or rule)
+
+    def _rule(self, domain: str, op: str, version: int) -> Rule | None:
+        versions = self._rules.get((domain, op), [])
+        if not versions:
+            return None
+        if version <= 0:
+            return versions[-1][1]
+        at = bisect_right([since for since, _ in versions], version)
+        return versions[at - 1][1] if at else None
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        """(domain, op, since) of every rule."""
+        for (domain, op), versions in sorted(self._rules.items()):
+            for since, _ in versions:
+                yield domain, op, since
+
+
+class OpRegistry:
+    """The dialects that an inference uses."""
+
+    def __init__(self, *dialects: Dialect) -> None:
+        """With these dialects; see `discover` for all installed ones."""
+        self.dialects = {dialect.name: dialect for dialect in dialects}
+
+    def add(self, dialect: Dialect) -> None:
+        """Add a dialect; the last one of a name wins."""
+        self.dialects[dialect.name] = dialect
+
+    @classmethod
+    def discover(cls) -> OpRegistry:
+        """All dialects that installed packages offer under the entry point group `shapeinf.opdefs`."""
+        registry = cls()
+        for entry in entry_points(group=ENTRY_POINTS):
+            registry.add(entry.load())
+        return registry
+
+    def lookup(self, dialect: str, domain: str, op: str, version: int) -> OpDef | None:
+        """The operator in force at a version; None for an unknown dialect or operator."""
+        found = self.dialects.get(dialect)
+        return None if found is None else found.lookup(domain, op, version)
+
+
+@lru_cache(maxsize=1)
+def default_registry() -> OpRegistry:
+    """The registry of all installed dialects, made once."""
+    return OpRegistry.discover()

@@ -1,0 +1,127 @@
+"""A shape function and what its signature says about the operator."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type
+
+Ints = tuple[int, ...]
+Floats = tuple[float, ...]
+Value = PartialTensor
+"""Annotation of an input whose known contents a rule wants."""
+
+
+@attrs.frozen
+class Param:
+    """One input of a rule."""
+
+    name: str
+    wants_value: bool
+    wants_type: bool
+    optional: bool
+    variadic: bool
+
+
+@attrs.frozen(eq=False)
+class Rule:
+    """A shape function with its inputs and attributes read once from its signature.
+
+    The first parameter is the context; positional parameters are the inputs (`= None` is optional, `*xs` variadic);
+    the annotation `Shape` wants the shape, `Value` also the contents, `Type` whatever the input is; keyword-only
+    parameters are attributes with their defaults (a trailing underscore avoids Python's keywords). A function of the
+    context alone is raw: it reads inputs and attributes itself.
+    """
+
+    function: Callable[..., object]
+    params: tuple[Param, ...]
+    attributes: Mapping[str, object]
+    renamed: Mapping[str, str]
+    raw: bool
+
+    @classmethod
+    def of(cls, function: Callable[..., object]) -> Rule:
+        """Inspect a shape function."""
+        hints = typing.get_type_hints(function)
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        params, attributes, renamed = [], {}, {}
+        for p in parameters:
+            if p.kind is p.KEYWORD_ONLY:
+                name = p.name.removesuffix("_")
+                attributes[name] = p.default
+                renamed[name] = p.name
+            else:
+                params.append(_param(p, hints.get(p.name, Shape)))
+        return cls(function, tuple(params), attributes, renamed, not parameters)
+
+    @property
+    def variadic(self) -> bool:
+        """Whether the last input stands for any number of inputs."""
+        return bool(self.params) and self.params[-1].variadic
+
+    def param(self, index: int) -> Param | None:
+        """The parameter of an input by position."""
+        if index < len(self.params):
+            return self.params[index]
+        return self.params[-1] if self.variadic else None
+
+    def wants_value(self, index: int) -> bool:
+        """Whether the contents of an input matter to the rule (a raw rule may ask for any)."""
+        param = self.param(index)
+        return self.raw or (param is not None and (param.wants_value or param.wants_type))
+
+    def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
+        """The positional arguments for these inputs; raises ShapeError for a missing or superfluous one."""
+        if len(inputs) > len(self.params) and not self.variadic:
+            extra = [t for t in inputs[len(self.params) :] if t is not None]
+            if extra:
+                raise ShapeError(f"takes at most {len(self.params)} inputs, got {len(inputs)}")
+            inputs = inputs[: len(self.params)]
+        args = []
+        for index, found in enumerate(inputs):
+            param = self.param(index)
+            assert param is not None
+            args.append(_argument(param, found))
+        for param in self.params[len(inputs) :]:
+            if not param.variadic:
+                args.append(_argument(param, None))
+        return args
+
+    def keywords(self, attributes: Mapping[str, object]) -> dict[str, object]:
+        """The attributes that the rule declares; raises ShapeError for a required one that is missing."""
+        given = {}
+        for name, default in self.attributes.items():
+            if name in attributes:
+                given[self.renamed[name]] = attributes[name]
+            elif default is inspect.Parameter.empty:
+                raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
+        return given
+
+
+def _param(p: inspect.Parameter, hint: object) -> Param:
+    members = typing.get_args(hint) or (hint,)
+    wants_value = PartialTensor in members
+    wants_type = SequenceType in members or TensorType in members
+    return Param(
+        p.name, wants_value and not wants_type, wants_type, p.default is None, p.kind is inspect.Parameter.VAR_POSITIONAL
+    )
+
+
+def _argument(param: Param, found: Type | None) -> Any:
+    if found is None:
+        if param.optional or param.variadic:
+            return None
+        raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
+    if param.wants_type:
+        return found
+    if not isinstance(found, TensorType):
+        raise ShapeError(f"input {param.name!r} must be a tensor, not {found!r}", code="S104")
+    if param.wants_value:
+        return found if isinstance(found, PartialTensor) else PartialTensor(found.dtype, found.shape, None)
+    return found.shape

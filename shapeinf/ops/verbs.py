@@ -1,0 +1,195 @@
+"""What a rule says to its context: merge, tell, ask. (TensorFlow's own vocabulary is in `context`.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import NoReturn, overload
+
+from shapeinf.algebra import Dim, Dimension, Interval, maximum, minimum
+from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
+from shapeinf.lattice import (
+    PartialTensor,
+    Shape,
+    ShapeFacts,
+    TensorType,
+    Type,
+    broadcast,
+    broadcast_dim,
+    merge_shape,
+)
+from shapeinf.ops.opdef import OpDef
+
+
+class RuleContext:
+    """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
+
+    def __init__(
+        self,
+        op_def: OpDef,
+        inputs: Sequence[Type | None],
+        attributes: Mapping[str, object],
+        facts: ShapeFacts,
+        site: str,
+        version: int = 0,
+        num_outputs: int = 1,
+    ) -> None:
+        """`site` names the node in facts and in the unknowns made here."""
+        self.op_def = op_def
+        self.types = inputs
+        self.attributes = attributes
+        self.facts = facts
+        self.site = site
+        self.version = version
+        self.num_outputs = num_outputs
+        self.made_fresh = False
+
+    # -- telling -----------------------------------------------------------------------------------------------------
+
+    def source(self, law: str) -> Source:
+        """This node, saying a law."""
+        return Source(self.site, law)
+
+    @overload
+    def merge(self, a: Dim, b: Dim, law: str = "") -> Dim: ...
+    @overload
+    def merge(self, a: Shape, b: Shape, law: str = "") -> Shape: ...
+    def merge(self, a: Dim | Shape, b: Dim | Shape, law: str = "dimensions must be equal") -> Dim | Shape:
+        """Both are true: tell that they are equal. Raises ShapeError (the law) when they cannot be."""
+        if isinstance(a, Shape) and isinstance(b, Shape):
+            return merge_shape(self.facts, a, b, self.source(law))
+        if isinstance(a, Shape) or isinstance(b, Shape):
+            raise TypeError("merge takes two dims or two shapes")
+        if a is b or a == b:
+            return a
+        try:
+            return self.facts.tell_equal(a, b, self.source(law))
+        except Contradiction as error:
+            raise Contradiction(law, error.first, error.second, (str(a), str(b))) from None
+
+    def at_least(self, d: Dim, bound: Dim, law: str) -> None:
+        """Tell `d >= bound`."""
+        self._tell_le(bound, d, law)
+
+    def at_most(self, d: Dim, bound: Dim, law: str) -> None:
+        """Tell `d <= bound`."""
+        self._tell_le(d, bound, law)
+
+    def _tell_le(self, a: Dim, b: Dim, law: str) -> None:
+        try:
+            self.facts.tell_le(a, b, self.source(law))
+        except Contradiction as error:
+            raise Contradiction(law, error.first, error.second, (str(a), str(b))) from None
+
+    def divisible(self, d: Dim, divisor: int, law: str) -> None:
+        """Tell that `divisor` divides `d`."""
+        try:
+            self.facts.tell_divisible(d, divisor, self.source(law))
+        except Contradiction as error:
+            raise Contradiction(law, error.first, error.second, (str(d), str(divisor))) from None
+
+    def guard(self, text: str, law: str = "") -> None:
+        """Keep a condition that is no single equation."""
+        self.facts.add_guard(text, self.source(law))
+
+    def fail(self, law: str, *operands: object) -> NoReturn:
+        """The model breaks a law."""
+        raise ShapeError(law, operands=tuple(map(str, operands)))
+
+    # -- shapes ------------------------------------------------------------------------------------------------------
+
+    def broadcast(self, *shapes: Shape) -> Shape:
+        """Numpy broadcasting; unknown when any rank is."""
+        return broadcast(self.facts, *shapes, source=self.source("operands must broadcast"))
+
+    def broadcast_dim(self, a: Dim, b: Dim) -> Dim:
+        """Numpy broadcasting of two sizes."""
+        return broadcast_dim(self.facts, a, b, self.source("operands must broadcast"))
+
+    def join(self, *shapes: Shape | None) -> Shape:
+        """Any of them may be true: relaxed at this site; shapes that are not there yet (None) do not count."""
+        there = [s for s in shapes if s is not None]
+        self.made_fresh = True
+        result = there[0]
+        for shape in there[1:]:
+            result = self.facts.relaxer.shape(result, shape, self.site)
+        return result
+
+    def same_rank(self, *shapes: Shape) -> int:
+        """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""
+        ranks = {len(s) for s in shapes}
+        if len(ranks) > 1:
+            self.fail("inputs must be of equal rank", *shapes)
+        return ranks.pop()
+
+    def require_rank(self, shape: Shape, rank: int, what: str = "input") -> Shape:
+        """The shape, which must have this rank; an unknown rank is learned."""
+        if shape.dims is None:
+            unknown = Shape(tuple(self.fresh(f"{what}.{i}") for i in range(rank)))
+            return self.facts.bind_shape(shape, unknown, self.source(f"{what} must be of rank {rank}"))
+        if len(shape.dims) != rank:
+            self.fail(f"{what} must be of rank {rank} but is of rank {len(shape.dims)}", shape)
+        return shape
+
+    def axis(self, axis: int, rank: int) -> int:
+        """The axis counted from the front; ShapeError when it is out of range."""
+        if not -rank <= axis < rank:
+            self.fail(f"axis {axis} is out of range for rank {rank}")
+        return axis + rank if axis < 0 else axis
+
+    def axes(self, axes: Iterable[int], rank: int) -> tuple[int, ...]:
+        """Several axes counted from the front; ShapeError when one is out of range or named twice."""
+        found = tuple(self.axis(a, rank) for a in axes)
+        if len(set(found)) != len(found):
+            self.fail("no axis may be named twice", found)
+        return found
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def numel(self, dims: Iterable[Dim]) -> Dim:
+        """The number of elements."""
+        return prod(dims)
+
+    def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
+        """A new unknown, named by this site."""
+        self.made_fresh = True
+        return self.facts.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
+
+    def unknowable(self, reason: str) -> NotKnown:
+        """What to raise when the outputs cannot be known; the reason is shown to the user."""
+        return NotKnown(reason)
+
+    def interval(self, d: Dim) -> Interval:
+        """The bounds of a dim."""
+        return self.facts.interval(d)
+
+    def prove_le(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a <= b` always, never, or not decided."""
+        return self.facts.prove_le(a, b)
+
+    def prove_eq(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a == b` always, never, or not decided."""
+        return self.facts.prove_eq(a, b)
+
+    def concrete(self, d: Dim) -> int | None:
+        """The value of a dim when it is known."""
+        found = self.facts.canon(d)
+        return found if isinstance(found, int) else None
+
+    def max(self, *dims: Dim) -> Dim:
+        """The largest."""
+        return maximum(*dims)
+
+    def min(self, *dims: Dim) -> Dim:
+        """The smallest."""
+        return minimum(*dims)
+
+    def dtype(self, index: int) -> str | None:
+        """The element type of an input, None when it is missing or not known."""
+        found = self.types[index] if index < len(self.types) else None
+        return found.dtype if isinstance(found, TensorType) else None
+
+    def value(self, index: int) -> PartialTensor | None:
+        """The known contents of an input, None when there are none."""
+        found = self.types[index] if index < len(self.types) else None
+        return found if isinstance(found, PartialTensor) and found.elements is not None else None
