@@ -36,7 +36,8 @@ def moved(value: PartialTensor, shape: Shape, move: Callable[[Elements], npt.NDA
     array = elements_of(value)
     if array is None or not fits(shape):
         return PartialTensor(value.dtype, shape, None)
-    return PartialTensor(value.dtype, shape, move(array).reshape(-1).tolist())
+    result = np.asarray(move(array), dtype=object)  # numpy gives a bare element in place of a scalar array
+    return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
 def fits(shape: Shape) -> bool:

@@ -18,6 +18,8 @@ Element = int | float | bool | str | complex | Dimension | None
 MAX_ELEMENTS = 4096
 """Contents of tensors with more elements than this are never kept."""
 
+_SHOWN = 8
+
 
 class TensorType:
     """A tensor's element type (numpy name, None when not known) and shape."""
@@ -98,7 +100,9 @@ class PartialTensor(TensorType):
         """`int64[2]{B, -1}`, unknown elements as `?`."""
         if self._elements is None:
             return super().__repr__()
-        return super().__repr__() + "{" + ", ".join("?" if e is None else str(e) for e in self._elements) + "}"
+        shown = ["?" if e is None else str(e) for e in self._elements[:_SHOWN]]
+        more = ["..."] if len(self._elements) > _SHOWN else []
+        return super().__repr__() + "{" + ", ".join(shown + more) + "}"
 
 
 class SequenceType:
