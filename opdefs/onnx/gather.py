@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import Elements, elements_of, known_ints, moved
+from opdefs.rules.elements import Elements, elements_of, fits, known_ints, moved
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -80,9 +80,16 @@ def same_as_data(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
 
 
 @onnx("OneHot")
-def one_hot(c: InferenceContext, indices: Shape, depth: Value, values: Shape, *, axis: int = -1) -> Shape:
-    """An axis of size `depth` put in at `axis` of the output."""
-    at = c.axis(axis, len(indices) + 1)
+def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> PartialTensor:
+    """An axis of size `depth` put in at `axis` of the output; [off, on] are the two elements of `values`."""
+    at = c.axis(axis, len(indices.shape) + 1)
     known = known_ints(depth)
     size = known[0] if known else c.fresh("depth")
-    return Shape((*indices[:at], size, *indices[at:]))
+    shape = Shape((*indices.shape[:at], size, *indices.shape[at:]))
+    hot = known_ints(indices)
+    if hot is None or values.elements is None or not isinstance(size, int) or not fits(shape):
+        return PartialTensor(values.dtype, shape, None)
+    off, on = values.elements
+    index = np.array(hot, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
+    chosen = np.moveaxis(np.arange(size) == (index % size)[..., None], -1, at)
+    return PartialTensor(values.dtype, shape, [on if one else off for one in chosen.reshape(-1).tolist()])

@@ -8,6 +8,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, as_dim, elements_of, fits, known_ints
+from shapeinf.algebra import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -41,8 +42,15 @@ def reduce_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = No
 def _unknown_axes(c: InferenceContext, x: PartialTensor, keepdims: int) -> PartialTensor:
     if not keepdims:
         raise c.unknowable("the contents of `axes` are not known")
-    dims = (c.fresh(f"reduce.{i}", 0, c.interval(d).hi) if d != 1 else 1 for i, d in enumerate(x.shape))
+    dims = (_perhaps_one(c, i, d) for i, d in enumerate(x.shape))
     return PartialTensor(x.dtype, Shape(dims), None)
+
+
+def _perhaps_one(c: InferenceContext, axis: int, size: Dim) -> Dim:
+    """Either the size or 1."""
+    bounds = c.interval(size)
+    low = None if bounds.lo is None else min(bounds.lo, 1)
+    return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if bounds.hi is None else max(bounds.hi, 1))
 
 
 def _reduced(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:

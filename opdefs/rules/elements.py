@@ -128,13 +128,16 @@ def is_float(dtype: str | None) -> bool:
 
 
 def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
-    """Integer division as runtimes do it: towards zero. Symbolic only where floor is the same."""
+    """Integer division as runtimes do it: towards zero. Symbolic only for a positive divisor."""
 
     def divide(a: Dim, b: Dim) -> Dim | None:
         if isinstance(a, int) and isinstance(b, int):
             return None if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        same = c.prove_le(0, a) is True and c.prove_le(1, b) is True
-        return a // b if same else None
+        if c.prove_le(1, b) is not True:
+            return None
+        if c.prove_le(0, a) is True:
+            return a // b
+        return c.max(a, 0) // b - c.max(-a, 0) // b
 
     return divide
 

@@ -12,8 +12,7 @@ def window_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: 
     """`floor((size + pads - dilation*(kernel - 1) - 1) / stride) + 1`."""
     span = (kernel - 1) * dilation + 1
     padded = size + pads[0] + pads[1]
-    if c.prove_le(span, padded) is False:
-        c.fail("the window does not fit into the padded input", f"window {span}", f"padded size {padded}")
+    c.at_most(span, padded, "the window must fit into the padded input")
     return (padded - span) // stride + 1
 
 
@@ -28,6 +27,7 @@ def ceil_window_size(
     """Like `window_size`, rounded up; a last window that would start in the end padding is dropped."""
     span = (kernel - 1) * dilation + 1
     padded = size + pads[0] + pads[1]
+    c.at_most(span, padded, "the window must fit into the padded input")
     count = ceildiv(padded - span, stride) + 1
     starts = ceildiv(size + pads[0], stride)  # windows that start before the end padding
     return c.min(count, starts)

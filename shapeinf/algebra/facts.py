@@ -14,7 +14,7 @@ from math import gcd, inf
 
 import attrs
 
-from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
 from shapeinf.algebra.evaluation import substitute
 from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with, declared
 from shapeinf.errors import Contradiction, Source
@@ -277,11 +277,18 @@ class Facts:
         if linear is None:
             self._relate(e, bounds, source)
             return
-        symbol, factor, constant = linear
+        atom, factor, constant = linear
         low, high = (b - constant for b in (bounds if factor > 0 else bounds[::-1]))
         new_low = -(-low // factor) if low not in (inf, -inf) else -inf
         new_high = high // factor if high not in (inf, -inf) else inf
-        self._narrow(symbol, (new_low, new_high), source)
+        found = self.scope.atoms[atom]
+        if isinstance(found, Symbol):
+            self._narrow(self.scope.atom_dim(atom), (new_low, new_high), source)
+        elif isinstance(found, Floor) and isinstance(found.denominator, int):
+            q = found.denominator  # floor(n/q) in low..high is n in q*low..q*high + q - 1
+            self._bound(found.numerator, (q * new_low, q * new_high + q - 1), source)
+        else:
+            self._relate(e, bounds, source)
 
     def _relate(self, e: Dimension, bounds: Bounds, source: Source) -> None:
         wanted = [e - int(bounds[0])] if bounds[0] > -inf else []
@@ -366,10 +373,10 @@ def _elsewhere(e: Dimension, monomial: Monomial) -> bool:
     return any(symbol in e.scope.symbols_of(a) for m, _ in e.terms if m != monomial for a in m)
 
 
-def _linear(e: Dimension) -> tuple[Dimension, int, int] | None:
-    """`factor*symbol + constant` as its parts, None for anything else."""
+def _linear(e: Dimension) -> tuple[int, int, int] | None:
+    """`factor*atom + constant` as (atom, factor, constant), None for anything else."""
     constant = next((c for m, c in e.terms if not m), 0)
     rest = [(m, c) for m, c in e.terms if m]
-    if len(rest) != 1 or len(rest[0][0]) != 1 or not isinstance(e.scope.atoms[rest[0][0][0]], Symbol):
+    if len(rest) != 1 or len(rest[0][0]) != 1:
         return None
-    return e.scope.atom_dim(rest[0][0][0]), rest[0][1], constant
+    return rest[0][0][0], rest[0][1], constant
