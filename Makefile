@@ -1,0 +1,36 @@
+# Two commands, both from nothing: `make demo` and `make test`. PYTHON=python3.12 picks another interpreter.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find shapeinf opdefs -name '*.py')
+
+.PHONY: demo test lint format clean
+
+demo: $(VENV)/.installed
+	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
+
+test: $(VENV)/.editable
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.editable
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.editable
+	$(BIN)/ruff check --fix .
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+# What a user installs; an editable install, once there, serves as well and follows the sources by itself.
+$(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
+	test -e $(VENV)/.editable || $(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	touch $@
+
+$(VENV)/.editable: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
