@@ -69,7 +69,7 @@ class ShapeError(ShapeInferenceError):
         return text
 
 
-class Contradiction(ShapeError):
+class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)
     """Two facts cannot both hold; names both of their sources."""
 
     def __init__(self, law: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
@@ -127,7 +127,7 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}; {hint}")
 
 
-class NotKnown(Exception):
+class NotKnown(Exception):  # noqa: N818  (no error: a rule's way to say so)
     """Raised inside a rule: the outputs cannot be known, for this reason. Not an error of the model."""
 
     def __init__(self, reason: str) -> None:

@@ -15,7 +15,9 @@ from shapeinf.ops import InferenceContext, Value
 def dtype_name(number: object) -> str | None:
     """The dtype of an attribute such as `to`: ONNX's number, or its name as opset 1 writes it."""
     if isinstance(number, str):
-        return DTYPE_NAMES.get(DTYPE_NUMBERS.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(number)
+        return DTYPE_NAMES.get(DTYPE_NUMBERS.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(
+            number
+        )
     return DTYPE_NAMES.get(number) if isinstance(number, int) else None
 
 

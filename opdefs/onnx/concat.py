@@ -19,7 +19,11 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
     dims = list(xs[0].shape)
     for x in xs[1:]:
         for i, d in enumerate(x.shape):
-            dims[i] = dims[i] + d if i == at else c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
+            dims[i] = (
+                dims[i] + d
+                if i == at
+                else c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
+            )
     shape = Shape(dims)
     arrays = [elements_of(x) for x in xs]
     known = [a for a in arrays if a is not None]
@@ -45,8 +49,8 @@ def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> 
     """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is."""
     dims = x.require()
     rank = max(len(dims), len(wanted))
-    left: list[Dim] = [1] * (rank - len(dims)) + list(dims)
-    right: list[Dim | None] = [1] * (rank - len(wanted)) + list(wanted)
+    left: list[Dim] = [*(1 for _ in range(rank - len(dims))), *dims]
+    right: list[Dim | None] = [*(1 for _ in range(rank - len(wanted))), *wanted]
     result: list[Dim] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if b is not None and c.prove_le(0, b) is True:

@@ -81,9 +81,7 @@ def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> Par
     return PartialTensor(dtype, shape, None)
 
 
-def _concrete_range(
-    c: InferenceContext, dtype: str | None, start: Value, limit: Value, delta: Value
-) -> PartialTensor:
+def _concrete_range(c: InferenceContext, dtype: str | None, start: Value, limit: Value, delta: Value) -> PartialTensor:
     a, b, d = (v.array() for v in (start, limit, delta))
     assert a is not None and b is not None and d is not None
     if d.item() == 0:

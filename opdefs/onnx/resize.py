@@ -58,7 +58,7 @@ def resize(
     named = c.axes(axes, len(x)) if axes is not None else tuple(range(len(x)))
     dims = list(x)
     if sizes is not None and sizes.shape.dims != (0,):
-        wanted = known_dims(sizes) or (None,) * len(named)
+        wanted: Sequence[Dim | None] = known_dims(sizes) or (None,) * len(named)
         if keep_aspect_ratio_policy != "stretch":
             wanted = _kept_ratio(x, named, wanted, keep_aspect_ratio_policy)
         for axis, size in zip(named, wanted, strict=True):

@@ -20,7 +20,9 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     """The OpDef in force at an opset version (0 for the newest), None when onnx does not know the operator."""
     try:
         if version > 0:
-            found = onnx.defs.get_schema(op, min(version, onnx.defs.onnx_opset_version()) if not domain else version, domain)
+            found = onnx.defs.get_schema(
+                op, min(version, onnx.defs.onnx_opset_version()) if not domain else version, domain
+            )
         else:
             found = onnx.defs.get_schema(op, domain)
     except onnx.defs.SchemaError:

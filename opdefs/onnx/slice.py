@@ -127,7 +127,9 @@ def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim
     if len(sizes) != c.num_outputs:
         c.fail(f"{c.num_outputs} outputs need as many sizes", tuple(sizes))
     if all(s is not None for s in sizes):
-        c.merge(total_of(s for s in sizes if s is not None), x.shape[axis], "the sizes of the parts must add up to the axis")
+        c.merge(
+            total_of(s for s in sizes if s is not None), x.shape[axis], "the sizes of the parts must add up to the axis"
+        )
     parts = []
     offset: Dim = 0
     for i, size in enumerate(sizes):
@@ -141,7 +143,9 @@ def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim
 def _part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
     if not isinstance(offset, int) or not isinstance(size, int):
         return PartialTensor(x.dtype, shape, None)
-    return _contents(x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1))
+    return _contents(
+        x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
+    )
 
 
 def total_of(dims: Iterable[Dim]) -> Dim:

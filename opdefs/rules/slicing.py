@@ -29,7 +29,7 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
     """The number of elements of `start:end:step`; bounded by 0..size where an end is not known."""
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
-    first = None if start is None else clamped(c, start, size, 0 if step > 0 else 0, highest)
+    first = None if start is None else clamped(c, start, size, 0, highest)
     last = None if end is None else clamped(c, end, size, lowest, highest)
     if step < 0 and isinstance(end, int) and end <= -HUGE:
         last = -1

@@ -70,6 +70,4 @@ def windows(
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)
     one = ceil_window_size if ceil_mode else window_size
-    return tuple(
-        one(c, d, k, s, p, g) for d, k, s, p, g in zip(sizes, kernel, steps, pairs, spread, strict=True)
-    )
+    return tuple(one(c, d, k, s, p, g) for d, k, s, p, g in zip(sizes, kernel, steps, pairs, spread, strict=True))

@@ -270,7 +270,9 @@ class Facts:
         """Learn bounds of a canonical `e`."""
         low, high = self.bounds(e)
         if bounds[0] > high or bounds[1] < low:
-            raise Contradiction(f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}", source, self._blame(e))
+            raise Contradiction(
+                f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}", source, self._blame(e)
+            )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
         linear = _linear(e)
@@ -329,7 +331,9 @@ class Facts:
         for relation in self.relations:
             expression = self.canon(relation.expression)
             if self.bounds(expression)[1] < 0:
-                raise Contradiction(f"{relation.expression} must be at least 0", relation.source, self._blame(expression))
+                raise Contradiction(
+                    f"{relation.expression} must be at least 0", relation.source, self._blame(expression)
+                )
         for fact in self.divisibilities:
             rest = self.canon(fact.expression) % fact.divisor
             if self.bounds(rest)[0] > 0:
@@ -354,7 +358,7 @@ def _no_root(e: Dimension) -> bool:
 
 
 def _pivot(e: Dimension) -> tuple[Dimension, int] | None:
-    """The symbol to solve for: linear with coefficient 1 or -1 and nowhere else in `e`; unknowns and late names first."""
+    """The symbol to solve for: linear with factor 1 or -1, nowhere else in `e`; unknowns and late names first."""
     scope = e.scope
     best: tuple[bool, int] | None = None
     sign = 1

@@ -68,9 +68,7 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
 
 
 def _hyphenated_name(text: str, scope: Scope) -> bool:
-    return bool(_HYPHENATED.fullmatch(text)) and not all(
-        part.isdigit() or scope.has(part) for part in text.split("-")
-    )
+    return bool(_HYPHENATED.fullmatch(text)) and not all(part.isdigit() or scope.has(part) for part in text.split("-"))
 
 
 class _Parser:
@@ -93,7 +91,9 @@ class _Parser:
         at, end = 0, len(text.rstrip())
         while at < end:
             match = _TOKEN.match(text, at)
-            if match is None or (match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")):
+            if match is None or (
+                match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")
+            ):
                 raise DimSyntaxError(text, at, "a number, a name or an operator")
             kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
             if kind == "int" and len(match[1]) > 18:

@@ -25,7 +25,7 @@ def infer_shapes(
     *,
     dims: Mapping[str, RangeLike] | None = None,
     bind: Mapping[str, int] | None = None,
-    inputs: Mapping[str, SpecLike] | None = None,
+    inputs: Mapping[str, SpecLike] | str | None = None,
     assume: Iterable[str] = (),
     mode: Literal["best", "strict"] = "best",
     min_dim: int = 1,
@@ -40,7 +40,7 @@ def infer_shapes(
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)` or an int.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
-            names and None, or `{axis: value}` to change some axes only.
+            names and None, or `{axis: value}` to change some axes only. One text alone is for a model with one input.
         assume: relations such as `"past + seq <= 4096"`.
         mode: "best" goes on after a bad node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
@@ -78,11 +78,15 @@ def _as_graph(model: Any) -> Graph:
     return load(model)
 
 
-def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike]) -> None:
+def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | str) -> None:
     """Put the types of inputs and constants into their slots."""
     program: Program = inference.program
     graph = program.graph
     names = input_names(graph)
+    if isinstance(given, str):
+        if len(names) != 1:
+            raise UnknownNameError("input", "", names)
+        given = {names[0]: given}
     for name in given:
         if name not in names:
             raise UnknownNameError("input", name, names)

@@ -110,9 +110,7 @@ def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tup
     return [] if isinstance(dim, int) else [marks[s] for s in sorted(dim.symbols(), key=str) if s in marks]
 
 
-def _mark(
-    inference: Inference, marks: dict[Dimension, tuple[int, int]], slot: int, axis: int, dim: Dim
-) -> Dim:
+def _mark(inference: Inference, marks: dict[Dimension, tuple[int, int]], slot: int, axis: int, dim: Dim) -> Dim:
     """A symbol in place of an axis, with the bounds of its size; sizes of 1 stay, broadcasting branches on them."""
     if dim == 1:
         return dim

@@ -148,7 +148,9 @@ class Inference:
     def _outputs(self, step: Step, inputs: list[Type | None]) -> list[Type]:
         if step.op_def is None or step.op_def.rule is None:
             what = "operator is not known" if step.op_def is None else "operator has no shape rule"
-            return self._unknown(step, Diagnostic("warning", "S201", f"{what}: its outputs are unknown", step.site, step.op))
+            return self._unknown(
+                step, Diagnostic("warning", "S201", f"{what}: its outputs are unknown", step.site, step.op)
+            )
         key = (step.key, tuple(map(_key, inputs, step.wants_value)))
         outcome = self._memo.get(key)
         if outcome is None:
@@ -163,7 +165,9 @@ class Inference:
                 raise
             except Exception as error:
                 message = f"the rule of this operator failed: {type(error).__name__}: {error}"
-                return self._unknown(step, Diagnostic("error", "S301", message, step.site, step.op, self._operands(step)))
+                return self._unknown(
+                    step, Diagnostic("error", "S301", message, step.site, step.op, self._operands(step))
+                )
             if not outcome.fresh:
                 self._memo[key] = outcome
         if outcome.unknown is not None:

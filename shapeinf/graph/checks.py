@@ -7,12 +7,14 @@ from shapeinf.graph.model import Graph
 
 
 def validate(graph: Graph, *, allow_cycles: bool = False) -> None:
-    """Raise ModelError for duplicate or dangling values, CyclicGraphError for a cycle; names node and value. O(edges)."""
+    """Raise ModelError for duplicate or dangling values, CyclicGraphError for a cycle; O(edges)."""
     made = _producers(graph)
     for index, node in enumerate(graph.nodes):
         for name in node.inputs:
             if name and name not in made:
-                raise ModelError(f"input {name!r} is no input, no constant and no node's output", node=label(graph, index))
+                raise ModelError(
+                    f"input {name!r} is no input, no constant and no node's output", node=label(graph, index)
+                )
     for name in graph.outputs:
         if name not in made:
             raise ModelError(f"graph output {name!r} is made by no node")
@@ -92,9 +94,7 @@ def components(graph: Graph) -> list[list[int]]:
     for index, readers in enumerate(_readers(graph, made)):
         view.add_edges_from((index, reader) for reader in readers)
     condensed = nx.condensation(view)
-    return [
-        _reverse_postorder(view, condensed.nodes[c]["members"]) for c in nx.topological_sort(condensed)
-    ]
+    return [_reverse_postorder(view, condensed.nodes[c]["members"]) for c in nx.topological_sort(condensed)]
 
 
 def _reverse_postorder(view: object, members: set[int]) -> list[int]:

@@ -109,7 +109,11 @@ def _param(p: inspect.Parameter, hint: object) -> Param:
     wants_value = PartialTensor in members
     wants_type = SequenceType in members or TensorType in members
     return Param(
-        p.name, wants_value and not wants_type, wants_type, p.default is None, p.kind is inspect.Parameter.VAR_POSITIONAL
+        p.name,
+        wants_value and not wants_type,
+        wants_type,
+        p.default is None,
+        p.kind is inspect.Parameter.VAR_POSITIONAL,
     )
 
 

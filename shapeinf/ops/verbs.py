@@ -1,4 +1,4 @@
-"""What a rule says to its context: merge, tell, ask. (TensorFlow's own vocabulary is in `context`.)"""
+"""What a rule says to its context: merge, tell, ask; TensorFlow's own vocabulary is in `context`."""
 
 from __future__ import annotations
 

@@ -118,14 +118,14 @@ def _check_initializers(graph: Graph) -> None:
             not isinstance(d, int) or d == c for d, c in zip(declared.dims, dims, strict=True)
         )
         if not same:
-            raise ModelError(f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}", node=name)
+            raise ModelError(
+                f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}", node=name
+            )
 
 
 def _read_node(proto: onnx.NodeProto, opsets: dict[str, int], depth: int) -> Node:
     attributes = {a.name: _read_attribute(a, opsets, depth) for a in proto.attribute if not a.ref_attr_name}
-    return Node(
-        proto.op_type, tuple(proto.input), tuple(proto.output), attributes, proto.name, _domain(proto.domain)
-    )
+    return Node(proto.op_type, tuple(proto.input), tuple(proto.output), attributes, proto.name, _domain(proto.domain))
 
 
 def _read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int) -> object:

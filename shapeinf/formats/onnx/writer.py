@@ -61,7 +61,9 @@ def _keep_external_data(graph: Graph, path: str | os.PathLike[str]) -> None:
         return
     here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (graph.source, path))
     if here != there:
-        raise ModelError(f"its weights lie in other files beside {graph.source}: save into the same folder", node=str(path))
+        raise ModelError(
+            f"its weights lie in other files beside {graph.source}: save into the same folder", node=str(path)
+        )
 
 
 def _describe(proto: onnx.TypeProto, info: Info) -> None:

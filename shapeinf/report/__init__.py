@@ -1,0 +1,5 @@
+"""A result as text for people and as JSON for programs."""
+
+from shapeinf.report.views import as_json, as_table
+
+__all__ = ["as_json", "as_table"]

@@ -1,0 +1,11 @@
+"""Hypothesis profiles: a seeded slice by default, nightly-sized runs with HYPOTHESIS_PROFILE=nightly."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci", max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("nightly", max_examples=5000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,86 @@
+"""A dimension means what Python's ints mean, in every operation, bound, text and substitution."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.algebra import Scope, evaluate, interval, maximum, parse_dim, substitute
+
+from .strategies import BINDINGS, EXPRESSIONS, NAMES
+
+
+@given(EXPRESSIONS, BINDINGS)
+def test_value_and_bounds_are_those_of_python(expression, env):
+    build, meaning = expression
+    dim = build(Scope())
+    value = meaning(env)
+    capped = not isinstance(dim, int) and any(s.symbol.anonymous for s in dim.symbols())
+    if not capped:
+        assert evaluate(dim, env) == value
+    assert value in interval(dim)
+
+
+@given(EXPRESSIONS, st.lists(BINDINGS, min_size=2, max_size=4))
+def test_many_bindings_at_once(expression, envs):
+    build, meaning = expression
+    dim = build(Scope())
+    if isinstance(dim, int) or dim.is_anonymous:
+        return
+    arrays = {n: np.array([env[n] for env in envs]) for n in NAMES}
+    assert np.broadcast_to(evaluate(dim, arrays), (len(envs),)).tolist() == [meaning(env) for env in envs]
+
+
+@given(EXPRESSIONS)
+def test_text_reads_back_as_the_same_object(expression):
+    scope = Scope()
+    dim = expression[0](scope)
+    if not isinstance(dim, int) and not dim.is_anonymous:
+        again = parse_dim(str(dim), scope)
+        assert again is dim
+
+
+@given(EXPRESSIONS, EXPRESSIONS, EXPRESSIONS)
+def test_ring_laws_hold_by_identity(a, b, c):
+    scope = Scope()
+    x, y, z = (e[0](scope) for e in (a, b, c))
+    if scope.capped:
+        return
+    same = _same
+    assert same(x + y, y + x)
+    assert same(x * y, y * x)
+    assert same((x + y) + z, x + (y + z))
+    assert same(x - x, 0)
+    products = (x * (y + z), x * y + x * z)
+    assert scope.capped or same(*products)
+
+
+@given(EXPRESSIONS, EXPRESSIONS, st.integers(1, 6))
+def test_division_laws_hold_by_identity(a, b, p):
+    scope = Scope()
+    x, y = a[0](scope), b[0](scope)
+    if scope.capped:
+        return
+    assert _same(p * (x // p) + x % p, x)
+    assert _same((x + p * y) // p, x // p + y)
+
+
+@given(EXPRESSIONS, EXPRESSIONS)
+def test_maximum_is_idempotent_and_commutative(a, b):
+    scope = Scope()
+    x, y = a[0](scope), b[0](scope)
+    left, right = maximum(x, y), maximum(y, x)
+    assert scope.capped or (_same(left, right) and _same(maximum(x, x), x))
+
+
+@given(EXPRESSIONS, BINDINGS, st.sampled_from(NAMES), st.integers(1, 9))
+def test_substituting_is_evaluating(expression, env, name, value):
+    scope = Scope()
+    dim = expression[0](scope)
+    if isinstance(dim, int) or dim.is_anonymous:
+        return
+    bound = substitute(dim, {scope.symbol(name): value})
+    assert evaluate(bound, env) == expression[1]({**env, name: value})
+
+
+def _same(a, b):
+    return a is b or (isinstance(a, int) and a == b)

@@ -1,0 +1,149 @@
+"""Telling is a meet: idempotent, in any order, never losing a binding that satisfies every told fact."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.algebra import Scope, evaluate, parse_dim
+from shapeinf.errors import Contradiction, Source
+from shapeinf.lattice import ShapeFacts
+
+NAMES = ("a", "b", "c")
+HIGH = 5
+TERMS = st.sampled_from(["a", "b", "c", "a + 1", "b + c", "2*a", "3", "1", "a*b", "c//2", "b + 2", "max(a, b)"])
+EQUATIONS = st.lists(st.tuples(TERMS, TERMS), min_size=1, max_size=4)
+
+
+def facts_of(equations, order=None):
+    """The facts after telling, or None for a contradiction."""
+    scope = Scope()
+    for name in NAMES:
+        scope.symbol(name, 1, HIGH)
+    facts = ShapeFacts(scope)
+    try:
+        for i in order or range(len(equations)):
+            left, right = (parse_dim(t, scope) for t in equations[i])
+            facts.tell_equal(left, right, Source(f"n{i}", "told"))
+    except Contradiction:
+        return None
+    return facts
+
+
+def models(equations):
+    """Every binding that satisfies the equations, by trying them all."""
+    scope = Scope()
+    pairs = [tuple(parse_dim(t, scope) for t in pair) for pair in equations]
+    for values in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)):
+        env = dict(zip(NAMES, values, strict=True))
+        if all(evaluate(a, env) == evaluate(b, env) for a, b in pairs):
+            yield env
+
+
+@given(EQUATIONS)
+def test_told_facts_are_sound(equations):
+    facts = facts_of(equations)
+    found = list(models(equations))
+    if facts is None:
+        assert not found
+        return
+    for env in found:
+        for name in NAMES:
+            symbol = facts.scope.symbol(name)
+            assert evaluate(facts.canon(symbol), env) == env[name]
+            assert env[name] in facts.interval(symbol)
+
+
+@given(EQUATIONS, TERMS, TERMS)
+def test_proofs_are_sound(equations, left, right):
+    facts = facts_of(equations)
+    if facts is None:
+        return
+    a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
+    for env in models(equations):
+        x, y = evaluate(a, env), evaluate(b, env)
+        assert facts.prove_le(a, b) in (None, x <= y)
+        assert facts.prove_eq(a, b) in (None, x == y)
+        assert facts.prove_ne(a, b) in (None, x != y)
+
+
+LINEAR = st.sampled_from(["a", "b", "c", "a + 1", "b + 2", "3", "1", "c + 1"])
+
+
+@given(st.lists(st.tuples(LINEAR, LINEAR), min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_order_does_not_matter_where_equations_can_be_solved(equations, random):
+    order = list(range(len(equations)))
+    random.shuffle(order)
+    first, second = facts_of(equations), facts_of(equations, order)
+    assert (first is None) == (second is None)
+    if first is None or second is None:
+        return
+    for name in NAMES:
+        one, two = (f.canon(f.scope.symbol(name)) for f in (first, second))
+        assert str(one) == str(two)
+        assert first.interval(one) == second.interval(two)
+
+
+@given(EQUATIONS)
+def test_telling_twice_is_telling_once(equations):
+    facts = facts_of(equations)
+    if facts is None:
+        return
+    version = facts.version
+    for i, pair in enumerate(equations):
+        facts.tell_equal(*(parse_dim(t, facts.scope) for t in pair), Source(f"n{i}", "again"))
+    assert facts.version == version
+
+
+def test_a_contradiction_changes_nothing_and_names_both_sources():
+    facts = ShapeFacts()
+    batch = facts.scope.symbol("batch")
+    facts.tell_equal(batch, 4, Source("reshape_1", "the element count must not change"))
+    version, solved = facts.version, facts.equalities
+    with pytest.raises(Contradiction) as caught:
+        facts.tell_equal(batch, 8, Source("add_2", "operands must broadcast"))
+    assert caught.value.first.node == "add_2"
+    assert caught.value.second is not None
+    assert caught.value.second.node == "reshape_1"
+    assert (facts.equalities, facts.interval(batch).lo) == (solved, 4)
+    assert version <= facts.version
+
+
+def test_relations_divisibility_and_guards():
+    facts = ShapeFacts()
+    past, seq, h = (facts.scope.symbol(n) for n in ("past", "seq", "H"))
+    facts.tell_le(past + seq, 4096, Source("", "assumed"))
+    assert facts.prove_le(past, 4096) is True
+    assert facts.prove_le(past + seq, 4095) is None
+    facts.tell_divisible(h, 32, Source("concat", "halves must meet"))
+    assert [(str(d.expression), d.divisor) for d in facts.divisibilities] == [("H", 32)]
+    with pytest.raises(Contradiction):
+        facts.tell_divisible(2 * h + 1, 2, Source("odd", "odd"))
+    facts.tell_equal(past * seq, 12, Source("reshape", "element count"))
+    assert [g.text for g in facts.guards] == ["past*seq == 12"]
+    with pytest.raises(Contradiction):
+        facts.tell_range(past, 13, None, Source("user", "too many"))
+
+
+def test_a_kept_equation_is_solved_when_it_can_be():
+    facts = ShapeFacts()
+    a, b = facts.scope.symbol("a"), facts.scope.symbol("b")
+    facts.tell_equal(a * b, 12, Source("n", "count"))
+    facts.tell_equal(a, 4, Source("m", "fixed"))
+    assert facts.canon(b) == 3
+    assert not facts.guards
+
+
+def test_zero_elements_are_no_way_out():
+    facts = ShapeFacts()
+    b = facts.scope.symbol("B")
+    with pytest.raises(Contradiction):
+        facts.tell_equal(99840 * b, 98304 * b, Source("reshape", "the element count must not change"))
+
+
+def test_the_quotient_of_a_fact_narrows_its_numerator():
+    facts = ShapeFacts()
+    h = facts.scope.symbol("H")
+    facts.tell_range(h // 4, 2, 5, Source("pool", "fits"))
+    assert (facts.interval(h).lo, facts.interval(h).hi) == (8, 23)
