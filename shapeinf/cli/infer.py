@@ -9,13 +9,14 @@ import click
 from rich.console import Console
 
 from shapeinf.cli import options
-from shapeinf.cli.failures import FINDINGS, readable_errors
+from shapeinf.cli.codes import FINDINGS
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import print_result
 from shapeinf.cli.progress import LateProgress
-from shapeinf.cli.record import as_record
 from shapeinf.driver import infer_shapes
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
+from shapeinf.report import as_json
 
 
 @click.command()
@@ -34,8 +35,7 @@ from shapeinf.formats import load
 @click.option("--min-dim", type=click.IntRange(min=0), default=1, show_default=True,
               help="The least size of a named dim.")
 @click.option("--strict", is_flag=True, help="Stop at the first error instead of going on with unknown shapes.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema shapeinf.infer, version 1).")
-@click.option("--constants", is_flag=True, help="List constants too.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
 @click.option("--save", type=click.Path(dir_okay=False, writable=True), metavar="OUT.onnx",
               help="Write the model annotated with the inferred shapes.")
 def infer(
@@ -47,8 +47,7 @@ def infer(
     declared: Literal["trust", "check", "ignore"],
     min_dim: int,
     strict: bool,
-    as_json: bool,
-    constants: bool,
+    json_wanted: bool,
     save: str | None,
 ) -> None:
     """Infer the shape of every tensor of MODEL.
@@ -71,10 +70,10 @@ def infer(
                 declared=declared,
                 progress=progress,
             )
-        if as_json:
-            click.echo(json.dumps(as_record(result, model), indent=2, ensure_ascii=False))
+        if json_wanted:
+            click.echo(json.dumps({"model": model, **as_json(result)}, indent=2))
         else:
-            print_result(result, model, Console(), constants)
+            print_result(result, Console())
         if save is not None:
             result.save(save)
             click.echo(f"saved {save}", err=True)

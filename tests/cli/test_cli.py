@@ -1,0 +1,249 @@
+"""`shapeinf infer`: what it prints, what it writes, and the exit code of every kind of mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+from onnx import TensorProto, helper
+from rich.console import Console
+
+import shapeinf
+from shapeinf.cli import main
+from shapeinf.cli.listing import printable
+from shapeinf.cli.progress import LateProgress
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, ["infer", *map(str, args)])
+
+
+def write(path: Path, nodes: list[onnx.NodeProto], domains: tuple[str, ...] = ("",)) -> Path:
+    """A model of these nodes from x [batch, 3] to y."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    opsets = [helper.make_opsetid(domain, 18 if domain == "" else 1) for domain in domains]
+    path.write_bytes(helper.make_model(graph, opset_imports=opsets).SerializeToString())
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return write(tmp_path / "m.onnx", [helper.make_node("Concat", ["x", "x"], ["y"], name="twice", axis=0)])
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    """[batch, 3] times [batch, 3]: 3 must be batch, which is told to be 2."""
+    nodes = [
+        helper.make_node("Concat", ["x", "x"], ["wide"], name="wide", axis=1),
+        helper.make_node("Add", ["x", "wide"], ["y"], name="sum"),
+    ]
+    return write(tmp_path / "wrong.onnx", nodes)
+
+
+def test_a_table_of_all_tensors(model: Path) -> None:
+    result = run(model)
+    assert result.exit_code == 0, result.output
+    rows = {line.split()[0]: " ".join(line.split()) for line in result.stdout.splitlines() if line.strip()}
+    assert rows["x"] == "x float32 [batch, 3] input"
+    assert rows["y"] == "y float32 [2*batch, 3] Concat"
+    assert "named dims are at least 1" in rows["policy"]
+    assert "1 nodes" in rows["coverage"]
+
+
+def test_nothing_is_cut_in_a_pipe(tmp_path: Path) -> None:
+    name = "layer/" * 60 + "y"
+    nodes = [helper.make_node("Relu", ["x"], [name]), helper.make_node("Relu", [name], ["y"])]
+    assert name in run(write(tmp_path / "long.onnx", nodes)).stdout
+
+
+def test_dim_gives_bounds(model: Path) -> None:
+    result = run(model, "--dim", "batch=1..8")
+    assert result.exit_code == 0
+    assert "batch 1..8" in result.stdout
+
+
+@pytest.mark.parametrize("text", ["batch=4", "batch:4"])
+def test_bind_gives_a_value(model: Path, text: str) -> None:
+    assert "[8, 3]" in run(model, "--bind", text).stdout
+
+
+@pytest.mark.parametrize("option", ["--input-shapes", "--overwrite-input-shape", "-d"])
+@pytest.mark.parametrize("spec", ["x:[5,3]", "x:5x3", "5,3", "x[5,3]", "x:f32:5x3"])
+def test_input_shapes(model: Path, option: str, spec: str) -> None:
+    result = run(model, option, spec)
+    assert result.exit_code == 0, result.output
+    assert "[10, 3]" in result.stdout
+
+
+def test_min_dim_and_assume(model: Path) -> None:
+    assert "named dims are at least 0" in run(model, "--min-dim", 0).stdout
+    assert run(model, "--assume", "batch <= 4").exit_code == 0
+
+
+def test_json(model: Path) -> None:
+    result = run(model, "--json", "--dim", "batch=1..8")
+    assert result.exit_code == 0
+    record = json.loads(result.stdout)
+    assert record["schema"] == "shapeinf.infer/1"
+    assert record["model"] == str(model)
+    assert record["tensors"]["y"]["dtype"] == "float32"
+    assert record["tensors"]["y"]["shape"] == [{"expr": "2*batch", "min": 2, "max": 16}, 3]
+    assert record["diagnostics"] == []
+    assert record["coverage"]["nodes"] == 1
+
+
+def test_save_writes_an_annotated_model(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    result = run(model, "--save", out)
+    assert result.exit_code == 0, result.output
+    dims = onnx.load(out).graph.output[0].type.tensor_type.shape.dim
+    assert (dims[0].dim_param, dims[1].dim_value) == ("2*batch", 3)
+
+
+def test_findings_exit_with_1_and_say_where(wrong: Path) -> None:
+    result = run(wrong)
+    assert result.exit_code == 1
+    assert "error[S1" in result.stdout
+    assert "sum" in result.stdout
+
+
+def test_strict_stops_at_the_first_error(wrong: Path) -> None:
+    result = run(wrong, "--strict")
+    assert result.exit_code == 1
+    assert "error[S1" in result.stderr
+    assert "--> sum" in result.stderr
+    assert result.stdout == ""
+
+
+def test_an_unknown_operator_is_no_end(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Mystery", ["x"], ["m"], name="odd", domain="com.example"),
+        helper.make_node("Relu", ["m"], ["y"]),
+    ]
+    result = run(write(tmp_path / "m.onnx", nodes, ("", "com.example")))
+    assert result.exit_code == 0, result.output
+    assert "Mystery" in result.stdout
+    assert "warning[S2" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["--dim", "batsh=1..8"], "did you mean batch?"),
+        (["--bind", "batsh=8"], "did you mean batch?"),
+        (["--input-shapes", "xx:1x3"], "no input is named 'xx'"),
+        (["--dim", "batch"], "NAME=LO..HI"),
+        (["--dim", "batch=8..1"], "not empty"),
+        (["--dim", "batch=1..2", "--dim", "batch=3"], "given twice"),
+        (["--dim", "batch=1..8", "--bind", "batch=9"], "outside of --dim batch=1..8"),
+        (["--bind", "batch"], "NAME=NUMBER"),
+        (["--input-shapes", "x:[1,,3]"], "character 6"),
+        (["--assume", "batch"], "a relation"),
+        (["--min-dim", "-1"], "-1"),
+        (["--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_usage_errors_exit_with_2(model: Path, args: list[str], expected: str) -> None:
+    result = run(model, *args)
+    assert result.exit_code == 2, result.output
+    assert expected in " ".join(result.stderr.split())
+
+
+def test_what_the_user_says_must_hold_together(model: Path) -> None:
+    result = run(model, "--dim", "batch=1..8", "--assume", "batch >= 9")
+    assert result.exit_code == 2, result.output
+    assert "batch" in result.stderr
+
+
+def test_a_shape_without_a_name_needs_a_single_input(tmp_path: Path) -> None:
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("a", "b", "y")]
+    graph = helper.make_graph([helper.make_node("Add", ["a", "b"], ["y"])], "g", infos[:2], infos[2:])
+    path = tmp_path / "two.onnx"
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    result = run(path, "--input-shapes", "3")
+    assert result.exit_code == 2
+    assert "a, b" in result.stderr
+    assert run(path, "--input-shapes", "a:3 b:3", "--declared", "ignore").exit_code == 0
+
+
+def bad_file(tmp_path: Path, model: Path, kind: str) -> Path:
+    path = tmp_path / f"{kind}.onnx"
+    if kind == "truncated":
+        path.write_bytes(model.read_bytes()[:-20])
+    elif kind == "text":
+        path.write_text("this is no model\n" * 20)
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "cyclic":
+        write(path, [helper.make_node("Add", ["x", "b"], ["y"], name="one"), helper.make_node("Relu", ["y"], ["b"])])
+    elif kind == "folder":
+        path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("truncated", "cut off"),
+        ("text", "text file"),
+        ("empty", "empty"),
+        ("cyclic", "cycle"),
+        ("missing", "No such file"),
+        ("folder", "directory"),
+    ],
+)
+def test_what_cannot_be_read_exits_with_3(tmp_path: Path, model: Path, kind: str, expected: str) -> None:
+    result = run(bad_file(tmp_path, model, kind))
+    assert result.exit_code == 3, result.output
+    assert expected in result.stderr
+    assert "Traceback" not in result.output
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_place_that_cannot_be_written_exits_with_3(model: Path, tmp_path: Path) -> None:
+    result = run(model, "--save", tmp_path / "no" / "such" / "folder" / "out.onnx")
+    assert result.exit_code == 3
+    assert "out.onnx" in result.stderr
+
+
+def test_a_bug_of_ours_is_called_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("shapeinf.cli.infer.infer_shapes", broken)
+    result = run(model)
+    assert result.exit_code == 3
+    assert "bug of shapeinf" in result.stderr
+
+
+def test_help_and_version() -> None:
+    assert "--input-shapes" in run("--help").stdout
+    assert shapeinf.__version__ in CliRunner().invoke(main, ["--version"]).stdout
+
+
+def test_control_characters_of_names_are_not_printed(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Mystery", ["x"], ["y"], name="odd\x1b[31m", domain="com.example")]
+    assert "\x1b" not in run(write(tmp_path / "m.onnx", nodes, ("", "com.example"))).output
+    assert printable("a\x07") == "a\\x07"
+
+
+def test_the_progress_bar_waits_and_needs_a_terminal() -> None:
+    quiet = Console(force_terminal=False, record=True)
+    with LateProgress(quiet, delay=0) as progress:
+        progress(1, 2)
+    assert quiet.export_text() == ""
+    early = LateProgress(Console(force_terminal=True), delay=60)
+    with early as progress:
+        progress(1, 2)
+        assert early._bar is None
+    late = LateProgress(Console(force_terminal=True), delay=0)
+    with late as progress:
+        progress(1, 2)
+        progress(2, 2)
+        assert late._bar is not None and late._bar.finished
