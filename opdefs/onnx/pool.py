@@ -22,7 +22,7 @@ def pool(
 ) -> Shape:
     """[N, C, *S] -> [N, C, *window(S)]."""
     x = c.require_rank(x, len(kernel_shape) + 2, "x")
-    sizes = windows(c, x[2:], kernel_shape, strides, pads, dilations, auto_pad, bool(ceil_mode))
+    sizes = windows(c, x[2:], kernel_shape, strides, pads, dilations, auto_pad, bool(ceil_mode), must_fit=False)
     return Shape((*x[:2], *sizes))
 
 

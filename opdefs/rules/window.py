@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.algebra import Dim, ceildiv, minimum
 from shapeinf.ops import InferenceContext
 
 
-def window_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
     """`floor((size + pads - dilation*(kernel - 1) - 1) / stride) + 1`."""
-    span = (kernel - 1) * dilation + 1
-    padded = size + pads[0] + pads[1]
-    c.at_most(span, padded, "the window must fit into the padded input")
-    return (padded - span) // stride + 1
+    return (size + pads[0] + pads[1] - window_span(kernel, dilation)) // stride + 1
+
+
+def window_span(kernel: Dim, dilation: int) -> Dim:
+    """How many elements a dilated window reaches over."""
+    return (kernel - 1) * dilation + 1
 
 
 def same_size(size: Dim, stride: int) -> Dim:
@@ -21,16 +23,12 @@ def same_size(size: Dim, stride: int) -> Dim:
     return ceildiv(size, stride)
 
 
-def ceil_window_size(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
-) -> Dim:
+def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
     """Like `window_size`, rounded up; a last window that would start in the end padding is dropped."""
-    span = (kernel - 1) * dilation + 1
     padded = size + pads[0] + pads[1]
-    c.at_most(span, padded, "the window must fit into the padded input")
-    count = ceildiv(padded - span, stride) + 1
+    count = ceildiv(padded - window_span(kernel, dilation), stride) + 1
     starts = ceildiv(size + pads[0], stride)  # windows that start before the end padding
-    return c.min(count, starts)
+    return minimum(count, starts)
 
 
 def spatial(values: Sequence[int], rank: int, default: int, c: InferenceContext, what: str) -> tuple[int, ...]:
@@ -57,8 +55,9 @@ def windows(
     dilations: Sequence[int],
     auto_pad: str,
     ceil_mode: bool = False,
+    must_fit: bool = True,
 ) -> tuple[Dim, ...]:
-    """The output sizes of all spatial axes."""
+    """The output sizes of all spatial axes. Convolutions refuse a window that does not fit; pooling gives nothing."""
     rank = len(sizes)
     if len(kernel) != rank:
         c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
@@ -70,4 +69,11 @@ def windows(
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)
     one = ceil_window_size if ceil_mode else window_size
-    return tuple(one(c, d, k, s, p, g) for d, k, s, p, g in zip(sizes, kernel, steps, pairs, spread, strict=True))
+    found = []
+    for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
+        if must_fit:
+            c.at_most(window_span(k, dilation), size + pair[0] + pair[1], "the window must fit into the padded input")
+        count = one(size, k, step, pair, dilation)
+        c.at_least(count, 0, "the number of windows must not be negative")
+        found.append(count)
+    return tuple(found)

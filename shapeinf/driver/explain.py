@@ -84,8 +84,8 @@ def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tup
     inputs: list[Type | None] = []
     for position, slot in enumerate(step.inputs):
         found = None if slot == MISSING else inference.current(slot)
-        wants = position < len(step.wants_value) and step.wants_value[position]
-        if isinstance(found, TensorType) and found.shape.dims is not None and not wants:
+        contents = step.wants_value[position] and isinstance(found, TensorType) and found.elements is not None
+        if isinstance(found, TensorType) and found.shape.dims is not None and not contents:
             dims = [_mark(inference, marks, slot, a, d) for a, d in enumerate(found.shape.dims)]
             found = TensorType(found.dtype, Shape(dims))
         inputs.append(found)

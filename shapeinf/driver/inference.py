@@ -16,7 +16,7 @@ from shapeinf.errors import ShapeError
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops import Outcome, run_rule
 
-MAX_VISITS = 12
+MAX_VISITS = 64
 """Visits of one node of a cycle after which its outputs are relaxed at its own site."""
 
 Progress = Callable[[int, int], None]
@@ -78,7 +78,13 @@ class Inference:
         return any(slot in step.outputs for slot in step.inputs if slot != MISSING)
 
     def _run_cycle(self, group: list[int]) -> None:
-        """A worklist in program order; values that no node has made yet are not there (bottom)."""
+        """A worklist in program order; values that no node has made yet are not there (bottom).
+
+        When the bounds of a join site grow, what was proved under the narrower ones may not hold: facts and memo go
+        back to where the cycle began, and all of its nodes run again. Widening lets that happen a few times a site.
+        """
+        before = self.facts.copy()
+        growths = self.facts.relaxer.growths
         inside = set(group)
         heap = sorted(group)
         queued = set(group)
@@ -90,11 +96,16 @@ class Inference:
             if not self._ready(step):
                 continue
             visits[index] += 1
-            for slot in self.visit(step, relax=visits[index] > MAX_VISITS):
-                for reader in self.program.consumers[slot]:
-                    if reader in inside and reader not in queued:
-                        queued.add(reader)
-                        heapq.heappush(heap, reader)
+            changed = self.visit(step, relax=visits[index] > MAX_VISITS)
+            readers = {reader for slot in changed for reader in self.program.consumers[slot] if reader in inside}
+            if self.facts.relaxer.growths != growths:
+                growths = self.facts.relaxer.growths
+                self.facts.reset(before)
+                self._memo.clear()
+                readers = inside
+            for reader in readers - queued:
+                queued.add(reader)
+                heapq.heappush(heap, reader)
 
     def _ready(self, step: Step) -> bool:
         """A joining rule (variadic) runs with what is there; any other waits for all of its inputs."""

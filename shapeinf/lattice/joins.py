@@ -108,10 +108,11 @@ class Relaxer:
     """The join sites of one inference."""
 
     def __init__(self, facts: Facts) -> None:
-        """No site has been joined yet."""
+        """No site has been joined yet; `growths` counts the times that a site's bounds have grown since."""
         self.facts = facts
         self.sites: dict[tuple[str, int], _Site] = {}
         self.unknown: dict[str, Shape] = {}
+        self.growths = 0
 
     def dim(self, a: Dim, b: Dim, site: str, axis: int = 0) -> Dim:
         """The join of two dims at an axis of a site."""
@@ -123,10 +124,12 @@ class Relaxer:
         if found is None:
             symbol = self.facts.scope.fresh(f"{site}.{axis}", None, None)
             found = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
-        grown = _hull(found.bounds, hull)
+        before = found.bounds
+        grown = _hull(before, hull)
         low = self._widened(found, 0, grown[0], 0 if grown[0] >= 0 else -inf)
         found.bounds = low, self._widened(found, 1, grown[1], inf)
         self._publish(found)
+        self.growths += found.bounds != before
         return found.symbol
 
     def _widened(self, site: _Site, end: int, new: float, extreme: float) -> float:
@@ -134,6 +137,11 @@ class Relaxer:
             return new
         site.growths[end] += 1
         return new if site.growths[end] <= MAX_GROWTHS else extreme
+
+    def publish(self) -> None:
+        """Set the bounds of all sites again, after the facts were reset."""
+        for site in self.sites.values():
+            self._publish(site)
 
     def _publish(self, site: _Site) -> None:
         """A site's bounds may grow, which facts never do: they are set, not told."""

@@ -56,6 +56,12 @@ class ShapeFacts(Facts):
         self._changed()
         return self.canon_shape(left)
 
+    def reset(self, before: ShapeFacts) -> None:
+        """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
+        self._restore(before._snapshot())
+        self.shapes = dict(before.shapes)
+        self.relaxer.publish()
+
     def copy(self) -> ShapeFacts:
         """Independent facts over the same scope, for a what-if."""
         other = ShapeFacts(self.scope)
