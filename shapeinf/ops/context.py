@@ -2,17 +2,218 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops.verbs import RuleContext
+from shapeinf.lattice import Shape, ShapeFacts, TensorType, Type
+from shapeinf.ops.from_tensors import Array, TensorsMixin
+from shapeinf.ops.opdef import ArgDef, OpDef
+
+HandleData = list[tuple[Shape, str]]
+"""Shapes and dtypes of what a resource or variant handle refers to; "INVALID" is a dtype that is not known."""
+
+INVALID = "INVALID"
 
 
-class InferenceContext(RuleContext):
-    """Inputs, outputs and attributes by index or name."""
+class InferenceContext(TensorsMixin):
+    """One call of a rule: inputs, outputs and attributes by index or name; verbs to tell and ask facts.
 
-    def input(self, index: int) -> Shape:
+    Names and semantics of the methods with TensorFlow's names are those of its C++ `InferenceContext`.
+    """
+
+    def __init__(
+        self,
+        op_def: OpDef,
+        inputs: Sequence[Type | None],
+        attributes: Mapping[str, object],
+        facts: ShapeFacts,
+        site: str = "",
+        version: int = 0,
+        num_outputs: int = 1,
+        *,
+        input_tensors: Sequence[Array | None] | None = None,
+        input_tensors_as_shapes: Sequence[Shape | None] | None = None,
+        input_handles: Sequence[HandleData | None] = (),
+    ) -> None:
+        """Contents and handles come with `inputs` unless given apart."""
+        super().__init__(op_def, inputs, attributes, facts, site, version, num_outputs)
+        self.input_tensors = input_tensors
+        self.input_tensors_as_shapes = input_tensors_as_shapes
+        self.requested_tensors: set[int] = set()
+        self.requested_partial_shapes: set[int] = set()
+        self._inputs: dict[int, Shape] = {}
+        self._outputs: dict[int, Shape] = {}
+        self._handles: dict[tuple[str, int], HandleData] = {
+            ("input", i): h for i, h in enumerate(input_handles) if h is not None
+        }
+
+    # -- inputs, outputs, attributes ---------------------------------------------------------------------------------
+
+    @property
+    def num_inputs(self) -> int:
+        """Number of inputs."""
+        return len(self.types)
+
+    def input(self, which: int | str) -> Shape:
         """The shape of an input, canonical under the facts."""
+        index = which if isinstance(which, int) else self._index(which, self.op_def.inputs, "input")
+        if index in self._inputs:
+            return self.facts.canon_shape(self._inputs[index])
         found = self.types[index]
         if not isinstance(found, TensorType):
             raise ShapeError(f"input {index} is no tensor")
         return self.facts.canon_shape(found.shape)
+
+    def output(self, which: int | str) -> Shape:
+        """The shape set for an output so far, unknown before it is set."""
+        index = which if isinstance(which, int) else self._index(which, self.op_def.outputs, "output")
+        return self._outputs.setdefault(index, self.unknown_shape())
+
+    def set_output(self, which: int | str, shape: Shape | Sequence[Shape]) -> None:
+        """Set one output by index, or all outputs of a name."""
+        if isinstance(which, int):
+            assert isinstance(shape, Shape)
+            self._outputs[which] = shape
+            return
+        start, size = self._range(which, self.op_def.outputs, "output")
+        shapes = [shape] if isinstance(shape, Shape) else list(shape)
+        if len(shapes) != size:
+            raise ShapeError(f"Must provide exactly {size} shapes.")
+        for offset, one in enumerate(shapes):
+            self._outputs[start + offset] = one
+
+    def expand_outputs(self, count: int) -> None:
+        """Give the op more outputs."""
+        if count < self.num_outputs:
+            raise ShapeError("Trying to reduce number of outputs of op.")
+        self.num_outputs = count
+
+    def attr(self, name: str) -> Any:
+        """An attribute, or its default. Raises ShapeError when there is neither."""
+        if name in self.attributes:
+            return self.attributes[name]
+        defined = self.op_def.attributes.get(name)
+        if defined is not None and defined.has_default:
+            return defined.default
+        raise ShapeError(f"No attr named '{name}' in NodeDef: {self.op_def.name}")
+
+    def _index(self, name: str, args: Sequence[ArgDef], what: str) -> int:
+        return self._range(name, args, what)[0]
+
+    def _range(self, name: str, args: Sequence[ArgDef], what: str) -> tuple[int, int]:
+        """First index and number of the values of a named argument."""
+        start = 0
+        for arg in args:
+            size = 1
+            if arg.number_attr is not None:
+                size = int(self.attr(arg.number_attr))
+            elif arg.type_list_attr is not None:
+                size = len(self.attr(arg.type_list_attr))
+            if arg.name == name:
+                return start, size
+            start += size
+        raise ShapeError(f"Unknown {what} name: {name}")
+
+    # -- inputs that change: loops drawn as back edges ---------------------------------------------------------------
+
+    def merge_input(self, index: int, shape: Shape) -> bool:
+        """Learn that an input also has this shape; False, and nothing learned, when it cannot."""
+        before = self.facts.copy()
+        try:
+            self._inputs[index] = self.merge(self.input(index), shape)
+        except ShapeError:
+            self.facts.reset(before)
+            return False
+        return True
+
+    def relax_input(self, index: int, shape: Shape) -> bool:
+        """Let an input also be this shape; whether that changed it."""
+        old = self.input(index)
+        self._inputs[index] = self.relax(old, shape)
+        return self._inputs[index] is not old
+
+    # -- handles -----------------------------------------------------------------------------------------------------
+
+    def input_handle(self, index: int) -> HandleData | None:
+        """What an input handle refers to."""
+        return self._handles.get(("input", index))
+
+    def output_handle(self, index: int) -> HandleData | None:
+        """What an output handle refers to."""
+        return self._handles.get(("output", index))
+
+    def set_input_handle(self, index: int, data: HandleData) -> None:
+        """Set what an input handle refers to."""
+        self._handles["input", index] = data
+
+    def set_output_handle(self, index: int, data: HandleData) -> None:
+        """Set what an output handle refers to."""
+        self._handles["output", index] = data
+
+    def merge_input_handle_shapes_and_types(self, index: int, data: HandleData) -> bool:
+        """Merge what an input handle refers to; whether anything was learned."""
+        return self._merge_handle("input", index, data)
+
+    def merge_output_handle_shapes_and_types(self, index: int, data: HandleData) -> bool:
+        """Merge what an output handle refers to; whether anything was learned."""
+        return self._merge_handle("output", index, data)
+
+    def relax_input_handle_shapes_and_merge_types(self, index: int, data: HandleData) -> bool:
+        """Relax the shapes and merge the dtypes of an input handle; False when that cannot be."""
+        return self._relax_handle("input", index, data)
+
+    def relax_output_handle_shapes_and_merge_types(self, index: int, data: HandleData) -> bool:
+        """Relax the shapes and merge the dtypes of an output handle; False when that cannot be."""
+        return self._relax_handle("output", index, data)
+
+    def _merge_handle(self, side: str, index: int, data: HandleData) -> bool:
+        old = self._handles.get((side, index))
+        if old is None:
+            self._handles[side, index] = list(data)
+            return True
+        if not _types_agree(old, data):
+            return False
+        changed = False
+        merged = []
+        for (shape, dtype), (other, other_dtype) in zip(old, data, strict=True):
+            result = self._merge_or_keep(shape, other)
+            changed |= _gained(shape, result) or dtype != other_dtype
+            merged.append((result, other_dtype))
+        if changed:
+            self._handles[side, index] = merged
+        return changed
+
+    def _merge_or_keep(self, shape: Shape, other: Shape) -> Shape:
+        """TensorFlow keeps the old shape where the two contradict."""
+        before = self.facts.copy()
+        try:
+            return self.merge(shape, other)
+        except ShapeError:
+            self.facts.reset(before)
+            return shape
+
+    def _relax_handle(self, side: str, index: int, data: HandleData) -> bool:
+        old = self._handles.get((side, index))
+        if old is None:
+            self._handles[side, index] = list(data)
+            return True
+        if not _types_agree(old, data):
+            return False
+        pairs = zip(old, data, strict=True)
+        self._handles[side, index] = [(self.relax(s, other), dtype) for (s, _), (other, dtype) in pairs]
+        return True
+
+
+def _types_agree(old: HandleData, new: HandleData) -> bool:
+    """Equal length, and equal dtypes where the old one is known."""
+    if len(old) != len(new):
+        return False
+    return all(a == b or a == INVALID for (_, a), (_, b) in zip(old, new, strict=True))
+
+
+def _gained(old: Shape, new: Shape) -> bool:
+    """Whether the new shape knows a rank or a size that the old one does not."""
+    if old.dims is None or new.dims is None:
+        return new.dims is not None
+    return any(isinstance(n, int) and not isinstance(o, int) for o, n in zip(old.dims, new.dims, strict=True))

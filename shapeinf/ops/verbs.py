@@ -43,6 +43,7 @@ class RuleContext:
         self.version = version
         self.num_outputs = num_outputs
         self.made_fresh = False
+        self._relaxed = 0
 
     # -- telling -----------------------------------------------------------------------------------------------------
 
@@ -51,21 +52,36 @@ class RuleContext:
         return Source(self.site, law)
 
     @overload
-    def merge(self, a: Dim, b: Dim, law: str = "") -> Dim: ...
+    def merge(self, a: Dim, b: Dim, law: str | None = None) -> Dim: ...
     @overload
-    def merge(self, a: Shape, b: Shape, law: str = "") -> Shape: ...
-    def merge(self, a: Dim | Shape, b: Dim | Shape, law: str = "dimensions must be equal") -> Dim | Shape:
-        """Both are true: tell that they are equal. Raises ShapeError (the law) when they cannot be."""
+    def merge(self, a: Shape, b: Shape, law: str | None = None) -> Shape: ...
+    def merge(self, a: Dim | Shape, b: Dim | Shape, law: str | None = None) -> Dim | Shape:
+        """Both are true: tell that they are equal. Raises ShapeError when they cannot be: the law, else TF's text."""
         if isinstance(a, Shape) and isinstance(b, Shape):
-            return merge_shape(self.facts, a, b, self.source(law))
+            return self._merge_shapes(a, b, law)
         if isinstance(a, Shape) or isinstance(b, Shape):
             raise TypeError("merge takes two dims or two shapes")
         if a is b or a == b:
             return a
+        told = law or f"Dimensions must be equal, but are {a} and {b}"
         try:
-            return self.facts.tell_equal(a, b, self.source(law))
+            return self.facts.tell_equal(a, b, self.source(told))
         except Contradiction as error:
-            raise Contradiction(law, error.first, error.second, (str(a), str(b))) from None
+            operands = (str(a), str(b)) if law else ()
+            raise Contradiction(told, error.first, error.second, operands) from None
+
+    def _merge_shapes(self, a: Shape, b: Shape, law: str | None) -> Shape:
+        if law is not None:
+            return merge_shape(self.facts, a, b, self.source(law))
+        left, right = self.facts.canon_shape(a).dims, self.facts.canon_shape(b).dims
+        if left is not None and right is not None:
+            if len(left) != len(right):
+                raise ShapeError(f"Shapes must be equal rank, but are {len(left)} and {len(right)}")
+            for i, (x, y) in enumerate(zip(left, right, strict=True)):
+                if isinstance(x, int) and isinstance(y, int) and x != y:
+                    where = f"Shapes are {tf_shape(a)} and {tf_shape(b)}."
+                    raise ShapeError(f"Dimension {i} in both shapes must be equal, but are {x} and {y}. {where}")
+        return merge_shape(self.facts, a, b, self.source("shapes must be equal"))
 
     def at_least(self, d: Dim, bound: Dim, law: str) -> None:
         """Tell `d >= bound`."""
@@ -193,3 +209,10 @@ class RuleContext:
         """The known contents of an input, None when there are none."""
         found = self.types[index] if index < len(self.types) else None
         return found if isinstance(found, PartialTensor) and found.elements is not None else None
+
+
+def tf_shape(shape: Shape) -> str:
+    """A shape as TensorFlow's messages write it: `[1,?,3]`, `?` for every size that is not known."""
+    if shape.dims is None:
+        return "?"
+    return "[" + ",".join(str(d) if isinstance(d, int) else "?" for d in shape.dims) + "]"

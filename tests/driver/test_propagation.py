@@ -180,7 +180,9 @@ def test_malformed_graphs(nodes, message):
 
 
 def test_nodes_in_any_order():
-    graph = onnx_graph([("Relu", ["b"], ["y"], {}), ("Relu", ["a"], ["b"], {}), ("Relu", ["x"], ["a"], {})], {"x": (5,)})
+    graph = onnx_graph(
+        [("Relu", ["b"], ["y"], {}), ("Relu", ["a"], ["b"], {}), ("Relu", ["x"], ["a"], {})], {"x": (5,)}
+    )
     assert str(infer_shapes(graph).tensors["y"].shape) == "[5]"
 
 

@@ -1,0 +1,164 @@
+"""Shapes and dims from known contents of inputs, with TensorFlow's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops.structure import INT64_MAX, StructureMixin
+from shapeinf.ops.verbs import tf_shape
+
+Array = npt.NDArray[Any]
+
+MAX_DIMENSIONS = 254
+MAX_UNKNOWN_DIMENSIONS = 1 << 25
+_TF_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+class TensorsMixin(StructureMixin):
+    """What the contents of inputs say about shapes."""
+
+    input_tensors: Sequence[Array | None] | None
+    input_tensors_as_shapes: Sequence[Shape | None] | None
+    requested_tensors: set[int]
+    requested_partial_shapes: set[int]
+
+    def input(self, which: int | str) -> Shape:
+        """The shape of an input."""
+        raise NotImplementedError
+
+    def input_tensor(self, index: int) -> Array | None:
+        """The contents of an input when all are known; remembers that they were asked for."""
+        self.requested_tensors.add(index)
+        if self.input_tensors is not None:
+            return self.input_tensors[index] if index < len(self.input_tensors) else None
+        found = self.value(index)
+        return None if found is None else found.array()
+
+    def input_tensor_as_shape(self, index: int) -> Shape | None:
+        """The contents of an input as a shape, unknown elements as unknown dims; remembers that it was asked for."""
+        self.requested_partial_shapes.add(index)
+        if self.input_tensors_as_shapes is not None:
+            shapes = self.input_tensors_as_shapes
+            return shapes[index] if index < len(shapes) else None
+        found = self.value(index)
+        if found is None or found.shape.rank != 1 or found.array() is not None:
+            return None
+        return Shape(self._element(e) for e in found.elements or ())
+
+    def _element(self, element: object) -> Dim:
+        known = isinstance(element, (int, Dimension)) and self.prove_le(0, element) is True
+        return element if known and isinstance(element, (int, Dimension)) else self.unknown_dim()
+
+    def make_shape_from_shape_tensor(self, index: int, *, scalar_is_unknown: bool = False) -> Shape:
+        """The shape that a vector input holds; with `scalar_is_unknown` a scalar of unknown contents is unknown."""
+        shape = self.facts.canon_shape(self.input(index))
+        shape = self.with_rank_at_most(shape, 1) if scalar_is_unknown else self.with_rank(shape, 1)
+        partial = self.input_tensor_as_shape(index)
+        if partial is not None and partial.dims is not None:
+            return partial
+        tensor = self.input_tensor(index)
+        if tensor is None and scalar_is_unknown and shape.rank == 0:
+            return self.unknown_shape()
+        return self._shape_of_length(shape) if tensor is None else self._shape_in(tensor)
+
+    def make_shape_from_shape_tensor_treat_scalar_as_unknown_shape(self, index: int) -> Shape:
+        """TensorFlow's name for `make_shape_from_shape_tensor(index, scalar_is_unknown=True)`."""
+        return self.make_shape_from_shape_tensor(index, scalar_is_unknown=True)
+
+    def _shape_of_length(self, shape: Shape) -> Shape:
+        length = None if shape.rank != 1 else self.concrete(shape[0])
+        if length is None:
+            return self.unknown_shape()
+        if length >= MAX_UNKNOWN_DIMENSIONS:
+            limit = f"as these would be more than maximum of {MAX_UNKNOWN_DIMENSIONS}"
+            raise ShapeError(f"Cannot create a tensor with {length} dimensions, {limit}")
+        return self.unknown_shape_of_rank(length)
+
+    def _shape_in(self, tensor: Array) -> Shape:
+        if tensor.ndim == 0:
+            if tensor.dtype in (np.int32, np.int64) and tensor.item() == -1:
+                return self.unknown_shape()
+            law = "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape)."
+            raise ShapeError(f"{law}  Saw value: {tensor.item()}")
+        if tensor.dtype not in (np.int32, np.int64):
+            name = _TF_NAMES.get(tensor.dtype.name, tensor.dtype.name)
+            raise ShapeError(f"Input tensor must be int32 or int64, but was {name}")
+        if tensor.ndim != 1:
+            shown = tf_shape(Shape(tensor.shape))
+            raise ShapeError(f"Input tensor must be rank 1, but was rank {tensor.ndim}. Saw tensor shape {shown}")
+        for size in tensor.tolist():
+            if size < -1:
+                raise ShapeError(f"Invalid value in tensor used for shape: {size}")
+        return self.make_shape(tensor.tolist())
+
+    def make_shape_from_shape_proto(self, dims: Sequence[int] | None, unknown_rank: bool = False) -> Shape:
+        """A shape as TensorShapeProto and PartialTensorShape hold it: -1 is unknown, None an unknown rank."""
+        if unknown_rank or dims is None:
+            if dims:
+                raise ShapeError("An unknown shape must not have any dimensions set.")
+            return self.unknown_shape()
+        shown = "[" + ",".join("?" if d == -1 else str(d) for d in dims) + "]"
+        if any(d < -1 for d in dims):
+            raise ShapeError(f"Shape {shown} has dimensions with values below -1 (where -1 means unknown)")
+        if len(dims) > MAX_DIMENSIONS:
+            raise ShapeError(f"Shape {shown} has too many dimensions")
+        if prod(d for d in dims if d >= 0) > INT64_MAX:
+            raise ShapeError(f"Shape {shown} is too large (more than 2**63 - 1 entries)")
+        return self.make_shape(dims)
+
+    def get_scalar_from_tensor(self, tensor: Array, index: int | None = None) -> int:
+        """The value of a scalar, or one element of a vector."""
+        if index is None:
+            if tensor.ndim != 0:
+                raise ShapeError(f"Input must be scalar but has rank {tensor.ndim}")
+            if tensor.dtype not in (np.int16, np.int32, np.int64):
+                raise ShapeError("Scalar input must be int16, int32 or int64.")
+            return int(tensor.item())
+        if tensor.ndim != 1:
+            raise ShapeError(f"Input must be 1D but has rank {tensor.ndim}")
+        if not 0 <= index < tensor.size:
+            raise ShapeError(f"Invalid index {index} for Tensor of size {tensor.size}")
+        if tensor.dtype not in (np.int32, np.int64):
+            raise ShapeError("Tensor input must be int32 or int64.")
+        return int(tensor[index])
+
+    def make_dim_for_scalar_input(self, index: int) -> Dim:
+        """The size that a scalar input holds, unknown when its contents are."""
+        symbolic = self._symbolic_scalar(index)
+        if symbolic is not None:
+            return symbolic
+        tensor = self.input_tensor(index)
+        if tensor is None:
+            return self.unknown_dim()
+        value = self.get_scalar_from_tensor(tensor)
+        if value < 0:
+            law = f"Dimension size, given by scalar input {index}, must be non-negative but is {value}"
+            raise ShapeError(law)
+        return value
+
+    def _symbolic_scalar(self, index: int) -> Dim | None:
+        found: PartialTensor | None = self.value(index) if self.input_tensors is None else None
+        if found is None or found.shape.rank != 0 or not found.elements or found.array() is not None:
+            return None
+        return self._element(found.elements[0])
+
+    def make_dim_for_scalar_input_with_negative_indexing(self, index: int, rank: int) -> Dim:
+        """The position that a scalar input holds, counted from the front; rank -1 is not known."""
+        tensor = self.input_tensor(index)
+        if tensor is None:
+            return self.unknown_dim()
+        value = self.get_scalar_from_tensor(tensor)
+        if rank >= 0:
+            if not -rank <= value < rank:
+                law = f"Dimension size, given by scalar input {value} must be in range [{-rank}, {rank})"
+                raise ShapeError(law)
+            return value + rank if value < 0 else value
+        return self.unknown_dim() if value < 0 else value

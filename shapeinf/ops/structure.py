@@ -1,0 +1,249 @@
+"""TensorFlow's vocabulary for ranks, parts of shapes and arithmetic on dims, with its texts.
+
+Where TensorFlow forgets (its result of `unknown + 1` is one more unknown) the results here are symbolic. See
+`tensorflow/core/framework/shape_inference.h` for the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shapeinf.algebra import Dim
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import Shape
+from shapeinf.ops.verbs import RuleContext
+
+INT64_MAX = 2**63 - 1
+INT32_MAX = 2**31 - 1
+
+
+class StructureMixin(RuleContext):
+    """Making, checking, cutting and joining shapes; arithmetic with checks."""
+
+    # -- making ------------------------------------------------------------------------------------------------------
+
+    def make_dim(self, value: Dim | None) -> Dim:
+        """A dim of a value; -1 and None are unknown."""
+        return self.unknown_dim() if value is None or (isinstance(value, int) and value == -1) else value
+
+    def unknown_dim(self) -> Dim:
+        """A new unknown of at least 0."""
+        return self.fresh("dim", 0)
+
+    def make_shape(self, dims: Iterable[Dim | None]) -> Shape:
+        """A shape of these dims; -1 and None are unknown."""
+        return Shape(self.make_dim(d) for d in dims)
+
+    def scalar(self) -> Shape:
+        """The shape of a scalar."""
+        return Shape(())
+
+    def vector(self, size: Dim | None) -> Shape:
+        """The shape of a vector."""
+        return self.make_shape((size,))
+
+    def matrix(self, rows: Dim | None, columns: Dim | None) -> Shape:
+        """The shape of a matrix."""
+        return self.make_shape((rows, columns))
+
+    def unknown_shape(self) -> Shape:
+        """A new unknown rank."""
+        self.made_fresh = True
+        return Shape.unknown()
+
+    def unknown_shape_of_rank(self, rank: int) -> Shape:
+        """Unknown dims; -1 is an unknown rank. Raises ShapeError below -1."""
+        if rank < -1:
+            raise ShapeError(f"a rank must be at least -1, but is {rank}")
+        return self.unknown_shape() if rank == -1 else Shape(self.unknown_dim() for _ in range(rank))
+
+    def dim(self, shape: Shape, index: int) -> Dim:
+        """One dim, unknown for an unknown rank. Raises IndexError out of range."""
+        shape = self.facts.canon_shape(shape)
+        return self.unknown_dim() if shape.dims is None else shape.dims[index]
+
+    def rank(self, shape: Shape) -> int | None:
+        """The rank under the facts, None when not known."""
+        return self.facts.canon_shape(shape).rank
+
+    def fully_defined(self, shape: Shape) -> bool:
+        """Whether rank and all sizes are known."""
+        return self.facts.canon_shape(shape).is_concrete
+
+    def num_elements(self, shape: Shape) -> Dim:
+        """The product of the dims. Raises ShapeError past 2**63 - 1 (TensorFlow wraps around silently)."""
+        shape = self.facts.canon_shape(shape)
+        if shape.dims is None:
+            return self.unknown_dim()
+        total = self.numel(shape.dims)
+        if isinstance(total, int) and total > INT64_MAX:
+            raise ShapeError(f"the number of elements of {shape} is more than 2**63 - 1")
+        return total
+
+    # -- checks ------------------------------------------------------------------------------------------------------
+
+    def with_rank(self, shape: Shape, rank: int) -> Shape:
+        """The shape, which has this rank; an unknown rank is learned."""
+        _check_rank(rank)
+        known = self.facts.canon_shape(shape)
+        if known.dims is None:
+            return self.merge(known, self.unknown_shape_of_rank(rank))
+        if len(known.dims) != rank:
+            raise ShapeError(f"Shape must be rank {rank} but is rank {len(known.dims)}")
+        return known
+
+    def with_rank_at_least(self, shape: Shape, rank: int) -> Shape:
+        """The shape, of this rank or more (nothing is learned of an unknown one)."""
+        _check_rank(rank)
+        known = self.facts.canon_shape(shape)
+        if known.dims is not None and len(known.dims) < rank:
+            raise ShapeError(f"Shape must be at least rank {rank} but is rank {len(known.dims)}")
+        return known
+
+    def with_rank_at_most(self, shape: Shape, rank: int) -> Shape:
+        """The shape, of this rank or less (nothing is learned of an unknown one)."""
+        _check_rank(rank)
+        known = self.facts.canon_shape(shape)
+        if known.dims is not None and len(known.dims) > rank:
+            raise ShapeError(f"Shape must be at most rank {rank} but is rank {len(known.dims)}")
+        return known
+
+    def with_value(self, dim: Dim, value: int) -> Dim:
+        """The dim, which has this value; -1 asks for nothing."""
+        known = self.facts.canon(dim)
+        if value == -1:
+            return known
+        if isinstance(known, int) and known != value:
+            raise ShapeError(f"Dimension must be {value} but is {known}")
+        return self.merge(known, value)
+
+    # -- merge and relax ---------------------------------------------------------------------------------------------
+
+    def merge_prefix(self, shape: Shape, prefix: Shape) -> tuple[Shape, Shape]:
+        """Merge the first dims of a shape with a prefix; both with the merged dims."""
+        whole, part = self.facts.canon_shape(shape), self.facts.canon_shape(prefix)
+        if whole.dims is None or part.dims is None:
+            return whole, part
+        self.with_rank_at_least(whole, len(part.dims))
+        merged = tuple(self.merge(a, b) for a, b in zip(whole.dims, part.dims, strict=False))
+        return Shape((*merged, *whole.dims[len(merged) :])), Shape(merged)
+
+    def relax(self, old: Shape, new: Shape) -> Shape:
+        """Either may be true; what is equal in both stays. A join, where TensorFlow's is an update (see the docs)."""
+        self.made_fresh = True
+        return self.facts.relaxer.shape(old, new, self._relax_site())
+
+    def relax_dim(self, old: Dim, new: Dim) -> Dim:
+        """Either may be true; an equal size stays."""
+        self.made_fresh = True
+        return self.facts.relaxer.dim(old, new, self._relax_site())
+
+    def _relax_site(self) -> str:
+        self._relaxed += 1
+        return f"{self.site}.relax{self._relaxed}"
+
+    # -- cutting and joining -----------------------------------------------------------------------------------------
+
+    def subshape(self, shape: Shape, start: int = 0, end: int | None = None, stride: int = 1) -> Shape:
+        """The dims `start:end:stride`; negative positions count from the end."""
+        known = self.facts.canon_shape(shape)
+        last = INT64_MAX if end is None else end
+        if start == 0 and stride == 1 and (last == INT64_MAX or (known.dims is not None and last >= len(known.dims))):
+            return known
+        if known.dims is None:
+            return self.unknown_shape()
+        if stride == 0:
+            raise ShapeError("Subshape stride must not be 0")
+        first, last = _subshape_ends(start, last, stride, len(known.dims))
+        return Shape(known.dims[i] for i in range(first, last, stride))
+
+    def concatenate(self, first: Shape, second: Shape) -> Shape:
+        """The dims of both; unknown when any rank is."""
+        a, b = self.facts.canon_shape(first), self.facts.canon_shape(second)
+        return self.unknown_shape() if a.dims is None or b.dims is None else Shape((*a.dims, *b.dims))
+
+    def replace_dim(self, shape: Shape, index: int, new: Dim) -> Shape:
+        """One dim replaced; negative indices count from the end."""
+        known = self.facts.canon_shape(shape)
+        if known.dims is None:
+            return self.unknown_shape()
+        rank = len(known.dims)
+        if not -rank <= index < rank:
+            raise ShapeError(f"Out of range dim_index {index} for shape with {rank} dimensions")
+        dims = list(known.dims)
+        dims[index] = new
+        return Shape(dims)
+
+    # -- arithmetic --------------------------------------------------------------------------------------------------
+
+    def add(self, first: Dim, second: Dim | None) -> Dim:
+        """The sum. Raises ShapeError past 2**63 - 1."""
+        a, b = self._operands(first, second)
+        return _below(a + b, f"Dimension size overflow from adding {a} and {b}")
+
+    def subtract(self, first: Dim, second: Dim | None) -> Dim:
+        """The difference, which is told to be at least 0. Raises ShapeError when it is negative."""
+        a, b = self._operands(first, second)
+        if isinstance(b, int) and b == 0:
+            return a
+        self.at_least(a, b, f"Negative dimension size caused by subtracting {b} from {a}")
+        return a - b
+
+    def multiply(self, first: Dim, second: Dim | None) -> Dim:
+        """The product. Raises ShapeError past 2**63 - 1."""
+        a, b = self._operands(first, second)
+        return _below(a * b, f"Negative dimension size caused by overflow when multiplying {a} and {b}")
+
+    def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
+        """The quotient, rounded down; ShapeError where it must be even and is not, or the divisor is not positive."""
+        a, b = self._operands(dividend, divisor)
+        if isinstance(b, int) and b == 1:
+            return a
+        if not isinstance(a, int) or not isinstance(b, int):
+            return self._symbolic_quotient(a, b, evenly_divisible)
+        if b <= 0:
+            raise ShapeError(f"Divisor must be positive but is {b}")
+        if evenly_divisible and a % b:
+            raise ShapeError(f"Dimension size must be evenly divisible by {b} but is {a}")
+        return a // b
+
+    def _symbolic_quotient(self, a: Dim, b: Dim, evenly: bool) -> Dim:
+        if isinstance(b, int):
+            if b <= 0:
+                return self.unknown_dim()  # as TensorFlow: an unknown size hides the bad divisor
+            if evenly:
+                self.divisible(a, b, f"Dimension size must be evenly divisible by {b}")
+        return a // b
+
+    def _operands(self, first: Dim, second: Dim | None) -> tuple[Dim, Dim]:
+        return self.facts.canon(first), self.facts.canon(self.make_dim(second))
+
+
+def _below(result: Dim, law: str) -> Dim:
+    if isinstance(result, int) and result > INT64_MAX:
+        raise ShapeError(law)
+    return result
+
+
+def _check_rank(rank: int) -> None:
+    if rank > INT32_MAX:
+        raise ShapeError("Rank cannot exceed kint32max")
+
+
+def _subshape_ends(start: int, end: int, stride: int, rank: int) -> tuple[int, int]:
+    """First and last position, as TensorFlow clamps and checks them."""
+    first, last = min(start, rank), min(end, rank)
+    if stride < 0 and first == rank:
+        first -= 1
+    first = first + rank if first < 0 else first
+    last = last + rank if last < 0 else last
+    for what, position, given in (("start", first, start), ("end", last, end)):
+        if position < 0:
+            raise ShapeError(f"Subshape {what} out of bounds: {given}, for shape with rank {rank}")
+    computed = f"{first} and {last} (computed from start {start} and end {end} over shape with rank {rank}"
+    if stride > 0 and first > last:
+        raise ShapeError(f"Subshape must have computed start <= end, but is {computed})")
+    if stride < 0 and first < last:
+        law = "Subshape must have computed start >= end since stride is negative, but is"
+        raise ShapeError(f"{law} {computed} and stride{stride})")
+    return first, last
