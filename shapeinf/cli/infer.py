@@ -21,23 +21,52 @@ from shapeinf.report import as_json
 
 @click.command()
 @click.argument("model", type=click.Path())
-@click.option("--dim", "dims", multiple=True, callback=options.dim_ranges, metavar="NAME=LO..HI",
-              help="Bounds of a named dim; also LO:HI, LO.., ..HI or one number. May be repeated.")
-@click.option("--bind", "-f", multiple=True, callback=options.bindings, metavar="NAME=N,...",
-              help="Values of named dims; also NAME:N. May be repeated.")
-@click.option("--input-shapes", "--overwrite-input-shape", "-d", "shapes", multiple=True, metavar="[NAME:]SHAPE",
-              callback=options.input_shapes,
-              help="Shape of an input in place of the declared one, such as 'x:[batch,3,224,224]', 'x:1x3xhxw', "
-              "'[1..8,?]'. May be repeated, or hold several.")
+@click.option(
+    "--dim",
+    "dims",
+    multiple=True,
+    callback=options.dim_ranges,
+    metavar="NAME=LO..HI",
+    help="Bounds of a named dim; also LO:HI, LO.., ..HI or one number. May be repeated.",
+)
+@click.option(
+    "--bind",
+    "-f",
+    multiple=True,
+    callback=options.bindings,
+    metavar="NAME=N,...",
+    help="Values of named dims; also NAME:N. May be repeated.",
+)
+@click.option(
+    "--input-shapes",
+    "--overwrite-input-shape",
+    "-d",
+    "shapes",
+    multiple=True,
+    metavar="[NAME:]SHAPE",
+    callback=options.input_shapes,
+    help="Shape of an input in place of the declared one, such as 'x:[batch,3,224,224]', 'x:1x3xhxw', "
+    "'[1..8,?]'. May be repeated, or hold several.",
+)
 @click.option("--assume", multiple=True, metavar="RELATION", help="A relation that holds: 'past + seq <= 4096'.")
-@click.option("--declared", type=click.Choice(["trust", "check", "ignore"]), default="trust", show_default=True,
-              help="What to do with shapes that the file declares for values inside the graph.")
-@click.option("--min-dim", type=click.IntRange(min=0), default=1, show_default=True,
-              help="The least size of a named dim.")
+@click.option(
+    "--declared",
+    type=click.Choice(["trust", "check", "ignore"]),
+    default="trust",
+    show_default=True,
+    help="What to do with shapes that the file declares for values inside the graph.",
+)
+@click.option(
+    "--min-dim", type=click.IntRange(min=0), default=1, show_default=True, help="The least size of a named dim."
+)
 @click.option("--strict", is_flag=True, help="Stop at the first error instead of going on with unknown shapes.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
-@click.option("--save", type=click.Path(dir_okay=False, writable=True), metavar="OUT.onnx",
-              help="Write the model annotated with the inferred shapes.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="OUT.onnx",
+    help="Write the model annotated with the inferred shapes.",
+)
 def infer(
     model: str,
     dims: dict[str, options.Range],

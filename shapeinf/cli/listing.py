@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from shapeinf.driver import Result
@@ -16,7 +17,7 @@ def print_result(result: Result, console: Console) -> None:
     """Print everything that a person wants to know of a result."""
     if not console.is_terminal:
         console.width = WIDE
-    console.print(as_table(result))
+    console.print(_clean(console, as_table(result)), end="")
     dims = _dims(result)
     if dims:
         _say(console, f"dims      {dims}")
@@ -34,6 +35,14 @@ def printable(text: str) -> str:
     a\x1b[31m
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _clean(console: Console, view: RenderableType) -> Segments:
+    """The view with all of its texts printable; line ends stay."""
+    return Segments(
+        Segment("\n".join(printable(line) for line in segment.text.split("\n")), segment.style)
+        for segment in console.render(view)
+    )
 
 
 def _dims(result: Result) -> str:

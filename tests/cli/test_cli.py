@@ -228,8 +228,13 @@ def test_help_and_version() -> None:
 
 
 def test_control_characters_of_names_are_not_printed(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Mystery", ["x"], ["y"], name="odd\x1b[31m", domain="com.example")]
-    assert "\x1b" not in run(write(tmp_path / "m.onnx", nodes, ("", "com.example"))).output
+    nodes = [
+        helper.make_node("Mystery", ["x"], ["evil\x1b[31m"], name="odd\x1b[31m", domain="com.example"),
+        helper.make_node("Relu", ["evil\x1b[31m"], ["y"]),
+    ]
+    result = run(write(tmp_path / "m.onnx", nodes, ("", "com.example")))
+    assert "evil\\x1b[31m" in result.stdout
+    assert "\x1b" not in result.output
     assert printable("a\x07") == "a\\x07"
 
 
