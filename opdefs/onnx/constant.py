@@ -7,7 +7,7 @@ import numpy as np
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import as_dim, fits, known_dims
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.algebra import Dim, ceildiv, maximum
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
@@ -98,7 +98,7 @@ def _count(c: InferenceContext, span: Dim, step: int) -> Dim:
     if step < 0:
         span, step = -span, -step
     count = span if step == 1 else ceildiv(span, step)
-    return count if c.prove_le(0, count) is True else c.max(count, 0)
+    return count if c.prove_le(0, count) is True else maximum(count, 0)
 
 
 @onnx("EyeLike")

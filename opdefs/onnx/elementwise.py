@@ -9,7 +9,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import folded, in_range, is_float, on_dims, truncated_quotient
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -153,7 +153,7 @@ def _extreme(name: str) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, *xs: Value) -> PartialTensor:
         """Broadcasting of any number of inputs."""
         shape = c.broadcast(*(x.shape for x in xs))
-        pick = c.max if name == "Max" else c.min
+        pick = maximum if name == "Max" else minimum
         return folded(None, shape, lambda *arrays: _reduced(concrete, arrays), on_dims(pick), *xs)
 
     return rule
@@ -200,7 +200,7 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
     if low is None and high is None and c.version < 11:
         return PartialTensor(x.dtype, x.shape, None)
     result = x
-    for bound, concrete, pick in ((low, np.maximum, c.max), (high, np.minimum, c.min)):
+    for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
         if bound is not None:
             result = folded(x.dtype, x.shape, concrete, on_dims(pick), result, bound)
     return result

@@ -8,7 +8,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, as_dim, elements_of, fits, known_ints
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -92,7 +92,7 @@ def _extreme(pick_max: bool) -> Fold:
         known = [d for d in dims if d is not None]
         if len(known) < len(dims):
             return None
-        return c.max(*known) if pick_max else c.min(*known)
+        return maximum(*known) if pick_max else minimum(*known)
 
     return fold
 

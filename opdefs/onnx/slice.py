@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints, moved
 from opdefs.rules.slicing import slice_size
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.algebra import Dim, ceildiv, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -120,7 +120,7 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
         return [part] * count
     part = ceildiv(size, count)
     last = size - part * (count - 1)
-    return [part] * (count - 1) + [last if c.prove_le(0, last) is True else c.max(last, 0)]
+    return [part] * (count - 1) + [last if c.prove_le(0, last) is True else maximum(last, 0)]
 
 
 def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:

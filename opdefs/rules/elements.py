@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra import Dim, Dimension, maximum
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
@@ -137,7 +137,7 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
             return None
         if c.prove_le(0, a) is True:
             return a // b
-        return c.max(a, 0) // b - c.max(-a, 0) // b
+        return maximum(a, 0) // b - maximum(-a, 0) // b
 
     return divide
 

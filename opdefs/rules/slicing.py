@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.algebra import Dim, ceildiv, maximum, minimum
 from shapeinf.ops import InferenceContext
 
 HUGE = 2**31 - 1
@@ -22,8 +22,8 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
     else:
         return None
     if c.prove_le(position, highest) is not True:
-        position = c.min(position, highest)
-    return position if c.prove_le(lowest, position) is True else c.max(position, lowest)
+        position = minimum(position, highest)
+    return position if c.prove_le(lowest, position) is True else maximum(position, lowest)
 
 
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
@@ -37,4 +37,4 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
         return c.fresh("slice", 0, c.interval(size).hi)
     span = last - first if step > 0 else first - last
     count = span if abs(step) == 1 else ceildiv(span, abs(step))
-    return count if c.prove_le(0, count) is True else c.max(count, 0)
+    return count if c.prove_le(0, count) is True else maximum(count, 0)

@@ -1,5 +1,6 @@
 """Operators: their definitions, their rules, and the context that a rule works in."""
 
+from shapeinf.ops.builder import OpDefBuilder, OpDefError
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
@@ -14,6 +15,8 @@ __all__ = [
     "InferenceContext",
     "Ints",
     "OpDef",
+    "OpDefBuilder",
+    "OpDefError",
     "OpRegistry",
     "Outcome",
     "Rule",

@@ -209,7 +209,7 @@ def _types_agree(old: HandleData, new: HandleData) -> bool:
     """Equal length, and equal dtypes where the old one is known."""
     if len(old) != len(new):
         return False
-    return all(a == b or a == INVALID for (_, a), (_, b) in zip(old, new, strict=True))
+    return all(a in (b, INVALID) for (_, a), (_, b) in zip(old, new, strict=True))
 
 
 def _gained(old: Shape, new: Shape) -> bool:

@@ -83,14 +83,14 @@ class TensorsMixin(StructureMixin):
         return self.unknown_shape_of_rank(length)
 
     def _shape_in(self, tensor: Array) -> Shape:
-        if tensor.ndim == 0:
-            if tensor.dtype in (np.int32, np.int64) and tensor.item() == -1:
-                return self.unknown_shape()
-            law = "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape)."
-            raise ShapeError(f"{law}  Saw value: {tensor.item()}")
         if tensor.dtype not in (np.int32, np.int64):
             name = _TF_NAMES.get(tensor.dtype.name, tensor.dtype.name)
             raise ShapeError(f"Input tensor must be int32 or int64, but was {name}")
+        if tensor.ndim == 0:
+            if tensor.item() == -1:
+                return self.unknown_shape()
+            law = "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape)."
+            raise ShapeError(f"{law}  Saw value: {tensor.item()}")
         if tensor.ndim != 1:
             shown = tf_shape(Shape(tensor.shape))
             raise ShapeError(f"Input tensor must be rank 1, but was rank {tensor.ndim}. Saw tensor shape {shown}")
@@ -124,10 +124,10 @@ class TensorsMixin(StructureMixin):
             return int(tensor.item())
         if tensor.ndim != 1:
             raise ShapeError(f"Input must be 1D but has rank {tensor.ndim}")
-        if not 0 <= index < tensor.size:
-            raise ShapeError(f"Invalid index {index} for Tensor of size {tensor.size}")
         if tensor.dtype not in (np.int32, np.int64):
             raise ShapeError("Tensor input must be int32 or int64.")
+        if not 0 <= index < tensor.size:
+            raise ShapeError(f"Invalid index {index} for Tensor of size {tensor.size}")
         return int(tensor[index])
 
     def make_dim_for_scalar_input(self, index: int) -> Dim:
@@ -158,7 +158,7 @@ class TensorsMixin(StructureMixin):
         value = self.get_scalar_from_tensor(tensor)
         if rank >= 0:
             if not -rank <= value < rank:
-                law = f"Dimension size, given by scalar input {value} must be in range [{-rank}, {rank})"
+                law = f"Dimension size, given by scalar input {value} must be in range [-{rank}, {rank})"
                 raise ShapeError(law)
             return value + rank if value < 0 else value
         return self.unknown_dim() if value < 0 else value

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapeinf.algebra import Dim
-from shapeinf.errors import ShapeError
+from shapeinf.algebra import Dim, maximum, minimum
+from shapeinf.errors import Contradiction, ShapeError
 from shapeinf.lattice import Shape
 from shapeinf.ops.verbs import RuleContext
 
@@ -111,11 +111,9 @@ class StructureMixin(RuleContext):
     def with_value(self, dim: Dim, value: int) -> Dim:
         """The dim, which has this value; -1 asks for nothing."""
         known = self.facts.canon(dim)
-        if value == -1:
-            return known
         if isinstance(known, int) and known != value:
             raise ShapeError(f"Dimension must be {value} but is {known}")
-        return self.merge(known, value)
+        return known if value == -1 else self.merge(known, value)
 
     # -- merge and relax ---------------------------------------------------------------------------------------------
 
@@ -182,11 +180,19 @@ class StructureMixin(RuleContext):
         return _below(a + b, f"Dimension size overflow from adding {a} and {b}")
 
     def subtract(self, first: Dim, second: Dim | None) -> Dim:
-        """The difference, which is told to be at least 0. Raises ShapeError when it is negative."""
+        """The difference, which is told to be at least 0. Raises ShapeError when it is known and negative."""
         a, b = self._operands(first, second)
         if isinstance(b, int) and b == 0:
             return a
-        self.at_least(a, b, f"Negative dimension size caused by subtracting {b} from {a}")
+        law = f"Negative dimension size caused by subtracting {b} from {a}"
+        if isinstance(a, int) and isinstance(b, int):
+            if a < b:
+                raise ShapeError(law)
+            return a - b
+        try:
+            self.at_least(a, b, law)
+        except Contradiction:
+            return self.unknown_dim()  # as TensorFlow: only known sizes are an error
         return a - b
 
     def multiply(self, first: Dim, second: Dim | None) -> Dim:
@@ -196,7 +202,7 @@ class StructureMixin(RuleContext):
 
     def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
         """The quotient, rounded down; ShapeError where it must be even and is not, or the divisor is not positive."""
-        a, b = self._operands(dividend, divisor)
+        a, b = self.facts.canon(dividend), self.unknown_dim() if divisor is None else self.facts.canon(divisor)
         if isinstance(b, int) and b == 1:
             return a
         if not isinstance(a, int) or not isinstance(b, int):
@@ -206,6 +212,14 @@ class StructureMixin(RuleContext):
         if evenly_divisible and a % b:
             raise ShapeError(f"Dimension size must be evenly divisible by {b} but is {a}")
         return a // b
+
+    def min(self, first: Dim, second: Dim | None) -> Dim:
+        """The smaller; -1 and None are unknown."""
+        return minimum(*self._operands(first, second))
+
+    def max(self, first: Dim, second: Dim | None) -> Dim:
+        """The larger; -1 and None are unknown."""
+        return maximum(*self._operands(first, second))
 
     def _symbolic_quotient(self, a: Dim, b: Dim, evenly: bool) -> Dim:
         if isinstance(b, int):

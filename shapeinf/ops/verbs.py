@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import NoReturn, overload
 
-from shapeinf.algebra import Dim, Dimension, Interval, maximum, minimum
+from shapeinf.algebra import Dim, Dimension, Interval
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.lattice import (
     PartialTensor,
@@ -191,14 +191,6 @@ class RuleContext:
         """The value of a dim when it is known."""
         found = self.facts.canon(d)
         return found if isinstance(found, int) else None
-
-    def max(self, *dims: Dim) -> Dim:
-        """The largest."""
-        return maximum(*dims)
-
-    def min(self, *dims: Dim) -> Dim:
-        """The smallest."""
-        return minimum(*dims)
 
     def dtype(self, index: int) -> str | None:
         """The element type of an input, None when it is missing or not known."""

@@ -76,7 +76,7 @@ def test_reshape_that_changes_the_element_count_is_an_error():
     assert "element count must not change" in error.message
 
 
-# -- cycles -------------------------------------------------------------------------------------------------------------
+# -- cycles
 
 toy = Dialect("toy")
 
@@ -132,11 +132,11 @@ def test_a_loop_that_doubles_an_axis_reaches_a_sound_fixpoint():
 def test_a_cycle_is_an_error_where_none_is_meant():
     graph = while_loop("Same")
     graph.cyclic = False
-    with pytest.raises(CyclicGraphError, match="cycle through .*merge"):
+    with pytest.raises(CyclicGraphError, match=r"cycle through .*merge"):
         infer_shapes(graph, registry=OpRegistry(toy))
 
 
-# -- networkx -----------------------------------------------------------------------------------------------------------
+# -- networkx
 
 
 def test_a_networkx_graph_is_accepted_and_given_back():
@@ -176,7 +176,7 @@ def test_malformed_graphs(nodes, message):
         infer_shapes(onnx_graph(nodes, {"x": (1,)}))
 
 
-# -- order, update, explain ---------------------------------------------------------------------------------------------
+# -- order, update, explain
 
 
 def test_nodes_in_any_order():
@@ -233,7 +233,7 @@ def test_unknown_operators_do_not_stop_inference():
     assert str(result.tensors["a"].shape) == "[2]"
 
 
-# -- what the user says -------------------------------------------------------------------------------------------------
+# -- what the user says
 
 MLP = onnx_graph([("Relu", ["x"], ["y"], {})], {"x": ("batch", "seq")})
 

@@ -1,0 +1,1 @@
+"""TensorFlow operators: the shape functions that many of them share."""

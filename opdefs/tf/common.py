@@ -1,0 +1,116 @@
+"""TensorFlow's common shape functions (`tensorflow/core/framework/common_shape_fns.cc`), on symbolic dims."""
+
+from __future__ import annotations
+
+from shapeinf.algebra import Dim
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def no_outputs(c: InferenceContext) -> None:
+    """An op without outputs."""
+
+
+def scalar_shape(c: InferenceContext) -> None:
+    """One scalar."""
+    c.set_output(0, c.scalar())
+
+
+def matmul_shape(c: InferenceContext) -> None:
+    """[M, K] x [K, N] -> [M, N], either operand transposed."""
+    a, b = c.with_rank(c.input(0), 2), c.with_rank(c.input(1), 2)
+    transpose_a, transpose_b = c.attr("transpose_a"), c.attr("transpose_b")
+    rows, inner_a = (a[1], a[0]) if transpose_a else (a[0], a[1])
+    inner_b, columns = (b[1], b[0]) if transpose_b else (b[0], b[1])
+    c.merge(inner_a, inner_b)
+    c.set_output(0, Shape((rows, columns)))
+
+
+def bias_add_shape(c: InferenceContext) -> None:
+    """The input's shape; the bias is as long as the channels (axis 1 of NCHW, else the last)."""
+    channels_first = _channels_first(c)
+    value = c.with_rank_at_least(c.input(0), 3 if channels_first else 2)
+    bias = c.with_rank(c.input(1), 1)
+    if value.dims is None:
+        c.set_output(0, c.unknown_shape())
+        return
+    axis = 1 if channels_first else len(value) - 1
+    c.set_output(0, c.replace_dim(value, axis, c.merge(value[axis], bias[0])))
+
+
+def bias_add_grad_shape(c: InferenceContext) -> None:
+    """The channels of the gradient."""
+    channels_first = _channels_first(c)
+    value = c.with_rank_at_least(c.input(0), 3 if channels_first else 2)
+    c.set_output(0, c.vector(c.dim(value, 1 if channels_first else -1)))
+
+
+def _channels_first(c: InferenceContext) -> bool:
+    return c.attributes.get("data_format", "NHWC") == "NCHW"
+
+
+def reduce_scatter_shape(c: InferenceContext) -> None:
+    """The scattered axis is divided by the size of a group: axis 1 of `group_assignment`."""
+    value, groups = c.input(0), c.input(1)
+    if groups.dims is not None and len(groups) != 2:
+        raise ShapeError("ReduceScatter group_assignment should be rank 2")
+    axis = c.input_tensor(2)
+    if axis is None or value.dims is None or groups.dims is None:
+        c.set_output(0, c.unknown_shape())
+        return
+    at = c.axis(int(axis.reshape(-1)[0]), len(value))
+    c.set_output(0, c.replace_dim(value, at, c.divide(value[at], groups[1], evenly_divisible=True)))
+
+
+def broadcast_binary_op_output_shape(
+    c: InferenceContext, first: Shape, second: Shape, incompatible_shape_error: bool = True
+) -> Shape:
+    """The broadcast of two shapes; without `incompatible_shape_error` shapes that do not broadcast give a scalar."""
+    a, b = c.facts.canon_shape(first), c.facts.canon_shape(second)
+    if a.dims is None or b.dims is None:
+        return c.unknown_shape()
+    rank = max(len(a.dims), len(b.dims))
+    left = (*(1 for _ in range(rank - len(a.dims))), *a.dims)
+    right = (*(1 for _ in range(rank - len(b.dims))), *b.dims)
+    dims: list[Dim] = []
+    for x, y in zip(left, right, strict=True):
+        size = _broadcast(c, x, y, incompatible_shape_error)
+        if size is None:
+            return c.scalar()
+        dims.append(size)
+    return Shape(dims)
+
+
+def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim | None:
+    """One axis; None where the sizes are known not to broadcast and that is allowed."""
+    if x is y or y == 1:
+        return x
+    if x == 1:
+        return y
+    if isinstance(x, int) and isinstance(y, int):
+        return c.merge(x, y) if must_broadcast or x == y else None
+    return c.broadcast_dim(x, y) if must_broadcast else c.unknown_dim()
+
+
+def windowed_output_size(
+    c: InferenceContext,
+    size: Dim,
+    window: Dim,
+    dilation: int,
+    stride: int,
+    padding: str,
+    before: int = 0,
+    after: int = 0,
+) -> Dim:
+    """The output size of a sliding window: padding is VALID, SAME or EXPLICIT (`before` and `after`)."""
+    if stride <= 0:
+        raise ShapeError(f"Stride must be > 0, but got {stride}")
+    if dilation < 1:
+        raise ShapeError(f"Dilation rate must be >= 1, but got {dilation}")
+    if padding == "SAME":
+        return c.divide(c.add(size, stride - 1), stride)
+    padded = c.add(size, before + after) if padding == "EXPLICIT" else size
+    if dilation > 1:
+        window = c.add(c.multiply(c.subtract(window, 1), dilation), 1)
+    return c.divide(c.add(c.subtract(padded, window), stride), stride)
