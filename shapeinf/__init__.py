@@ -16,6 +16,7 @@ from shapeinf.errors import (
     ShapeInferenceError,
     UnknownFormatError,
     UnknownNameError,
+    UnknownOperatorError,
 )
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import Shape
@@ -42,5 +43,6 @@ __all__ = [
     "TensorInfo",
     "UnknownFormatError",
     "UnknownNameError",
+    "UnknownOperatorError",
     "infer_shapes",
 ]

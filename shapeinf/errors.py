@@ -127,6 +127,16 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}; {hint}")
 
 
+class UnknownOperatorError(ShapeInferenceError):
+    """An operator that no installed dialect has a rule for (strict mode; else its outputs are unknown)."""
+
+    def __init__(self, node: str, op: str) -> None:
+        """Name both."""
+        super().__init__(f"{op} '{node}': no installed dialect has a rule for this operator")
+        self.node = node
+        self.op = op
+
+
 class NotKnown(Exception):  # noqa: N818  (no error: a rule's way to say so)
     """Raised inside a rule: the outputs cannot be known, for this reason. Not an error of the model."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import folded, in_range, is_float, on_dims, truncated_quotient
 from shapeinf.algebra import Dim, maximum, minimum
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Shape, Type
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -27,7 +27,7 @@ def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
 
 
 @onnx("Identity")
-def identity(c: InferenceContext, x: Value) -> PartialTensor:
+def identity(c: InferenceContext, x: Type) -> Type:
     """The input itself, contents too."""
     return x
 

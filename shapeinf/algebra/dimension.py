@@ -62,10 +62,14 @@ class Maximum:
 Atom = Symbol | Floor | Maximum
 
 
+_NOTHING: dict[Dim, Dim] = {}
+"""The empty table of every dimension that has no results yet; never written to."""
+
+
 class Dimension:
     """An immutable symbolic integer, made by a `Scope` and by arithmetic; never a constant (those are ints)."""
 
-    __slots__ = ("_symbols", "bounds", "depth", "scope", "terms")
+    __slots__ = ("_symbols", "bounds", "depth", "products", "quotients", "scope", "sums", "terms")
 
     scope: Scope
     terms: Terms
@@ -79,11 +83,14 @@ class Dimension:
         self.depth = max((atoms[a].depth for monomial, _ in terms for a in monomial), default=0)
         self.bounds: tuple[float, float] | None = None
         self._symbols: frozenset[Dimension] | None = None
+        self.sums: dict[Dim, Dim] = _NOTHING
+        self.products: dict[Dim, Dim] = _NOTHING
+        self.quotients: dict[Dim, Dim] = _NOTHING
 
     def __add__(self, other: Dim) -> Dim:
         """Sum; an int when nothing symbolic is left."""
         try:
-            return self.scope.sums[self, other]
+            return self.sums[other]
         except KeyError:
             return self.scope.add(self, other)
 
@@ -104,7 +111,7 @@ class Dimension:
     def __mul__(self, other: Dim) -> Dim:
         """Product."""
         try:
-            return self.scope.products[self, other]
+            return self.products[other]
         except KeyError:
             return self.scope.multiply(self, other)
 
@@ -113,7 +120,7 @@ class Dimension:
     def __floordiv__(self, other: Dim) -> Dim:
         """Floor division; the divisor is taken to be non-zero."""
         try:
-            return self.scope.quotients[self, other]
+            return self.quotients[other]
         except KeyError:
             from shapeinf.algebra.division import floordiv
 
@@ -193,9 +200,6 @@ class Scope:
         """Empty tables."""
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
-        self.sums: dict[tuple[Dim, Dim], Dim] = {}
-        self.products: dict[tuple[Dim, Dim], Dim] = {}
-        self.quotients: dict[tuple[Dim, Dim], Dim] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
         self.capped: list[str] = []
         self._names: dict[str, Dimension] = {}
@@ -203,11 +207,11 @@ class Scope:
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
 
-    def symbol(self, name: str, lo: int | None = 1, hi: int | None = None) -> Dimension:
-        """The symbol of this name; its bounds are those of its first mention."""
+    def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
+        """The symbol of this name; its bounds are those of its first mention. An `anonymous` one is no user's name."""
         found = self._names.get(name)
         if found is None:
-            found = self._names[name] = self._atom(Symbol(name, lo, hi, False))
+            found = self._names[name] = self._atom(Symbol(name, lo, hi, anonymous))
         return found
 
     def has(self, name: str) -> bool:
@@ -277,7 +281,7 @@ class Scope:
         for monomial, coefficient in terms_of(self, b):
             total[monomial] = total.get(monomial, 0) + coefficient
         result = self._capped(total, "sum", a, b)
-        self.sums[a, b] = result
+        remember(a, "sums", b, result)
         return result
 
     def multiply(self, a: Dimension, b: Dim) -> Dim:
@@ -293,9 +297,9 @@ class Scope:
                 monomial = tuple(sorted(m + n)) if n and m else m or n
                 total[monomial] = total.get(monomial, 0) + c * k
         result = self._capped(total, "product", a, b)
-        self.products[a, b] = result
+        remember(a, "products", b, result)
         if isinstance(b, Dimension):
-            self.products[b, a] = result
+            remember(b, "products", a, result)
         return result
 
     def _capped(self, total: Mapping[Monomial, int], what: str, a: Dimension, b: Dim) -> Dim:
@@ -325,6 +329,15 @@ class Scope:
     def atom_dim(self, atom: int) -> Dimension:
         """The dimension that is just this atom."""
         return self._intern((((atom,), 1),))
+
+
+def remember(d: Dimension, table: str, other: Dim, result: Dim) -> None:
+    """Keep a result of arithmetic with its left operand, where the next call finds it with one look-up."""
+    found = getattr(d, table)
+    if found is _NOTHING:
+        found = {}
+        setattr(d, table, found)
+    found[other] = result
 
 
 def terms_of(scope: Scope, d: Dim) -> Terms:

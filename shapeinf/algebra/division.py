@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from math import gcd
 
-from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Floor, Monomial, Scope, scope_of, terms_of
+from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Floor, Monomial, Scope, remember, scope_of, terms_of
 from shapeinf.algebra.interval import bounds_of, finite, quotient_bounds
 
 _MAX_STEPS = 128
@@ -31,7 +31,8 @@ def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
     if p == 0:
         return 0
     result = _by_int(scope, p, q) if isinstance(q, int) else _by_dimension(scope, p, q)
-    scope.quotients[p, q] = result
+    if isinstance(p, Dimension):
+        remember(p, "quotients", q, result)
     return result
 
 

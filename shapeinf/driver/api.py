@@ -53,6 +53,7 @@ def infer_shapes(
         ModelError: the model cannot be read or is malformed.
         UnknownNameError: a dim or input name that the model does not have.
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
+        UnknownOperatorError: in strict mode, an operator without a rule.
     """
     graph = _as_graph(model)
     program = compile_graph(graph, registry or default_registry())
@@ -60,7 +61,8 @@ def infer_shapes(
     reader = InputReader(facts, min_dim)
     inference = Inference(program, facts, mode == "strict", progress)
     _fill(inference, reader, inputs or {})
-    tell_ranges(facts, {**(dims or {}), **(bind or {})}, facts.scope.names())
+    tell_ranges(facts, dims or {})
+    tell_ranges(facts, bind or {})
     tell_assumptions(facts, assume)
     if declared != "ignore":
         inference.declared = refiners(inference, reader, trust=declared == "trust")

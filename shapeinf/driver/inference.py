@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 from shapeinf.driver.diagnostics import Diagnostic, from_error
 from shapeinf.driver.program import MISSING, Program, Step
-from shapeinf.errors import ShapeError
+from shapeinf.errors import ShapeError, UnknownOperatorError
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops import Outcome, run_rule
 
@@ -158,6 +158,8 @@ class Inference:
 
     def _outputs(self, step: Step, inputs: list[Type | None]) -> list[Type]:
         if step.op_def is None or step.op_def.rule is None:
+            if self.strict:
+                raise UnknownOperatorError(step.site, step.op)
             what = "operator is not known" if step.op_def is None else "operator has no shape rule"
             return self._unknown(
                 step, Diagnostic("warning", "S201", f"{what}: its outputs are unknown", step.site, step.op)

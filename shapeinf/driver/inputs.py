@@ -67,7 +67,7 @@ class InputReader:
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
         if isinstance(spec, str):
-            parsed = parse_shape_spec(spec, self.facts.scope)
+            parsed = parse_shape_spec(spec, self.facts.scope, self.min_dim)
             return TensorType(parsed.dtype or dtype, self._spec_shape(parsed, known, site))
         if isinstance(spec, Mapping):
             dims = list(known)
@@ -115,12 +115,14 @@ class InputReader:
         return parse_dim(text, self.facts.scope, self.min_dim)
 
 
-def tell_ranges(facts: ShapeFacts, dims: Mapping[str, RangeLike], names: Iterable[str]) -> None:
-    """Tell the facts what the user says of named dims. Raises UnknownNameError for a name that no input has."""
-    known = set(names)
+def tell_ranges(facts: ShapeFacts, dims: Mapping[str, RangeLike]) -> None:
+    """Tell the facts what the user says of named dims.
+
+    Raises UnknownNameError for a name that no input has, Contradiction for a range that cannot be.
+    """
     for name, value in dims.items():
-        if name not in known:
-            raise UnknownNameError("dim", name, known)
+        if not facts.scope.has(name):
+            raise UnknownNameError("dim", name, facts.scope.names())
         low, high = as_range(name, value)
         facts.tell_range(facts.scope.symbol(name), low, high, Source("", f"{name} is given by the user"))
 
@@ -141,20 +143,25 @@ def as_range(name: str, value: RangeLike) -> tuple[int | None, int | None]:
 
 
 def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str]) -> None:
-    """Tell relations such as `"past + seq <= 4096"`. Raises DimSyntaxError when one cannot be read."""
+    """Tell relations such as `"past + seq <= 4096"`.
+
+    Raises DimSyntaxError when one cannot be read, UnknownNameError for a name that no input has.
+    """
+    names = facts.scope.names()
     for text in assumptions:
         source = Source("", f"assumed by the user: {text}")
-        for operator in ("<=", ">=", "=="):
-            left, found, right = text.partition(operator)
-            if found:
-                a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
-                if operator == "==":
-                    facts.tell_equal(a, b, source)
-                else:
-                    facts.tell_le(*((a, b) if operator == "<=" else (b, a)), source)
-                break
-        else:
+        operator = next((o for o in ("<=", ">=", "==") if o in text), None)
+        if operator is None:
             raise DimSyntaxError(text, len(text), "a relation with <=, >= or ==")
+        left, _, right = text.partition(operator)
+        a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
+        invented = [name for name in facts.scope.names() if name not in names]
+        if invented:
+            raise UnknownNameError("dim", invented[0], names)
+        if operator == "==":
+            facts.tell_equal(a, b, source)
+        else:
+            facts.tell_le(*((a, b) if operator == "<=" else (b, a)), source)
 
 
 def input_names(graph: Graph) -> list[str]:

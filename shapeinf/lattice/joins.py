@@ -64,7 +64,9 @@ def broadcast_dim(facts: Facts, a: Dim, b: Dim, source: Source) -> Dim:
         return a if a_one_free else b
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
-    return facts.scope.symbol(f"broadcast({a}, {b})", finite(min(a_low, b_low)), finite(max(a_high, b_high)))
+    return facts.scope.symbol(
+        f"broadcast({a}, {b})", finite(min(a_low, b_low)), finite(max(a_high, b_high)), anonymous=True
+    )
 
 
 def broadcast(facts: Facts, *shapes: Shape, source: Source) -> Shape:

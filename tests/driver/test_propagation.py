@@ -231,6 +231,13 @@ def test_unknown_operators_do_not_stop_inference():
     (warning,) = result.diagnostics
     assert (warning.code, warning.node) == ("S201", "NoSuchOp_1")
     assert str(result.tensors["a"].shape) == "[2]"
+    with pytest.raises(shapeinf.UnknownOperatorError, match="NoSuchOp_1"):
+        infer_shapes(graph, mode="strict")
+
+
+def test_a_value_outside_of_its_range_is_a_contradiction():
+    with pytest.raises(shapeinf.Contradiction, match="batch"):
+        infer_shapes(MLP, dims={"batch": "1..8"}, bind={"batch": 9})
 
 
 # -- what the user says
@@ -266,6 +273,7 @@ def test_ranges_bound_what_depends_on_them():
     [
         ({"bind": {"batsh": 4}}, "did you mean batch"),
         ({"inputs": {"xx": [1]}}, "no input is named 'xx'"),
+        ({"assume": ["bacth <= 4"]}, "did you mean batch"),
     ],
 )
 def test_wrong_names_are_errors_with_the_nearest_ones(options, message):

@@ -1,0 +1,53 @@
+"""The example models run in onnxruntime with exactly the shapes that we say."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+RUNS = [
+    ("decoder", {"batch": 1, "seq": 1}),
+    ("decoder", {"batch": 3, "seq": 17}),
+    ("convnet", {"batch": 2, "height": 8, "width": 6}),
+    ("convnet", {"batch": 1, "height": 32, "width": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "sizes"), RUNS)
+def test_every_tensor_has_the_inferred_shape(name, sizes):
+    runtime = pytest.importorskip("onnxruntime")
+    path = EXAMPLES / f"{name}.onnx"
+    result = infer_shapes(path)
+    model = onnx.load(path)
+    del model.graph.output[:]
+    names = [output for node in model.graph.node for output in node.output]
+    model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in names)
+    session = runtime.InferenceSession(model.SerializeToString())
+    feeds = {
+        i.name: np.zeros(
+            [evaluate(d, sizes) for d in result.tensors[i.name].shape], "int64" if "int64" in i.type else "float32"
+        )
+        for i in session.get_inputs()
+    }
+    for tensor, value in zip(names, session.run(names, feeds), strict=True):
+        info = result.tensors[tensor]
+        assert tuple(evaluate(d, sizes) for d in info.shape) == value.shape, tensor
+        assert info.dtype == value.dtype.name
+
+
+def test_a_saved_model_is_valid_and_says_the_same(tmp_path):
+    path = tmp_path / "annotated.onnx"
+    result = infer_shapes(EXAMPLES / "decoder.onnx")
+    result.save(path)
+    onnx.checker.check_model(str(path), full_check=True)
+    saved = {v.name: v for v in onnx.load(path).graph.value_info}
+    dims = saved["layer0.scores"].type.tensor_type.shape.dim
+    assert [d.dim_param or d.dim_value for d in dims] == ["batch", 4, "seq", "seq"]
+    again = infer_shapes(path)
+    assert {n: str(i) for n, i in again.tensors.items()} == {n: str(i) for n, i in result.tensors.items()}
+    assert not again.diagnostics

@@ -1,0 +1,62 @@
+"""isl's proofs: sound on random facts, and deciding what intervals cannot."""
+
+import pytest
+from hypothesis import given
+
+from shapeinf.algebra import Facts, Scope, evaluate, integer_sets, parse_dim
+from shapeinf.algebra.integer_sets import Verdict, decide_le, decide_ne
+from shapeinf.errors import Source
+
+from .test_facts import EQUATIONS, TERMS, facts_of, models
+
+
+@given(EQUATIONS, TERMS, TERMS)
+def test_proofs_are_sound(equations, left, right):
+    facts = facts_of(equations)
+    if facts is None:
+        return
+    a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
+    at_most, differ = decide_le(facts, a, b), decide_ne(facts, a, b)
+    for env in models(equations):
+        x, y = evaluate(a, env), evaluate(b, env)
+        assert at_most.value in (None, x <= y)
+        assert differ.value in (None, x != y)
+
+
+def unet():
+    """Two halvings whose skip connections must meet: H is a multiple of 4."""
+    facts = Facts(Scope())
+    h = facts.scope.symbol("H")
+    half = (h + 1) // 2
+    facts.tell_equal(2 * ((half + 1) // 2), half, Source("concat2", "axis 2 must be equal"))
+    facts.tell_equal(2 * half, h, Source("concat1", "axis 2 must be equal"))
+    return facts, h
+
+
+def test_divisibility_through_nested_floors():
+    facts, h = unet()
+    assert facts.prove_le(h % 4, 0) is None
+    assert decide_le(facts, h % 4, 0) == Verdict(True, "isl")
+    assert decide_ne(facts, h, 6) == Verdict(True, "isl")
+    assert decide_ne(facts, h, 8) == Verdict(None, "isl")
+
+
+def test_what_intervals_decide_is_not_asked():
+    facts, h = unet()
+    assert decide_le(facts, 1, h) == Verdict(True, "interval")
+
+
+def test_past_the_operation_limit_the_interval_answer_stands(monkeypatch):
+    facts, h = unet()
+    monkeypatch.setattr(integer_sets, "MAX_OPERATIONS", 1)
+    assert decide_le(facts, h % 4, 0) == Verdict(None, "interval")
+
+
+@pytest.mark.parametrize(("bound", "value"), [(4096, True), (4095, None), (4097, True)])
+def test_sums_of_relations(bound, value):
+    facts = Facts(Scope())
+    a, b, c = (facts.scope.symbol(n) for n in "abc")
+    facts.tell_le(a + b, 2048, Source("", "assumed"))
+    facts.tell_le(c - b, 2048, Source("", "assumed"))
+    assert facts.prove_le(a + c, bound) is None
+    assert decide_le(facts, a + c, bound).value is value
