@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from shapeinf import Result, infer_shapes
+from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.algebra import Dim, format_dim
+from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
 
@@ -35,3 +36,25 @@ def _dim(result: Result, dim: Dim) -> int | str | tuple[int | None, int | None] 
         return format_dim(dim, quote=False)
     bounds = result.interval(dim)
     return (bounds.lo, bounds.hi)
+
+
+def replay(model: Any, check_type: bool, strict_mode: bool, data_prop: bool) -> dict[str, list[Any] | None]:
+    """The type of every node output and graph output, as JSON; `check_type` and `data_prop` are always on here."""
+    result = infer_shapes(model, mode="strict" if strict_mode else "best")
+    names = [*(o for node in result.graph.nodes for o in node.outputs if o), *result.graph.outputs]
+    return {name: _type_json(result.tensors[name]) for name in names}
+
+
+def _type_json(info: TensorInfo) -> list[Any] | None:
+    if info.dtype is None:
+        return None
+    dims = None if info.shape.dims is None else [_dim_json(d) for d in info.shape.dims]
+    tensor = ["tensor", DTYPE_NUMBERS[info.dtype], dims]
+    kinds = {"sequence": "seq", "optional": "optional"}
+    return [kinds[info.kind], tensor] if info.kind in kinds else tensor
+
+
+def _dim_json(dim: Dim) -> int | str | None:
+    if isinstance(dim, int):
+        return dim
+    return None if dim.is_anonymous else format_dim(dim, quote=False)

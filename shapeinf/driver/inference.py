@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable
 from shapeinf.driver.diagnostics import Diagnostic, from_error
 from shapeinf.driver.program import MISSING, Program, Step
 from shapeinf.errors import ShapeError, UnknownOperatorError
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type, relax_type
 from shapeinf.ops import Outcome, run_rule
 
 MAX_VISITS = 64
@@ -148,8 +148,8 @@ class Inference:
             if refine is not None:
                 new = refine(new, step)
             old = self.state[slot]
-            if relax and isinstance(old, TensorType) and isinstance(new, TensorType):
-                new = TensorType(new.dtype, self.facts.relaxer.shape(old.shape, new.shape, f"{step.site}:{slot}"))
+            if relax and old is not None:
+                new = relax_type(self.facts.relaxer, old, new, f"{step.site}:{slot}")
             if old is None or old != new:
                 self.state[slot] = new
                 self._seen[slot] = -1

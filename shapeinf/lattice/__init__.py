@@ -3,6 +3,7 @@
 from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape
 from shapeinf.lattice.shape import SCALAR, Shape
 from shapeinf.lattice.shape_facts import ShapeFacts
+from shapeinf.lattice.type_joins import merge_type, relax_type
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
     Element,
@@ -31,5 +32,7 @@ __all__ = [
     "broadcast",
     "broadcast_dim",
     "merge_shape",
+    "merge_type",
     "numpy_dtype",
+    "relax_type",
 ]

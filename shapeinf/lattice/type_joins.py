@@ -1,0 +1,74 @@
+"""Merge and relax of whole types: element types, shapes, known contents, and what sequences and optionals hold."""
+
+from __future__ import annotations
+
+from shapeinf.algebra import Dimension
+from shapeinf.errors import ShapeError, Source
+from shapeinf.lattice.joins import Relaxer, merge_shape
+from shapeinf.lattice.shape_facts import ShapeFacts
+from shapeinf.lattice.types import Element, MapType, PartialTensor, SequenceType, TensorType, Type
+
+
+def merge_type(facts: ShapeFacts, a: Type, b: Type, source: Source) -> Type:
+    """The type that is both; tells equal dims and equal symbolic elements. Raises ShapeError when there is none."""
+    if a == b:
+        return a
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        return _merge_tensors(facts, a, b, source)
+    if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
+        return _rewrapped(a, b, merge_type(facts, a.element, b.element, source), source)
+    raise ShapeError(f"types must be equal: {source.reason}", operands=(repr(a), repr(b)))
+
+
+def _merge_tensors(facts: ShapeFacts, a: TensorType, b: TensorType, source: Source) -> TensorType:
+    if a.dtype and b.dtype and a.dtype != b.dtype:
+        raise ShapeError(f"element types must be equal: {source.reason}", operands=(a.dtype, b.dtype))
+    dtype = a.dtype or b.dtype
+    shape = merge_shape(facts, a.shape, b.shape, source)
+    left, right = a.elements, b.elements
+    if left is None or right is None:
+        known = left if right is None else right
+        return TensorType(dtype, shape) if known is None else PartialTensor(dtype, shape, known)
+    merged = (_merge_elements(facts, x, y, source) for x, y in zip(left, right, strict=True))
+    return PartialTensor(dtype, shape, merged)
+
+
+def _merge_elements(facts: ShapeFacts, x: Element, y: Element, source: Source) -> Element:
+    if x is None or y is None:
+        return y if x is None else x
+    if isinstance(x, Dimension) or isinstance(y, Dimension):
+        if isinstance(x, (int, Dimension)) and isinstance(y, (int, Dimension)):
+            return facts.tell_equal(x, y, source)
+        return y if isinstance(x, Dimension) else x
+    if x != y:
+        raise ShapeError(f"elements must be equal: {source.reason}", operands=(str(x), str(y)))
+    return x
+
+
+def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str) -> Type:
+    """The join of two types at a site: what is equal in both stays. Raises ShapeError for kinds that have no join."""
+    if a == b:
+        return a
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        dtype = a.dtype if a.dtype == b.dtype else None
+        shape = relaxer.shape(a.shape, b.shape, site)
+        left, right = a.elements, b.elements
+        if left is None or right is None or a.shape != b.shape:
+            return TensorType(dtype, shape)
+        return PartialTensor(dtype, shape, (x if _same(x, y) else None for x, y in zip(left, right, strict=True)))
+    if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
+        source = Source(site, "either may be true here")
+        return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site), source)
+    raise ShapeError(f"{a!r} and {b!r} are of different kinds: nothing is both or either")
+
+
+def _same(x: Element, y: Element) -> bool:
+    return x is y or (type(x) is type(y) and x == y)
+
+
+def _rewrapped(a: SequenceType, b: SequenceType, element: Type, source: Source) -> SequenceType:
+    if isinstance(a, MapType) and isinstance(b, MapType):
+        if a.key != b.key:
+            raise ShapeError(f"keys must be of equal type: {source.reason}", operands=(a.key, b.key))
+        return MapType(a.key, element)
+    return type(a)(element)

@@ -1,0 +1,99 @@
+"""Merge and relax of types, contents included: laws on random partial tensors, and a table of kinds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.errors import ShapeError, Source
+from shapeinf.lattice import (
+    MapType,
+    OptionalType,
+    PartialTensor,
+    Relaxer,
+    SequenceType,
+    Shape,
+    ShapeFacts,
+    TensorType,
+    merge_type,
+    relax_type,
+)
+
+SOURCE = Source("n", "told")
+ELEMENTS = st.lists(st.one_of(st.none(), st.integers(0, 2)), min_size=2, max_size=2)
+
+
+def partial(elements):
+    return PartialTensor("int64", Shape((2,)), elements)
+
+
+def contents(tensor):
+    """The concrete contents that a partial tensor allows, over elements 0..2."""
+    return {
+        (x, y)
+        for x in range(3)
+        for y in range(3)
+        if all(e is None or e == v for e, v in zip(tensor.elements, (x, y), strict=True))
+    }
+
+
+@given(ELEMENTS, ELEMENTS)
+def test_merge_of_contents_is_the_intersection(first, second):
+    a, b = partial(first), partial(second)
+    both = contents(a) & contents(b)
+    try:
+        merged = merge_type(ShapeFacts(), a, b, SOURCE)
+    except ShapeError:
+        assert not both
+        return
+    assert contents(merged) == both
+    assert merge_type(ShapeFacts(), b, a, SOURCE) == merged
+
+
+@given(ELEMENTS, ELEMENTS)
+def test_relax_of_contents_is_above_both(first, second):
+    a, b = partial(first), partial(second)
+    joined = relax_type(Relaxer(ShapeFacts()), a, b, "site")
+    assert contents(joined) >= contents(a) | contents(b)
+    assert relax_type(Relaxer(ShapeFacts()), b, a, "site") == joined
+
+
+def test_merging_symbolic_elements_tells_a_fact():
+    facts = ShapeFacts()
+    batch = facts.scope.symbol("batch")
+    merge_type(facts, partial((batch, 1)), partial((4, None)), SOURCE)
+    assert facts.canon(batch) == 4
+
+
+F32 = TensorType("float32", Shape((2, 3)))
+I64 = TensorType("int64", Shape((2, 3)))
+OPEN = TensorType(None, Shape.unknown())
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "merged"),
+    [
+        (F32, OPEN, "float32[2, 3]"),
+        (SequenceType(F32), SequenceType(OPEN), "sequence(float32[2, 3])"),
+        (OptionalType(OPEN), OptionalType(F32), "optional(float32[2, 3])"),
+        (MapType("int64", F32), MapType("int64", OPEN), "map(float32[2, 3])"),
+        (F32, I64, None),
+        (F32, SequenceType(F32), None),
+        (SequenceType(F32), OptionalType(F32), None),
+        (MapType("int64", F32), MapType("string", OPEN), None),
+    ],
+)
+def test_merge_of_kinds(a, b, merged):
+    if merged is None:
+        with pytest.raises(ShapeError):
+            merge_type(ShapeFacts(), a, b, SOURCE)
+    else:
+        assert repr(merge_type(ShapeFacts(), a, b, SOURCE)) == merged
+
+
+def test_relax_of_kinds():
+    relaxer = Relaxer(ShapeFacts())
+    assert repr(relax_type(relaxer, F32, I64, "site")) == "?[2, 3]"
+    joined = relax_type(relaxer, SequenceType(F32), SequenceType(TensorType("float32", Shape((2,)))), "other")
+    assert repr(joined) == "sequence(float32?)"
+    with pytest.raises(ShapeError):
+        relax_type(relaxer, F32, SequenceType(F32), "site")
