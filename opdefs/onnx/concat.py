@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import concatenated, elements_of, fits, known_dims, known_ints, moved
+from opdefs.rules.elements import concatenated, elements_of, fits, known_dims, known_ints, moved, wanted_dims
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -35,12 +35,7 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
 @onnx("Expand")
 def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """The broadcast of the input's shape and the contents of `shape`."""
-    wanted = known_dims(shape)
-    if wanted is None:
-        length = c.concrete(c.require_rank(shape.shape, 1, "shape")[0])
-        if length is None:
-            raise c.unknowable("neither the contents nor the length of `shape` are known")
-        wanted = (None,) * length
+    wanted = wanted_dims(c, shape)
     result = _expanded(c, x.shape, wanted)
     return moved(x, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
 

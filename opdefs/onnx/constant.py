@@ -6,7 +6,7 @@ import numpy as np
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import as_dim, fits, known_dims
+from opdefs.rules.elements import as_dim, fits, wanted_dims
 from shapeinf.algebra import Dim, ceildiv, maximum
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
@@ -53,12 +53,7 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
 
 
 def _given_shape(c: InferenceContext, shape: Value) -> Shape:
-    dims = known_dims(shape)
-    if dims is None:
-        length = c.concrete(c.require_rank(shape.shape, 1, "shape")[0])
-        if length is None:
-            raise c.unknowable("neither the contents nor the length of `shape` are known")
-        dims = (None,) * length
+    dims = wanted_dims(c, shape)
     for d in dims:
         if isinstance(d, int) and d < 0:
             c.fail("a dimension must be at least 0", d)

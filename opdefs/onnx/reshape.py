@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints, moved
+from opdefs.rules.elements import known_ints, moved, wanted_dims
 from opdefs.rules.reshaping import reshaped
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -14,13 +14,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 @onnx("Reshape", since=5)
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
     """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
-    wanted = known_dims(shape)
-    if wanted is None:
-        length = c.require_rank(shape.shape, 1, "shape")[0]
-        if not isinstance(length, int):
-            raise c.unknowable("neither the contents nor the length of `shape` are known")
-        wanted = (None,) * length
-    result = reshaped(c, x.shape, wanted, not allowzero)
+    result = reshaped(c, x.shape, wanted_dims(c, shape), not allowzero)
     return moved(x, result, lambda array: array)
 
 
@@ -55,10 +49,8 @@ def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
     """Axes of size 1 put in at positions of the output."""
     known = known_ints(axes)
     if known is None:
-        count = c.concrete(c.require_rank(axes.shape, 1, "axes")[0])
-        if count is None or x.shape.dims is None:
-            raise c.unknowable("the contents of `axes` are not known")
-        return PartialTensor(x.dtype, Shape(c.fresh(f"unsqueeze.{i}") for i in range(len(x.shape) + count)), None)
+        rank = len(x.shape) + len(wanted_dims(c, axes, "axes"))
+        return PartialTensor(x.dtype, Shape(c.fresh(f"unsqueeze.{i}") for i in range(rank)), None)
     return _unsqueezed(c, x, known)
 
 

@@ -91,11 +91,11 @@ def scaled(c: InferenceContext, size: Dim, scale: float) -> Dim:
     Runtimes multiply in float32: other scales (such as a third) may round a symbolic product either way, so they
     give an unknown.
     """
-    if isinstance(size, int):
-        return floor(float(np.float32(size) * np.float32(scale)))
     exact = Fraction(scale)
     if exact.denominator <= 1024 and exact.numerator <= 1 << 20:
         return (size * exact.numerator) // exact.denominator
+    if isinstance(size, int):
+        return floor(float(np.float32(size) * np.float32(scale)))
     high = c.interval(size).hi
     return c.fresh("resize", 0, None if high is None else floor(high * exact) + 1)
 

@@ -15,7 +15,7 @@ def non_zero(c: InferenceContext, x: Shape) -> TensorType:
     if x.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
     count = c.fresh("count", 0, c.interval(c.numel(x)).hi)
-    return TensorType("int64", Shape((max(len(x), 1), count)))
+    return TensorType("int64", Shape((len(x), count)))
 
 
 @onnx("TopK", since=10)

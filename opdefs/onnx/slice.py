@@ -23,6 +23,8 @@ def slice_(
 ) -> PartialTensor:
     """Python's slicing of the named axes; ends past an axis are clamped."""
     count = c.concrete(c.require_rank(starts.shape, 1, "starts")[0])
+    if count is not None and count > len(x.shape):
+        c.fail("more slices than axes", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
     if named is None or count is None:
         return _any_slice(c, x)
@@ -97,7 +99,9 @@ def split(
 ) -> tuple[PartialTensor, ...]:
     """Parts along an axis: of the given sizes, else of equal size with a smaller last one."""
     at = c.axis(axis, len(x.shape))
-    count = num_outputs or c.num_outputs
+    if num_outputs and num_outputs != c.num_outputs:
+        c.fail("num_outputs must be the number of outputs", num_outputs, c.num_outputs)
+    count = c.num_outputs
     if split is None:
         return _parts(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
     sizes = known_dims(split) or (None,) * c.num_outputs

@@ -145,3 +145,18 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
 def concatenated(parts: Sequence[Elements], axis: int) -> Elements:
     """`np.concatenate` that keeps objects."""
     return np.concatenate(list(parts), axis=axis)
+
+
+MAX_RANK = 1024
+"""Longest shape that contents may describe; a longer one is a mistake or an attack."""
+
+
+def wanted_dims(c: InferenceContext, shape: PartialTensor, what: str = "shape") -> tuple[Dim | None, ...]:
+    """The dims that a vector input asks for, None for each that is not known; NotKnown without even a length."""
+    known = known_dims(shape)
+    length = len(known) if known is not None else c.concrete(c.require_rank(shape.shape, 1, what)[0])
+    if length is None:
+        raise c.unknowable(f"neither the contents nor the length of `{what}` are known")
+    if length > MAX_RANK:
+        raise c.unknowable(f"`{what}` asks for a rank of {length}, more than {MAX_RANK}")
+    return known if known is not None else (None,) * length

@@ -21,9 +21,9 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
         position = index + size
     else:
         return None
-    if c.prove_le(position, highest) is not True:
-        position = minimum(position, highest)
-    return position if c.prove_le(lowest, position) is True else maximum(position, lowest)
+    if c.prove_le(lowest, position) is not True:  # the lower end first: an empty axis has no position at all
+        position = maximum(position, lowest)
+    return position if c.prove_le(position, highest) is True else minimum(position, highest)
 
 
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
