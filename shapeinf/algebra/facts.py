@@ -195,7 +195,7 @@ class Facts:
         before = self._snapshot()
         try:
             yield
-        except Contradiction:
+        except Exception:
             self._restore(before)
             raise
 

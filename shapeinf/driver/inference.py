@@ -174,9 +174,7 @@ class Inference:
                 if self.strict:
                     raise
                 return self._unknown(step, from_error(error, step.site, step.op, self._operands(step)))
-            except RecursionError:
-                raise
-            except Exception as error:
+            except Exception as error:  # best mode gives a result for every model, whatever a rule does
                 message = f"the rule of this operator failed: {type(error).__name__}: {error}"
                 return self._unknown(
                     step, Diagnostic("error", "S301", message, step.site, step.op, self._operands(step))

@@ -129,6 +129,17 @@ def test_a_loop_that_doubles_an_axis_reaches_a_sound_fixpoint():
     assert result.visited < 100
 
 
+@toy("Broken")
+def broken(c: InferenceContext, x: Shape) -> Shape:
+    raise RecursionError("too deep")
+
+
+def test_a_bug_of_a_rule_is_a_finding_and_no_end():
+    result = infer_shapes(while_loop("Broken"), registry=OpRegistry(toy))
+    assert {d.code for d in result.diagnostics} == {"S301"}
+    assert result.tensors["body"].shape.dims is None
+
+
 def test_a_cycle_is_an_error_where_none_is_meant():
     graph = while_loop("Same")
     graph.cyclic = False
