@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import concatenated, elements_of, fits, known_dims, known_ints, moved, wanted_dims
+from opdefs.rules.elements import (
+    Elements,
+    concatenated,
+    elements_of,
+    fits,
+    known_dims,
+    known_ints,
+    moved,
+    wanted_dims,
+)
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -25,11 +34,15 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
                 else c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
             )
     shape = Shape(dims)
-    arrays = [elements_of(x) for x in xs]
-    known = [a for a in arrays if a is not None]
-    if len(known) < len(arrays) or not fits(shape):
+    if not fits(shape) or all(x.elements is None for x in xs):
         return PartialTensor(xs[0].dtype, shape, None)
-    return PartialTensor(xs[0].dtype, shape, concatenated(known, at).reshape(-1).tolist())
+    parts = [_elements_or_unknown(x) for x in xs]
+    return PartialTensor(xs[0].dtype, shape, concatenated(parts, at).reshape(-1).tolist())
+
+
+def _elements_or_unknown(x: PartialTensor) -> Elements:
+    found = elements_of(x)
+    return found if found is not None else np.full([d for d in x.shape if isinstance(d, int)], None, dtype=object)
 
 
 @onnx("Expand")
@@ -58,11 +71,29 @@ def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> 
 @onnx("Tile", since=6)
 def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     """Every axis repeated."""
+    if x.shape.dims is None:
+        return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(wanted_dims(c, repeats)))), None)
     counts = known_dims(repeats) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
         c.fail("repeats must have one value an axis", x.shape, counts)
-    dims = [c.fresh(f"tile.{i}") if n is None else d * n for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
+    dims = [_repeated(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
     known = known_ints(repeats)
     if known is None:
         return PartialTensor(x.dtype, Shape(dims), None)
     return moved(x, Shape(dims), lambda array: np.tile(array, known))
+
+
+@onnx("Tile")
+def tile_one_axis(c: InferenceContext, x: Shape, tiles: Value, axis: Value) -> Shape:
+    """Opset 1: one axis repeated."""
+    places, counts = known_ints(axis), known_dims(tiles)
+    if not places:
+        return Shape(c.fresh(f"tile.{i}") for i in range(len(x)))
+    at = c.axis(places[0], len(x))
+    return Shape((*x[:at], _repeated(c, x[at], counts[0] if counts else None, at), *x[at + 1 :]))
+
+
+def _repeated(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
+    if isinstance(count, int) and count < 0:
+        c.fail("an axis cannot be repeated a negative number of times", count)
+    return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import Elements, elements_of, fits, known_ints, moved
+from opdefs.rules.elements import Elements, elements_of, fits, known_dims, known_ints, moved
+from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -18,9 +19,7 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
     at = c.axis(axis, len(x.shape))
     shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
     known = known_ints(indices)
-    size = x.shape[at]
-    if known is not None and isinstance(size, int) and any(not -size <= i < size for i in known):
-        c.fail(f"indices must lie in [-{size}, {size})", known[:8])
+    _check_range(c, known or (), x.shape[at])
     if known is None or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
@@ -30,7 +29,7 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
 @onnx("GatherElements")
 def gather_elements(c: InferenceContext, x: Shape, indices: Shape, *, axis: int = 0) -> Shape:
     """The shape of the indices."""
-    c.same_rank(x, indices)
+    c.axis(axis, c.same_rank(x, indices))
     return indices
 
 
@@ -57,12 +56,18 @@ def _at(array: Elements, index: Any) -> Any:
 
 
 @onnx("ScatterND")
-def scatter_nd(c: InferenceContext, x: Value, indices: Value, updates: Value) -> PartialTensor:
+def scatter_nd(
+    c: InferenceContext, x: Value, indices: Value, updates: Value, *, reduction: str = "none"
+) -> PartialTensor:
     """The shape of the data; contents where all three are known and nothing is reduced."""
+    _tell_updates(c, x.shape, indices.shape, updates.shape)
     known, new = known_ints(indices), elements_of(updates)
-    plain = c.attributes.get("reduction", "none") == "none"
-    if known is None or new is None or not plain:
+    if known is None or new is None or reduction != "none" or x.elements is None:
         return PartialTensor(x.dtype, x.shape, None)
+    depth = indices.shape[-1]
+    assert isinstance(depth, int)
+    for place in range(depth):
+        _check_range(c, known[place::depth], x.shape[place])
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
 
     def scattered(array: Elements) -> Elements:
@@ -73,9 +78,64 @@ def scatter_nd(c: InferenceContext, x: Value, indices: Value, updates: Value) ->
     return moved(x, x.shape, scattered)
 
 
-@onnx("Scatter", "ScatterElements", "ReverseSequence")
-def same_as_data(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
-    """The shape of the data."""
+def _tell_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> None:
+    """[*I, k] indices into [*D] data take updates of shape [*I, *D[k:]]."""
+    depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
+    if depth is None:
+        return
+    if depth > len(x):
+        c.fail("an index is longer than the data's rank", x, indices)
+    c.merge(Shape((*indices[:-1], *x[depth:])), updates, "an update must have the shape of what an index picks")
+
+
+def _check_range(c: InferenceContext, indices: tuple[int, ...], size: Dim) -> None:
+    if isinstance(size, int) and any(not -size <= i < size for i in indices):
+        c.fail(f"indices must lie in [-{size}, {size})", indices[:8])
+
+
+@onnx("Scatter", "ScatterElements")
+def scatter_elements(
+    c: InferenceContext, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
+) -> PartialTensor:
+    """The shape of the data; contents where all three are known and nothing is reduced."""
+    c.merge(indices.shape, updates.shape, "indices and updates must be of equal shape")
+    if x.shape.dims is None or indices.shape.dims is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    at = c.axis(axis, c.same_rank(x.shape, indices.shape))
+    known, new = known_ints(indices), elements_of(updates)
+    if known is None or new is None or reduction != "none":
+        return PartialTensor(x.dtype, x.shape, None)
+    _check_range(c, known, x.shape[at])
+    index = np.array(known, dtype=np.int64).reshape(new.shape)
+
+    def scattered(array: Elements) -> Elements:
+        result = array.copy()
+        np.put_along_axis(result, index, new, at)
+        return result
+
+    return moved(x, x.shape, scattered)
+
+
+@onnx("TensorScatter")
+def tensor_scatter(
+    c: InferenceContext, cache: Shape, update: Shape, places: Shape | None = None, *, axis: int = -2
+) -> Shape:
+    """The shape of the cache; an update differs from it along one axis only, where it must fit."""
+    at = c.axis(axis, c.same_rank(cache, update))
+    for i, (a, b) in enumerate(zip(cache, update, strict=True)):
+        if i != at:
+            c.merge(a, b, f"axis {i} of cache and update must be equal")
+    c.at_most(update[at], cache[at], "an update must fit into the cache")
+    if places is not None:
+        c.merge(c.require_rank(places, 1, "write_indices")[0], cache[0], "write_indices must hold one value a sample")
+    return cache
+
+
+@onnx("ReverseSequence")
+def reverse_sequence(c: InferenceContext, x: Shape, lengths: Shape, *, batch_axis: int = 1) -> Shape:
+    """The shape of the data; one length a sample."""
+    at = c.axis(batch_axis, len(x))
+    c.merge(c.require_rank(lengths, 1, "sequence_lens")[0], x[at], "sequence_lens must hold one value a sample")
     return x
 
 
@@ -83,13 +143,16 @@ def same_as_data(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
 def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> PartialTensor:
     """An axis of size `depth` put in at `axis` of the output; [off, on] are the two elements of `values`."""
     at = c.axis(axis, len(indices.shape) + 1)
-    known = known_ints(depth)
-    size = known[0] if known else c.fresh("depth")
+    known = known_dims(depth)
+    size = known[0] if known else None
+    if size is None or c.prove_le(0, size) is not True:
+        size = c.fresh("depth")
     shape = Shape((*indices.shape[:at], size, *indices.shape[at:]))
     hot = known_ints(indices)
     if hot is None or values.elements is None or not isinstance(size, int) or not fits(shape):
         return PartialTensor(values.dtype, shape, None)
     off, on = values.elements
     index = np.array(hot, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    chosen = np.moveaxis(np.arange(size) == (index % size)[..., None], -1, at)
+    places = np.arange(size)  # an index that is out of range is hot nowhere
+    chosen = np.moveaxis((places == index[..., None]) | (places - size == index[..., None]), -1, at)
     return PartialTensor(values.dtype, shape, [on if one else off for one in chosen.reshape(-1).tolist()])

@@ -74,7 +74,10 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
         return _squeezed_all(c, x)
     known = known_ints(axes)
     if known is None:
-        raise c.unknowable("the contents of `axes` are not known")
+        rank = len(x.shape) - len(wanted_dims(c, axes, "axes"))
+        if rank < 0:
+            c.fail("there must be no more axes than the input has", x.shape)
+        return PartialTensor(x.dtype, Shape(c.fresh(f"squeeze.{i}") for i in range(rank)), None)
     return _squeezed(c, x, known)
 
 

@@ -1,45 +1,15 @@
-"""Padding and resampling."""
+"""Resampling, and blocks of depth as blocks of space."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from math import floor
-
-import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.elements import known_dims
+from opdefs.rules.resize import kept_ratio, scaled
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
-
-
-@onnx("Pad", since=11)
-def pad(c: InferenceContext, x: Shape, pads: Value, fill: Shape | None = None, axes: Value | None = None) -> Shape:
-    """Every named axis grows by its begin and end (negative ones crop)."""
-    rank = len(x)
-    named = tuple(range(rank)) if axes is None else known_ints(axes)
-    if named is None:
-        return Shape(c.fresh(f"pad.{i}") for i in range(rank))
-    amounts = known_dims(pads) or (None,) * (2 * len(named))
-    return _padded(c, x, c.axes(named, rank), amounts)
-
-
-@onnx("Pad", since=2)
-def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints) -> Shape:
-    """Before opset 11 the amounts are an attribute."""
-    return _padded(c, x, range(len(x)), pads)
-
-
-def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None]) -> Shape:
-    if len(amounts) != 2 * len(axes):
-        c.fail("pads must have a begin and an end for each axis", tuple(amounts))
-    dims = list(x)
-    for i, axis in enumerate(axes):
-        begin, end = amounts[i], amounts[i + len(axes)]
-        dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else dims[axis] + begin + end
-    return Shape(dims)
 
 
 @onnx("Resize", since=11)
@@ -55,21 +25,43 @@ def resize(
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Shape:
     """The given sizes, or the floor of each size times its scale; of the named axes, all without `axes`."""
-    named = c.axes(axes, len(x)) if axes is not None else tuple(range(len(x)))
+    given = _given(sizes) or _given(scales)
+    if given is None:
+        return Shape(c.fresh(f"resize.{i}") for i in range(len(x)))
+    length = c.require_rank(given.shape, 1, "scales or sizes")[0]
+    if axes is None and isinstance(length, int):
+        x = c.require_rank(x, length)
+    named = tuple(range(len(x))) if axes is None else c.axes(axes, len(x))
+    c.merge(length, len(named), "scales or sizes must hold one value an axis")
+    old = [x[i] for i in named]
+    if given is sizes:
+        new = _sizes(c, old, sizes, keep_aspect_ratio_policy)
+    else:
+        new = _scaled(c, old, given, coordinate_transformation_mode == "tf_crop_and_resize")
     dims = list(x)
-    if sizes is not None and sizes.shape.dims != (0,):
-        wanted: Sequence[Dim | None] = known_dims(sizes) or (None,) * len(named)
-        if keep_aspect_ratio_policy != "stretch":
-            wanted = _kept_ratio(x, named, wanted, keep_aspect_ratio_policy)
-        for axis, size in zip(named, wanted, strict=True):
-            dims[axis] = c.fresh(f"resize.{axis}") if size is None else size
-        return Shape(dims)
-    factors = None if scales is None else scales.array()
-    values = [None] * len(named) if factors is None or factors.size != len(named) else factors.tolist()
-    for axis, factor in zip(named, values, strict=True):
-        cropped = coordinate_transformation_mode == "tf_crop_and_resize" and factor != 1
-        dims[axis] = c.fresh(f"resize.{axis}") if factor is None or cropped else scaled(c, dims[axis], factor)
+    for axis, size in zip(named, new, strict=True):
+        dims[axis] = c.fresh(f"resize.{axis}") if size is None else size
     return Shape(dims)
+
+
+def _given(values: PartialTensor | None) -> PartialTensor | None:
+    """An empty tensor stands for an input that is not given."""
+    return None if values is None or values.shape.dims == (0,) else values
+
+
+def _sizes(c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str) -> Sequence[Dim | None]:
+    wanted = known_dims(sizes) or (None,) * len(old)
+    sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
+    return sound if policy == "stretch" else kept_ratio(c, old, sound, policy)
+
+
+def _scaled(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
+    """With cropping the size depends on the region too, except where a scale is 1 (and the region is the whole)."""
+    factors = scales.elements or (None,) * len(old)
+    return [
+        scaled(c, d, f) if isinstance(f, (int, float)) and not (cropped and f != 1) else None
+        for d, f in zip(old, factors, strict=True)
+    ]
 
 
 @onnx("Resize", since=10)
@@ -85,39 +77,18 @@ def upsample_by_attribute(c: InferenceContext, x: Shape, *, scales: tuple[float,
     return resize(c, x, None, PartialTensor("float32", Shape((len(scales),)), scales))
 
 
-def scaled(c: InferenceContext, size: Dim, scale: float) -> Dim:
-    """`floor(size * scale)`, exact for known sizes and for scales that are fractions with a power of two below.
-
-    Runtimes multiply in float32: other scales (such as a third) may round a symbolic product either way, so they
-    give an unknown.
-    """
-    exact = Fraction(scale)
-    if exact.denominator <= 1024 and exact.numerator <= 1 << 20:
-        return (size * exact.numerator) // exact.denominator
-    if isinstance(size, int):
-        return floor(float(np.float32(size) * np.float32(scale)))
-    high = c.interval(size).hi
-    return c.fresh("resize", 0, None if high is None else floor(high * exact) + 1)
-
-
-def _kept_ratio(x: Shape, axes: Sequence[int], wanted: Sequence[Dim | None], policy: str) -> list[Dim | None]:
-    """All named axes by one scale: the smallest (`not_larger`) or largest (`not_smaller`) that is wanted."""
-    known = [(w, x[a]) for w, a in zip(wanted, axes, strict=True)]
-    ratios = [Fraction(w, d) for w, d in known if isinstance(w, int) and isinstance(d, int) and d]
-    if len(ratios) < len(axes):
-        return [None] * len(axes)
-    scale = min(ratios) if policy == "not_larger" else max(ratios)
-    return [_round_half_up(scale * d) for _, d in known if isinstance(d, int)]
-
-
-def _round_half_up(value: Fraction) -> int:
-    return floor(value + Fraction(1, 2))
+@onnx("Upsample")
+def upsample_image(c: InferenceContext, x: Shape, *, height_scale: float, width_scale: float) -> Shape:
+    """Opset 1: [N, C, H, W] by two scales."""
+    n, channels, h, w = c.require_rank(x, 4, "input")
+    return Shape((n, channels, scaled(c, h, height_scale), scaled(c, w, width_scale)))
 
 
 @onnx("DepthToSpace")
 def depth_to_space(c: InferenceContext, x: Shape, *, blocksize: int) -> Shape:
     """[N, C, H, W] -> [N, C/b^2, H*b, W*b]."""
     n, channels, h, w = c.require_rank(x, 4, "input")
+    _check_block(c, blocksize)
     c.divisible(channels, blocksize**2, "channels must be divisible by blocksize squared")
     return Shape((n, channels // blocksize**2, h * blocksize, w * blocksize))
 
@@ -126,6 +97,12 @@ def depth_to_space(c: InferenceContext, x: Shape, *, blocksize: int) -> Shape:
 def space_to_depth(c: InferenceContext, x: Shape, *, blocksize: int) -> Shape:
     """[N, C, H, W] -> [N, C*b^2, H/b, W/b]."""
     n, channels, h, w = c.require_rank(x, 4, "input")
+    _check_block(c, blocksize)
     for d in (h, w):
         c.divisible(d, blocksize, "height and width must be divisible by blocksize")
     return Shape((n, channels * blocksize**2, h // blocksize, w // blocksize))
+
+
+def _check_block(c: InferenceContext, blocksize: int) -> None:
+    if blocksize < 1:
+        c.fail("blocksize must be at least 1", blocksize)

@@ -1,29 +1,40 @@
-"""Outputs whose size depends on data: unknowns with sound bounds."""
+"""Outputs whose size depends on data: exact where the data are known, else unknowns with sound bounds."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import as_dim
+from opdefs.rules.elements import as_dim, known_dims, tensor_of
 from shapeinf.algebra import Dim
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
+def _some(c: InferenceContext, all_of_them: Dim, lo: int = 0) -> Dim:
+    """An unknown number of at most so many."""
+    return c.fresh("count", lo, c.interval(all_of_them).hi)
+
+
 @onnx("NonZero")
-def non_zero(c: InferenceContext, x: Shape) -> TensorType:
+def non_zero(c: InferenceContext, x: Value) -> TensorType:
     """[rank, count] with a count of at most all elements."""
-    if x.dims is None:
+    if x.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
-    count = c.fresh("count", 0, c.interval(c.numel(x)).hi)
-    return TensorType("int64", Shape((len(x), count)))
+    array = x.array()
+    if array is not None and array.ndim:
+        return tensor_of(np.array(np.nonzero(array), dtype=np.int64), "int64")
+    return TensorType("int64", Shape((len(x.shape), _some(c, c.numel(x.shape)))))
 
 
 @onnx("TopK", since=10)
 def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
     """The axis becomes k; values and positions."""
     at = c.axis(axis, len(x))
-    size = None if k.elements is None else as_dim(k.elements[0])
-    return _top(c, x, at, c.fresh("k", 0, c.interval(x[at]).hi) if size is None else size)
+    size = None if not k.elements else as_dim(k.elements[0])
+    if size is None or c.prove_le(0, size) is None:
+        size = c.fresh("k", 0, c.interval(x[at]).hi)
+    return _top(c, x, at, size)
 
 
 @onnx("TopK")
@@ -33,22 +44,78 @@ def top_k_by_attribute(c: InferenceContext, x: Shape, *, k: int, axis: int = -1)
 
 
 def _top(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, TensorType]:
-    if c.prove_le(k, x[axis]) is False:
-        c.fail(f"k must be at most the size of axis {axis}", k, x)
+    c.at_least(k, 0, "k must be at least 0")
+    c.at_most(k, x[axis], f"k must be at most the size of axis {axis}")
     shape = Shape((*x[:axis], k, *x[axis + 1 :]))
     return shape, TensorType("int64", shape)
 
 
 @onnx("Compress")
-def compress(c: InferenceContext, x: Shape, condition: Shape, *, axis: int | None = None) -> Shape:
+def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | None = None) -> Shape:
     """Chosen slices of an axis (of the flat input without one): at most all of them."""
     if axis is None:
-        return Shape((c.fresh("count", 0, c.interval(c.numel(x)).hi),))
+        total: Dim | None = None if x.dims is None else c.numel(x)
+        return Shape((_chosen(c, condition, total),))
     at = c.axis(axis, len(x))
-    return Shape((*x[:at], c.fresh("count", 0, c.interval(x[at]).hi), *x[at + 1 :]))
+    return Shape((*x[:at], _chosen(c, condition, x[at]), *x[at + 1 :]))
+
+
+def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
+    """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
+    if condition.elements is not None and None not in condition.elements:
+        return sum(bool(e) for e in condition.elements)
+    choices = condition.shape[0] if condition.shape.rank == 1 else None
+    highs = [c.interval(d).hi for d in (size, choices) if d is not None]
+    return c.fresh("count", 0, min((h for h in highs if h is not None), default=None))
+
+
+@onnx("Unique")
+def unique(c: InferenceContext, x: Shape, *, axis: int | None = None) -> tuple[Shape | TensorType, ...]:
+    """The different slices along an axis (elements without one); first places, place of each, and counts."""
+    if axis is None:
+        total = c.fresh("size") if x.dims is None else c.numel(x)
+        count = _different(c, total)
+        values = Shape((count,))
+    else:
+        at = c.axis(axis, len(x))
+        total = x[at]
+        count = _different(c, total)
+        values = Shape((*x[:at], count, *x[at + 1 :]))
+    each = TensorType("int64", Shape((count,)))
+    return values, each, TensorType("int64", Shape((total,))), each
+
+
+def _different(c: InferenceContext, total: Dim) -> Dim:
+    if isinstance(total, int) and total <= 1:
+        return total
+    return _some(c, total, 1 if c.prove_le(1, total) is True else 0)
 
 
 @onnx("NonMaxSuppression")
-def non_max_suppression(c: InferenceContext, boxes: Shape, scores: Shape, *others: Shape) -> TensorType:
-    """[count, 3] positions (batch, class, box)."""
-    return TensorType("int64", Shape((c.fresh("count"), 3)))
+def non_max_suppression(
+    c: InferenceContext,
+    boxes: Shape,
+    scores: Shape,
+    limit: Value | None = None,
+    iou_threshold: Shape | None = None,
+    score_threshold: Shape | None = None,
+) -> TensorType:
+    """[count, 3] positions (batch, class, box): for each batch and class at most all boxes and at most the limit."""
+    batch, count, _ = c.require_rank(boxes, 3, "boxes")
+    batches, classes, counts = c.require_rank(scores, 3, "scores")
+    c.merge(batch, batches, "boxes and scores must be of equal batch size")
+    c.merge(count, counts, "there must be a score for each box")
+    most = 0 if limit is None else _limit(c, c.interval(count).hi, limit)
+    pairs = c.interval(c.numel((batch, classes))).hi
+    return TensorType("int64", Shape((0 if most == 0 else c.fresh("count", 0, _times(pairs, most)), 3)))
+
+
+def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor) -> int | None:
+    found = known_dims(limit)
+    high = c.interval(found[0]).hi if found and found[0] is not None else None
+    known = [n for n in (boxes, high) if n is not None]
+    return max(0, min(known)) if known else None
+
+
+def _times(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a * b

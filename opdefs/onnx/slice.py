@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints, moved
@@ -130,18 +130,23 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
 def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
         c.fail(f"{c.num_outputs} outputs need as many sizes", tuple(sizes))
-    if all(s is not None for s in sizes):
-        c.merge(
-            total_of(s for s in sizes if s is not None), x.shape[axis], "the sizes of the parts must add up to the axis"
-        )
     parts = []
     offset: Dim = 0
-    for i, size in enumerate(sizes):
-        dim = c.fresh(f"split.{i}", 0, c.interval(x.shape[axis]).hi) if size is None else size
-        shape = Shape((*x.shape[:axis], dim, *x.shape[axis + 1 :]))
-        parts.append(_part(x, shape, axis, offset, dim))
-        offset = offset + dim
+    for size in _all_sizes(c, x.shape[axis], sizes):
+        shape = Shape((*x.shape[:axis], size, *x.shape[axis + 1 :]))
+        parts.append(_part(x, shape, axis, offset, size))
+        offset = offset + size
     return tuple(parts)
+
+
+def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+    """The sizes, none negative; those that are not known are unknowns that add up with the others to the axis."""
+    found = [c.fresh(f"split.{i}", 0, c.interval(total).hi) if s is None else s for i, s in enumerate(sizes)]
+    for size in found:
+        if c.prove_le(0, size) is not True:
+            c.at_least(size, 0, "the size of a part must not be negative")
+    c.merge(sum(found), total, "the sizes of the parts must add up to the axis")
+    return [c.facts.canon(size) for size in found]
 
 
 def _part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
@@ -150,11 +155,3 @@ def _part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> 
     return _contents(
         x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
     )
-
-
-def total_of(dims: Iterable[Dim]) -> Dim:
-    """The sum of dims."""
-    total: Dim = 0
-    for d in dims:
-        total = total + d
-    return total

@@ -12,6 +12,7 @@ from shapeinf.algebra import Dim, Dimension, maximum
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
+Array = npt.NDArray[Any]
 Elements = npt.NDArray[np.object_]
 Operation = Callable[..., Element]
 

@@ -28,7 +28,8 @@ def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_c
 
 
 def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
-    if d is None or (isinstance(d, int) and d == -1):
+    """The dim that an element asks for, None where it is left open."""
+    if d is None or (isinstance(d, int) and d == -1) or (x.dims is None and zero_copies and d == 0):
         return None
     if isinstance(d, int):
         if d < -1:
@@ -38,13 +39,27 @@ def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copie
                 c.fail(f"dimension {index} copies an axis that the input does not have", x)
             return x[index]
         return d
-    return d if c.prove_le(0, d) is True else None  # it may be -1, which is no size
+    if c.prove_le(0, d) is not True:  # it may be -1, which is no size
+        return None
+    return d if not zero_copies or _never_copies(c, x, index, d) else None
+
+
+def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
+    """Whether a symbolic size stands for itself: it is not 0, or the axis that it would copy is then 0 too."""
+    if c.prove_le(1, d) is True:
+        return True
+    if x.dims is None:
+        return False
+    if index >= len(x.dims):
+        c.at_least(d, 1, f"dimension {index} would copy an axis that the input does not have")
+        return True
+    return exact_quotient(x[index], d) is not None
 
 
 def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
     """What is left for the one open axis."""
-    if known == 0:
-        return 0 if total == 0 and inferred else c.fresh("reshape")
+    if known == 0 or (not inferred and c.prove_le(1, known) is not True):
+        return c.fresh("reshape")  # of no elements, any size is what is left
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
             c.fail("the element count must not change", f"{total} elements", f"a multiple of {known}")

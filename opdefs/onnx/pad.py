@@ -1,0 +1,81 @@
+"""Padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import Elements, known_dims, known_ints, moved
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@onnx("Pad", since=11)
+def pad(
+    c: InferenceContext,
+    x: Value,
+    pads: Value,
+    fill: Value | None = None,
+    axes: Value | None = None,
+    *,
+    mode: str = "constant",
+) -> PartialTensor:
+    """Every named axis grows by its begin and end (negative ones crop)."""
+    rank = len(x.shape)
+    named = tuple(range(rank)) if axes is None else known_ints(axes)
+    if named is None:
+        return PartialTensor(x.dtype, Shape(c.fresh(f"pad.{i}") for i in range(rank)), None)
+    places = c.axes(named, rank)
+    amounts = known_dims(pads) or (None,) * (2 * len(places))
+    shape = _padded(c, x.shape, places, amounts)
+    known = known_ints(pads)
+    if known is None or mode != "constant" or x.dtype in ("string", "bool"):
+        return PartialTensor(x.dtype, shape, None)
+    filling: Element = 0 if fill is None else fill.elements[0] if fill.elements else None
+    return moved(x, shape, lambda array: _filled(array, places, known, filling))
+
+
+@onnx("Pad", since=2)
+def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints) -> Shape:
+    """Before opset 11 the amounts are an attribute."""
+    return _padded(c, x, range(len(x)), pads)
+
+
+@onnx("Pad")
+def pad_by_old_attribute(c: InferenceContext, x: Shape, *, paddings: Ints) -> Shape:
+    """Opset 1: the attribute has another name."""
+    return _padded(c, x, range(len(x)), paddings)
+
+
+def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None]) -> Shape:
+    if len(amounts) != 2 * len(axes):
+        c.fail("pads must have a begin and an end for each axis", tuple(amounts))
+    dims = list(x)
+    for i, axis in enumerate(axes):
+        begin, end = amounts[i], amounts[i + len(axes)]
+        dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _grown(c, dims[axis], begin + end)
+    return Shape(dims)
+
+
+def _grown(c: InferenceContext, size: Dim, amount: Dim) -> Dim:
+    grown = size + amount
+    if c.prove_le(0, grown) is not True:
+        c.at_least(grown, 0, "padding must not take more from an axis than it has")
+    return grown
+
+
+def _filled(array: Elements, axes: Sequence[int], amounts: Sequence[int], filling: Element) -> Elements:
+    """Grow by the positive amounts, then crop by the negative ones."""
+    grow = [(0, 0)] * array.ndim
+    keep = [slice(None)] * array.ndim
+    for i, axis in enumerate(axes):
+        begin, end = amounts[i], amounts[i + len(axes)]
+        grow[axis] = (max(begin, 0), max(end, 0))
+        keep[axis] = slice(max(-begin, 0), min(end, 0) or None)
+    shape = [size + before + after for size, (before, after) in zip(array.shape, grow, strict=True)]
+    result = np.full(shape, filling, dtype=object)
+    result[tuple(slice(b, b + size) for size, (b, _) in zip(array.shape, grow, strict=True))] = array
+    return result[tuple(keep)]
