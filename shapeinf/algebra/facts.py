@@ -55,6 +55,10 @@ class Facts:
         """Nothing is known but the declared bounds of the symbols."""
         self.scope = scope
         self.version = 0
+        self.epoch = 0
+        """Counts the changes of canonical forms: equalities solved, or everything taken back."""
+        self.resets = 0
+        """Counts how often facts were taken back."""
         self.solved: dict[Dimension, Dim] = {}
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, tuple[Bounds, Source]] = {}
@@ -213,6 +217,8 @@ class Facts:
         names = ("solved", "sources", "ranges", "relations", "divisibilities", "guards")
         for name, value in zip(names, state, strict=True):
             setattr(self, name, value)
+        self.epoch += 1
+        self.resets += 1
         self._changed()
 
     def _equate(self, e: Dim, source: Source, operands: tuple[str, str]) -> None:
@@ -259,6 +265,7 @@ class Facts:
         self.solved = {s: substitute(v, replaced) for s, v in self.solved.items()}
         self.solved[symbol] = value
         self.sources[symbol] = source
+        self.epoch += 1
         self._changed()
 
     def _keep(self, e: Dimension, source: Source, operands: tuple[str, str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from shapeinf.driver.diagnostics import Diagnostic
@@ -14,8 +16,8 @@ from shapeinf.driver.result import Result
 from shapeinf.errors import UnknownNameError
 from shapeinf.formats import load
 from shapeinf.graph import Graph
-from shapeinf.lattice import ShapeFacts, TensorType
-from shapeinf.ops import OpRegistry, default_registry
+from shapeinf.lattice import PartialTensor, ShapeFacts, Type
+from shapeinf.ops import OpRegistry, Wants, default_registry
 
 Declared = Literal["trust", "check", "ignore"]
 
@@ -55,21 +57,34 @@ def infer_shapes(
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
-    graph = _as_graph(model)
-    program = compile_graph(graph, registry or default_registry())
-    facts = ShapeFacts()
-    reader = InputReader(facts, min_dim)
-    inference = Inference(program, facts, mode == "strict", progress)
-    _fill(inference, reader, inputs or {})
-    tell_ranges(facts, dims or {})
-    tell_ranges(facts, bind or {})
-    tell_assumptions(facts, assume)
-    if declared != "ignore":
-        inference.declared = refiners(inference, reader, trust=declared == "trust")
-    inference.freeze_setup()
-    inference.run()
+    with collection_paused():
+        graph = _as_graph(model)
+        program = compile_graph(graph, registry or default_registry())
+        facts = ShapeFacts()
+        reader = InputReader(facts, min_dim)
+        inference = Inference(program, facts, mode == "strict", progress)
+        _fill(inference, reader, inputs or {})
+        tell_ranges(facts, dims or {})
+        tell_ranges(facts, bind or {})
+        tell_assumptions(facts, assume)
+        if declared != "ignore":
+            inference.declared = refiners(inference, reader, trust=declared == "trust")
+        inference.freeze_setup()
+        inference.run()
     notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: an inference makes many small objects and no garbage that needs it."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _as_graph(model: Any) -> Graph:
@@ -94,12 +109,28 @@ def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLik
             raise UnknownNameError("input", name, names)
     for name in graph.inputs:
         declaration = graph.declared.get(name)
-        found = reader.declared(declaration, name) if declaration is not None else None
+        found: Type | None = reader.declared(declaration, name) if declaration is not None else None
         if name in given:
             found = reader.given(given[name], found, name)
-        inference.state[program.slots[name]] = found or TensorType(None, reader.shape(None, name))
+        inference.set(name, found or PartialTensor(None, reader.shape(None, name), None))
     for name, constant in graph.constants.items():
-        inference.state[program.slots[name]] = constant
+        inference.set(name, constant)
+    for name in _wanted(inference, graph.unread):
+        inference.set(name, graph.unread[name]())
+
+
+def _wanted(inference: Inference, names: Iterable[str]) -> list[str]:
+    """The values that some rule, or a body, wants the contents of."""
+    program = inference.program
+    return [name for name in names if any(_reads(program, i, name) for i in program.consumers[program.slots[name]])]
+
+
+def _reads(program: Program, index: int, name: str) -> bool:
+    step = program.steps[index]
+    call = step.operation.call
+    if call is None or step.operation.bodies:
+        return True
+    return any(n == name and call.rule.wants(i) is not Wants.SHAPE for i, n in enumerate(step.node.inputs))
 
 
 def update_inference(
@@ -108,13 +139,13 @@ def update_inference(
     """Run a finished inference again for other input shapes; see `Result.update`."""
     program = inference.program
     learned = inference.learned
-    new = {name: reader.given(spec, inference.state[program.slots[name]], name) for name, spec in given.items()}
     inference.visited = 0
     changed = []
-    for name, found in new.items():
+    for name, spec in given.items():
         slot = program.slots[name]
-        if inference.state[slot] != found:
-            inference.state[slot] = found
+        old = inference.numbers[slot]
+        inference.set(name, reader.given(spec, inference.current(slot), name))
+        if inference.numbers[slot] != old:
             changed.append(slot)
     if not learned:
         inference.update(changed)
@@ -124,11 +155,11 @@ def update_inference(
 
 def _run_again(inference: Inference, reader: InputReader, notes: Iterable[Diagnostic]) -> Result:
     """A full run with the facts of the set-up only."""
+    program = inference.program
     facts = inference.setup.copy()
-    fresh = Inference(inference.program, facts, inference.strict, inference.progress)
-    inputs = {inference.program.slots[n] for n in (*inference.program.graph.inputs, *inference.program.graph.constants)}
-    for slot in inputs:
-        fresh.state[slot] = inference.state[slot]
+    fresh = Inference(program, facts, inference.strict, inference.progress)
+    for name in (*program.graph.inputs, *program.graph.constants):
+        fresh.set(name, inference.table.types[inference.numbers[program.slots[name]]])
     other = InputReader(facts, reader.min_dim, reader.lints)
     fresh.declared = refiners(fresh, other, trust=True) if inference.declared else {}
     fresh.freeze_setup()

@@ -11,7 +11,7 @@ from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import MISSING, Step
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.lattice import Shape, TensorType, Type
-from shapeinf.ops import run_rule
+from shapeinf.ops import Wants
 
 MAX_STEPS = 200
 
@@ -33,7 +33,7 @@ def explain(inference: Inference, name: str, axis: int) -> list[str]:
 
 
 def _name(inference: Inference, slot: int) -> str:
-    return next(name for name, s in inference.program.slots.items() if s == slot)
+    return inference.program.names[slot]
 
 
 def _reason(inference: Inference, slot: int) -> str:
@@ -50,10 +50,10 @@ def _step(inference: Inference, slot: int, axis: int, dim: Dim) -> tuple[str, in
     step = inference.program.steps[producer]
     sources = _probe(inference, step, step.outputs.index(slot), axis)
     if not sources:
-        return f"{here} by {step.op} {step.site}{_reason(inference, slot)}", None, axis
+        return f"{here} by {step.operation} {step.site}{_reason(inference, slot)}", None, axis
     names = ", ".join(f"{_name(inference, s)}.shape[{a}]" for s, a in sources)
     follow = _follow(inference, sources, dim)
-    return f"{here} by {step.op} {step.site} from {names}", *follow
+    return f"{here} by {step.operation} {step.site} from {names}", *follow
 
 
 def _follow(inference: Inference, sources: list[tuple[int, int]], dim: Dim) -> tuple[int, int]:
@@ -79,28 +79,22 @@ def _origin(inference: Inference, slot: int, dim: Dim) -> str:
 
 def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tuple[int, int]]:
     """The (slot, axis) pairs of the inputs that the size of one output axis is computed from."""
+    call = step.operation.call
+    if call is None or step.operation.bodies:
+        return []
     facts = inference.facts.copy()
     marks: dict[Dimension, tuple[int, int]] = {}
     inputs: list[Type | None] = []
-    for position, slot in enumerate(step.inputs):
+    for position, slot in enumerate(step.arguments):
         found = None if slot == MISSING else inference.current(slot)
-        contents = step.wants_value[position] and isinstance(found, TensorType) and found.elements is not None
+        wants = call.rule.wants(position) is not Wants.SHAPE
+        contents = wants and isinstance(found, TensorType) and found.elements is not None
         if isinstance(found, TensorType) and found.shape.dims is not None and not contents:
             dims = [_mark(inference, marks, slot, a, d) for a, d in enumerate(found.shape.dims)]
             found = TensorType(found.dtype, Shape(dims))
         inputs.append(found)
-    if step.op_def is None or step.op_def.rule is None:
-        return []
     try:
-        outcome = run_rule(
-            step.op_def,
-            inputs,
-            step.node.attrs,
-            facts=facts,
-            site=step.site,
-            version=step.version,
-            outputs=len(step.outputs),
-        )
+        outcome = call.run(inputs, facts, step.site)
     except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
         return []
     found = outcome.types[output]

@@ -1,48 +1,73 @@
-"""Propagation: one straight pass over an acyclic program, a worklist with relaxing inside cycles.
+"""Propagation: one straight pass over an acyclic program; `cycles` handles the rest.
 
-A rule is memoised on (operator, attributes, inputs); contents of an input belong to the key only where the rule asks
-for them. A call that made fresh unknowns is not remembered, since unknowns are named by their site. Facts only grow,
-so an entry stays sound; contradictions are never remembered and always name the current node.
+A rule is memoised on (operation, numbers of its inputs' types); known contents of an input belong to the key only where
+the rule asks for them. A call that made fresh unknowns is not remembered, since unknowns are named by their site. Facts
+only grow, so an entry stays sound; contradictions are never remembered and always name the current node.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import attrs
 
 from shapeinf.driver.diagnostics import Diagnostic, from_error
-from shapeinf.driver.program import MISSING, Program, Step
-from shapeinf.errors import ShapeError, UnknownOperatorError
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type, relax_type
-from shapeinf.ops import Outcome, run_rule
-
-MAX_VISITS = 64
-"""Visits of one node of a cycle after which its outputs are relaxed at its own site."""
+from shapeinf.driver.program import MISSING, UNUSED, Program, Step
+from shapeinf.driver.types import TypeTable, unknown_type
+from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
+from shapeinf.graph import FunctionKey
+from shapeinf.lattice import ShapeFacts, Type, relax_type
+from shapeinf.ops import Body, Contents
 
 Progress = Callable[[int, int], None]
+Refine = Callable[[int, Step], int]
+"""What is declared of a slot: takes and gives the number of a type."""
+
+Key = tuple[object, ...]
 
 
 class Inference:
-    """The state of one inference: a type a slot, the facts, the memo, the diagnostics."""
+    """The state of one inference: the number of a type for each slot, the facts, the memo, the diagnostics.
 
-    def __init__(self, program: Program, facts: ShapeFacts, strict: bool, progress: Progress | None = None) -> None:
+    `outer` is the inference whose node runs this program as a body; they share facts, types and, where the body is
+    certain to run, the memo.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        facts: ShapeFacts,
+        strict: bool,
+        progress: Progress | None = None,
+        *,
+        outer: Inference | None = None,
+        path: str = "",
+        certain: bool = True,
+    ) -> None:
         """Nothing has run; the caller fills the slots of inputs and constants."""
         self.program = program
         self.facts = facts
         self.strict = strict
         self.progress = progress
-        self.state: list[Type | None] = [None] * len(program.slots)
+        self.path = path
+        self.certain = certain
+        self.table = TypeTable(facts) if outer is None else outer.table
+        self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
+        self.numbers = [0] * (len(program.slots) + 2)
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
-        self.declared: dict[int, Callable[[Type, Step], Type]] = {}
+        self.children: dict[int, dict[str, Inference]] = {}
+        self.declared: dict[int, Refine] = {}
         self.visited = 0
-        self.setup = facts.copy()
-        self._seen: list[int] = [-1] * len(program.slots)
-        self._memo: dict[Hashable, Outcome] = {}
+        self.made_fresh = False
+        self.setup = facts
+        self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
 
     def freeze_setup(self) -> None:
         """Remember the facts told so far: those of inputs and users, before any node has spoken."""
         self.setup = self.facts.copy()
+        self.table.refresh()
 
     @property
     def learned(self) -> bool:
@@ -51,170 +76,193 @@ class Inference:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All findings, in the order of the program."""
-        return [d for index in sorted(self.found) for d in self.found[index]]
+        """All findings, in the order of the program; those of bodies after those of their node."""
+        found: list[Diagnostic] = []
+        for index in sorted({*self.found, *self.children}):
+            found += self.found.get(index, ())
+            for child in self.children.get(index, {}).values():
+                found += child.diagnostics if child.certain else map(_softened, child.diagnostics)
+        return found
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    def set(self, name: str, found: Type | None) -> None:
+        """Put the type of an input or constant into its slot."""
+        self.numbers[self.program.slots[name]] = 0 if found is None else self.table.add(found)
 
     def run(self) -> None:
         """Run the whole program."""
         if self.program.groups is None:
-            self._run_straight()
+            self._run_straight(self.program.steps)
         else:
-            for group in self.program.groups:
-                if len(group) == 1 and not self._reads_itself(group[0]):
-                    self.visit(self.program.steps[group[0]])
-                else:
-                    self._run_cycle(group)
+            from shapeinf.driver.cycles import run_groups
 
-    def _run_straight(self) -> None:
-        steps = self.program.steps
-        total = len(steps)
+            run_groups(self)
+
+    def _run_straight(self, steps: Sequence[Step]) -> None:
+        numbers, outputs_of, declared, progress = self.numbers, self.outputs_of, self.declared, self.progress
         for step in steps:
-            self.visit(step)
-            if self.progress is not None:
-                self.progress(step.index + 1, total)
-
-    def _reads_itself(self, index: int) -> bool:
-        step = self.program.steps[index]
-        return any(slot in step.outputs for slot in step.inputs if slot != MISSING)
-
-    def _run_cycle(self, group: list[int]) -> None:
-        """A worklist in program order; values that no node has made yet are not there (bottom).
-
-        When the bounds of a join site grow, what was proved under the narrower ones may not hold: facts and memo go
-        back to where the cycle began, and all of its nodes run again. Widening lets that happen a few times a site.
-        """
-        before = self.facts.copy()
-        growths = self.facts.relaxer.growths
-        inside = set(group)
-        heap = sorted(group)
-        queued = set(group)
-        visits = dict.fromkeys(group, 0)
-        while heap:
-            index = heapq.heappop(heap)
-            queued.discard(index)
-            step = self.program.steps[index]
-            if not self._ready(step):
-                continue
-            visits[index] += 1
-            changed = self.visit(step, relax=visits[index] > MAX_VISITS)
-            readers = {reader for slot in changed for reader in self.program.consumers[slot] if reader in inside}
-            if self.facts.relaxer.growths != growths:
-                growths = self.facts.relaxer.growths
-                self.facts.reset(before)
-                self._memo.clear()
-                readers = inside
-            for reader in readers - queued:
-                queued.add(reader)
-                heapq.heappush(heap, reader)
-
-    def _ready(self, step: Step) -> bool:
-        """A joining rule (variadic) runs with what is there; any other waits for all of its inputs."""
-        there = [self.state[slot] is not None for slot in step.inputs if slot != MISSING]
-        joins = step.op_def is not None and step.op_def.rule is not None and step.op_def.rule.variadic
-        return any(there) if joins else all(there)
+            for slot, number in zip(step[4], outputs_of(step), strict=False):
+                numbers[slot] = declared[slot](number, step) if slot in declared else number
+            if progress is not None:
+                progress(step.index + 1, len(steps))
+        self.visited += len(steps)
 
     def update(self, changed: Iterable[int]) -> None:
         """Run again only what depends on the changed slots; stop where an output is what it was."""
-        heap = sorted({reader for slot in changed for reader in self.program.consumers[slot]})
+        consumers = self.program.consumers
+        heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)
         while heap:
             index = heapq.heappop(heap)
             for slot in self.visit(self.program.steps[index]):
-                for reader in self.program.consumers[slot]:
+                for reader in consumers[slot]:
                     if reader not in queued:
                         queued.add(reader)
                         heapq.heappush(heap, reader)
 
-    def current(self, slot: int) -> Type | None:
-        """The type of a slot, canonical under the facts known now."""
-        found = self.state[slot]
-        if found is not None and self._seen[slot] != self.facts.version:
-            found = self.state[slot] = canonical(self.facts, found)
-            self._seen[slot] = self.facts.version
-        return found
-
     def visit(self, step: Step, relax: bool = False) -> list[int]:
-        """Run one step; the slots whose type has changed."""
+        """Run one step again; the slots whose type has changed."""
         self.visited += 1
-        self.found.pop(step.index, None)
-        self.reasons.pop(step.index, None)
-        inputs = [None if slot == MISSING else self.current(slot) for slot in step.inputs]
-        outputs = self._outputs(step, inputs)
+        for table in (self.found, self.reasons, self.children):
+            table.pop(step.index, None)
         changed = []
-        for slot, new in zip(step.outputs, outputs, strict=False):
-            if slot == MISSING:
+        for slot, number in zip(step.outputs, self.outputs_of(step), strict=False):
+            if slot == UNUSED:
                 continue
-            refine = self.declared.get(slot)
-            if refine is not None:
-                new = refine(new, step)
-            old = self.state[slot]
-            if relax and old is not None:
-                new = relax_type(self.facts.relaxer, old, new, f"{step.site}:{slot}")
-            if old is None or old != new:
-                self.state[slot] = new
-                self._seen[slot] = -1
+            if slot in self.declared:
+                number = self.declared[slot](number, step)
+            old = self.table.whole[self.numbers[slot]]
+            if relax and old:
+                number = self.relaxed(old, number, f"{step.site}:{slot}")
+            if old != self.table.whole[number]:
+                self.numbers[slot] = number
                 changed.append(slot)
         return changed
 
-    def _outputs(self, step: Step, inputs: list[Type | None]) -> list[Type]:
-        if step.op_def is None or step.op_def.rule is None:
+    def relaxed(self, a: int, b: int, site: str) -> int:
+        """The join of two types at a site, by number."""
+        left, right = self.table.get(a), self.table.get(b)
+        assert left is not None and right is not None
+        return self.table.add(relax_type(self.facts.relaxer, left, right, site))
+
+    def current(self, slot: int) -> Type | None:
+        """The type of a slot, canonical under the facts known now."""
+        if self.table.epoch != self.facts.epoch:
+            self.table.refresh()
+        return self.table.get(self.numbers[slot])
+
+    def forget(self) -> None:
+        """Drop the memo: what was proved under facts that were taken back may not hold."""
+        self._memo.clear()
+
+    # -- one step ----------------------------------------------------------------------------------------------------
+
+    def outputs_of(self, step: Step) -> Sequence[int]:
+        """The numbers of the output types of a step."""
+        _, _, operation, inputs, _ = step
+        numbers, table = self.numbers, self.table
+        call = operation.call
+        if call is None or call.contents is Contents.ANY:
+            whole = table.whole
+            given = [whole[numbers[slot]] for slot in inputs]
+        elif call.contents is Contents.NONE:
+            bare = table.bare
+            given = [bare[numbers[slot]] for slot in inputs]
+        else:
+            whole, bare = table.whole, table.bare
+            given = [whole[numbers[slot]] for slot in inputs]
+            without = [bare[number] for number in given]
+            if any(map(int.__eq__, given, without)):
+                given = without
+        key = (operation, *given)
+        found = self._memo.get(key)
+        return self._called(step, key, given) if found is None else found
+
+    def _called(self, step: Step, key: Key, given: Sequence[int]) -> Sequence[int]:
+        """Call what the step does, and remember the answer where that is sound."""
+        operation, table = step.operation, self.table
+        fresh = self.made_fresh
+        self.made_fresh = False
+        types = [table.types[number] for number in given]
+        try:
+            if operation.call is not None:
+                found = self._ruled(step, types)
+            elif operation.known:
+                found = self._expanded(step, types)
+            else:
+                found = self._without_rule(step)
+        except ShapeError as error:
+            site = self.path + step.site
+            if error.node is None:
+                error.node, error.op = site, step.node.op
             if self.strict:
-                raise UnknownOperatorError(step.site, step.op)
-            what = "operator is not known" if step.op_def is None else "operator has no shape rule"
-            return self._unknown(
-                step, Diagnostic("warning", "S201", f"{what}: its outputs are unknown", step.site, step.op)
-            )
-        key = (step.key, tuple(map(_key, inputs, step.wants_value)))
-        outcome = self._memo.get(key)
-        if outcome is None:
-            try:
-                outcome = self._call(step, inputs)
-            except ShapeError as error:
-                error.node, error.op = step.site, step.node.op
-                if self.strict:
-                    raise
-                return self._unknown(step, from_error(error, step.site, step.op, self._operands(step)))
-            except Exception as error:  # best mode gives a result for every model, whatever a rule does
-                message = f"the rule of this operator failed: {type(error).__name__}: {error}"
-                return self._unknown(
-                    step, Diagnostic("error", "S301", message, step.site, step.op, self._operands(step))
-                )
-            if not outcome.fresh:
-                self._memo[key] = outcome
+                raise
+            found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
+        numbers = [table.add(one) for one in found]
+        if not self.made_fresh:
+            self._memo[key] = numbers
+        self.made_fresh = fresh or self.made_fresh
+        if self.facts.epoch != table.epoch:
+            table.refresh()
+        return numbers
+
+    def _ruled(self, step: Step, types: Sequence[Type | None]) -> Sequence[Type]:
+        operation = step.operation
+        assert operation.call is not None
+        bodies: Mapping[str, Body] | None = None
+        if operation.bodies:
+            from shapeinf.driver.bodies import bodies_of
+
+            bodies = bodies_of(self, step)
+            types = types[: len(step.node.inputs)]
+        try:
+            outcome = operation.call.run(types, self.facts, self.path + step.site, bodies)
+        except (ShapeError, ModelError):
+            raise
+        except Exception as error:  # best mode gives a result for every model, whatever a rule does
+            message = f"the rule of this operator failed: {type(error).__name__}: {error}"
+            site = self.path + step.site
+            note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
+            return self._unknown(step, note)
+        self.made_fresh |= outcome.fresh
         if outcome.unknown is not None:
-            self._note_unknown(step, outcome.unknown, inputs)
+            self._note_unknown(step, outcome.unknown, types)
         return outcome.types
 
-    def _call(self, step: Step, inputs: list[Type | None]) -> Outcome:
-        assert step.op_def is not None
-        return run_rule(
-            step.op_def,
-            inputs,
-            step.node.attrs,
-            facts=self.facts,
-            site=step.site,
-            version=step.version,
-            outputs=len(step.outputs),
-        )
+    def _expanded(self, step: Step, types: Sequence[Type | None]) -> Sequence[Type]:
+        from shapeinf.driver.bodies import expanded
 
-    def _unknown(self, step: Step, diagnostic: Diagnostic) -> list[Type]:
+        found = expanded(self, step, types)
+        return self._without_rule(step) if found is None else found
+
+    def _without_rule(self, step: Step) -> Sequence[Type]:
+        operation, site = step.operation, self.path + step.site
+        if self.strict:
+            raise UnknownOperatorError(site, str(operation))
+        what = "operator is not known" if operation.op_def is None else "operator has no shape rule"
+        note = Diagnostic("warning", "S201", f"{what}: its outputs are unknown", site, str(operation))
+        return self._unknown(step, note)
+
+    def _unknown(self, step: Step, diagnostic: Diagnostic) -> Sequence[Type]:
+        self.made_fresh = True
         self.found.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
-        return [TensorType(None, Shape.unknown()) for _ in step.outputs]
+        return [unknown_type() for _ in step.outputs]
 
-    def _note_unknown(self, step: Step, reason: str, inputs: list[Type | None]) -> None:
+    def _note_unknown(self, step: Step, reason: str, types: Sequence[Type | None]) -> None:
         """Report an unknown only where it starts: not where an input is already of unknown rank."""
         self.reasons[step.index] = reason
-        if any(isinstance(t, TensorType) and t.shape.dims is None for t in inputs):
+        if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
         message = f"the shape of {', '.join(o for o in step.node.outputs if o)} is unknown: {reason}"
-        note = Diagnostic("warning", "S202", message, step.site, step.op, self._operands(step))
+        note = Diagnostic("warning", "S202", message, self.path + step.site, str(step.operation), self.operands(step))
         self.found.setdefault(step.index, []).append(note)
 
-    def _operands(self, step: Step) -> tuple[str, ...]:
+    def operands(self, step: Step) -> tuple[str, ...]:
         """The inputs as lines: name, type, and the node that made it."""
         lines = []
-        for name, slot in zip(step.node.inputs, step.inputs, strict=True):
+        for name, slot in zip(step.node.inputs, step.inputs, strict=False):
             if slot == MISSING:
                 continue
             producer = self.program.producers[slot]
@@ -223,19 +271,6 @@ class Inference:
         return tuple(lines)
 
 
-def canonical(facts: ShapeFacts, found: Type) -> Type:
-    """A type with canonical dims and elements."""
-    if not isinstance(found, TensorType):
-        return type(found)(canonical(facts, found.element)) if type(found) is SequenceType else found
-    shape = facts.canon_shape(found.shape)
-    elements = found.elements
-    if elements is not None and facts.solved:
-        new = tuple(e if e is None or isinstance(e, (int, float, str, complex)) else facts.canon(e) for e in elements)
-        return PartialTensor(found.dtype, shape, new) if new != elements or shape is not found.shape else found
-    if shape is found.shape:
-        return found
-    return TensorType(found.dtype, shape) if elements is None else PartialTensor(found.dtype, shape, elements)
-
-
-def _key(found: Type | None, wants_value: bool) -> Hashable:
-    return found if wants_value or not isinstance(found, TensorType) else (found.dtype, found.shape)
+def _softened(found: Diagnostic) -> Diagnostic:
+    """A finding in a body that may never run is no error."""
+    return attrs.evolve(found, severity="warning") if found.severity == "error" else found

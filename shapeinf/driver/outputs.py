@@ -1,33 +1,34 @@
-"""What a file declares of node outputs: fills what inference leaves unknown, and is compared with what it knows."""
+"""What a file declares of node outputs: told as facts where inference does not know, compared where it does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension, DimSyntaxError, parse_dim
 from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.inference import Inference
+from shapeinf.driver.inference import Inference, Refine
 from shapeinf.driver.inputs import InputReader
 from shapeinf.driver.program import Step
+from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.graph import Declared
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
-Refine = Callable[[Type, Step], Type]
-
 
 def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int, Refine]:
-    """For each declared node output, the function that compares (and, if trusted, fills) its inferred type."""
-    program = inference.program
-    found: dict[int, Refine] = {}
-    for name, declared in program.graph.declared.items():
-        slot = program.slots.get(name)
-        if slot is not None and program.producers[slot] is not None and declared.kind == "tensor":
-            found[slot] = Refiner(inference, reader, name, declared, trust)
-    return found
+    """For each declared node output, the function that compares (and, if trusted, completes) its inferred type."""
+    graph, slots = inference.program.graph, inference.program.slots
+    sources = {*graph.inputs, *graph.constants}
+    return {
+        slots[name]: Refiner(inference, reader, name, declared, trust)
+        for name, declared in graph.declared.items()
+        if name in slots and name not in sources
+    }
 
 
 class Refiner:
-    """Compares one declaration. Only ints and names of inputs are believed: exporters invent other names freely."""
+    """One declaration against what is inferred.
+
+    What contains unknowns takes the declaration as a fact; what is known is never overwritten, only compared. A name
+    that no input has names an unknown; of a known size it says nothing, since exporters invent names freely.
+    """
 
     def __init__(self, inference: Inference, reader: InputReader, name: str, declared: Declared, trust: bool) -> None:
         """Remembers the declaration."""
@@ -36,55 +37,99 @@ class Refiner:
         self.name = name
         self.declared = declared
         self.trust = trust
+        self.source = Source(name, f"the file declares {name}")
 
-    def __call__(self, found: Type, step: Step) -> Type:
+    def __call__(self, number: int, step: Step) -> int:
+        """The number of the type to go on with."""
+        table = self.inference.table
+        found = table.get(number)
+        assert found is not None
+        new = self.refined(found, step)
+        if self.inference.facts.epoch != table.epoch:
+            table.refresh()
+        return number if new is found else table.add(new)
+
+    def refined(self, found: Type, step: Step) -> Type:
         """The type to go on with."""
-        if not isinstance(found, TensorType):
+        declared = self.declared
+        if not isinstance(found, TensorType) or declared.kind != "tensor":
+            return self._other_kind(found)
+        shape = self._shape(found.shape, step)
+        dtype = found.dtype
+        if dtype is None:
+            dtype = declared.dtype if self.trust else None
+        elif declared.dtype is not None and dtype != declared.dtype:
+            self._differ(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
+        if shape is found.shape and dtype == found.dtype:
             return found
+        return PartialTensor(dtype, shape, found.elements)
+
+    def _other_kind(self, found: Type) -> Type:
+        """A sequence, optional or map: taken as declared where nothing is inferred."""
+        unknown = isinstance(found, TensorType) and found.dtype is None and found.shape.dims is None
+        if unknown and self.trust and self.declared.kind != "tensor":
+            return self.reader.declared(self.declared, self.name)
+        return found
+
+    def _shape(self, shape: Shape, step: Step) -> Shape:
         dims = self.declared.dims
-        shape = found.shape
-        if dims is not None:
-            if shape.dims is None:
-                shape = self._all(dims) if self.trust else shape
-            elif len(shape.dims) != len(dims):
-                self._differ(step, str(shape), "rank")
-            else:
-                shape = Shape(self._axis(step, i, d, dims[i]) for i, d in enumerate(shape.dims))
-        dtype = found.dtype or (self.declared.dtype if self.trust else None)
-        if found.dtype and self.declared.dtype and found.dtype != self.declared.dtype:
-            self._differ(step, found.dtype, "element type")
-        if shape == found.shape and dtype == found.dtype:
-            return found
-        elements = found.elements
-        return TensorType(dtype, shape) if elements is None else PartialTensor(dtype, shape, elements)
+        if dims is None:
+            return shape
+        if shape.dims is None:
+            return self._bound(shape, dims) if self.trust else shape
+        if len(shape.dims) != len(dims):
+            self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
+            return shape
+        for axis, (inferred, one) in enumerate(zip(shape.dims, dims, strict=True)):
+            if one is not None and inferred != one:
+                self._axis(step, axis, inferred, one)
+        return self.inference.facts.canon_shape(shape)
 
-    def _all(self, dims: tuple[int | str | None, ...]) -> Shape:
-        return Shape(
-            self.inference.facts.scope.fresh(f"{self.name}.{i}") if (known := self._believed(d)) is None else known
-            for i, d in enumerate(dims)
-        )
-
-    def _believed(self, declared: int | str | None) -> Dim | None:
+    def _bound(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
         scope = self.inference.facts.scope
-        if isinstance(declared, str):
-            return scope.symbol(declared) if scope.has(declared) else None
-        return declared if declared is not None and declared >= 0 else None
+        known = (None if d is None else self._meant(d) for d in dims)
+        declared = Shape(scope.fresh(f"{self.name}.{i}") if d is None else d for i, d in enumerate(known))
+        return self.inference.facts.bind_shape(shape, declared, self.source)
 
-    def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str | None) -> Dim:
-        known = self._believed(declared)
+    def _meant(self, declared: int | str) -> Dim | None:
+        """The dim that a declaration means."""
+        scope = self.inference.facts.scope
+        if not isinstance(declared, str):
+            return declared if declared >= 0 else None
+        if not scope.has(declared):
+            try:
+                dim = parse_dim(declared, scope, 0)
+            except DimSyntaxError:
+                return scope.symbol(declared, 0)
+            return dim
+        return scope.symbol(declared)
+
+    def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str) -> None:
         facts = self.inference.facts
-        if known is None or known is inferred or known == inferred:
-            return inferred
-        if facts.prove_eq(inferred, known) is False:
-            self._differ(step, f"axis {axis} of size {inferred}", f"axis {axis} of size {known}")
-            return inferred
-        unknown = not isinstance(inferred, int) and inferred.is_symbol and inferred.is_anonymous
-        return known if self.trust and unknown and isinstance(known, int) else inferred
+        inferred = facts.canon(inferred)
+        open_ = isinstance(inferred, Dimension) and inferred.is_anonymous
+        if isinstance(declared, str) and not open_ and not facts.scope.has(declared):
+            return
+        meant = self._meant(declared)
+        if meant is None:
+            return
+        try:
+            if open_ and self.trust:
+                facts.tell_equal(inferred, meant, self.source)
+                return
+        except Contradiction:
+            pass
+        else:
+            if facts.prove_eq(inferred, meant) is not False:
+                return
+        self._differ(step, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
 
-    def _differ(self, step: Step, inferred: str, declared: str) -> None:
-        message = f"the declared shape of {self.name} is not what the graph makes: {declared} declared, {inferred} made"
-        if declared in ("rank", "element type"):
-            shown = self.declared.dtype if declared == "element type" else list(self.declared.dims or ())
-            message = f"the declared {declared} of {self.name} ({shown}) is not what the graph makes ({inferred})"
-        note = Diagnostic("warning", "S120", message, step.site, step.op)
+    def _differ(self, step: Step, declared: str, inferred: str) -> None:
+        site, op = self.inference.path + step.site, str(step.operation)
+        law = f"{declared} is not what the graph makes ({inferred})"
+        if self.inference.strict:
+            error = ShapeError(law, code="S120")
+            error.node, error.op = site, step.node.op
+            raise error
+        note = Diagnostic("warning", "S120", law, site, op)
         self.inference.found.setdefault(step.index, []).append(note)

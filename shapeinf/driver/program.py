@@ -1,31 +1,63 @@
-"""A graph compiled once into a flat program: operator, attributes, input slots, output slots."""
+"""A graph compiled once into a flat program: call, input slots, output slots."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-
-import attrs
+from functools import cached_property
+from typing import NamedTuple
 
 from shapeinf.errors import ModelError
-from shapeinf.graph import Graph, Node, components, topological_order, validate
-from shapeinf.ops import OpDef, OpRegistry
+from shapeinf.graph import FunctionKey, Graph, Node, NodeKind, components, subgraphs, topological_order, validate
+from shapeinf.ops import Call, OpDef, OpRegistry
 
 MISSING = -1
-"""Slot of an optional input that is not given."""
+"""Slot of an optional input that is not given; the state has nothing there."""
+
+UNUSED = -2
+"""Slot of an optional output that is not wanted; whatever is written there is never read."""
 
 
-@attrs.frozen(eq=False)
-class Step:
-    """One node, ready to run."""
+class Operation:
+    """What equal nodes of a program share: the call of the operator's rule, or the graph that stands for it.
+
+    `call` is None for an operator without a rule; then `body` may be a function of the model, or the operator's own
+    definition in terms of others (`op_def.expand`) says what it does.
+    """
+
+    __slots__ = ("bodies", "body", "call", "captures", "expansion", "kind", "op_def", "version")
+
+    def __init__(
+        self, kind: NodeKind, version: int, op_def: OpDef | None, call: Call | None, body: FunctionKey | None
+    ) -> None:
+        """An operation without subgraphs."""
+        self.kind = kind
+        self.version = version
+        self.op_def = op_def
+        self.call = call
+        self.body = body
+        self.bodies: dict[str, Program] = {}
+        self.expansion: Program | None = None
+        self.captures: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether anything says what the outputs are."""
+        expands = self.op_def is not None and self.op_def.expand is not None
+        return self.call is not None or self.body is not None or expands
+
+    def __str__(self) -> str:
+        """Operator, domain and version, as shown in messages."""
+        domain = f"{self.kind.domain}." if self.kind.domain else ""
+        return f"{domain}{self.kind.op}" + (f" (version {self.version})" if self.version else "")
+
+
+class Step(NamedTuple):
+    """One node, ready to run. `inputs` ends with the slots of what its subgraphs read of this graph."""
 
     index: int
     node: Node
-    op_def: OpDef | None
-    version: int
+    operation: Operation
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    wants_value: tuple[bool, ...]
-    key: Hashable
 
     @property
     def site(self) -> str:
@@ -33,84 +65,172 @@ class Step:
         return self.node.name or next((o for o in self.node.outputs if o), self.node.op)
 
     @property
-    def op(self) -> str:
-        """Operator, dialect's domain and version, as shown in messages."""
-        domain = f"{self.node.domain}." if self.node.domain else ""
-        return f"{domain}{self.node.op}" + (f" (version {self.version})" if self.version else "")
+    def arguments(self) -> tuple[int, ...]:
+        """The slots of the node's own inputs."""
+        return self.inputs[: len(self.node.inputs)]
 
 
-@attrs.define(eq=False)
 class Program:
     """The steps of a graph in the order they run, in groups: one step, or the steps of a cycle."""
 
-    graph: Graph
-    slots: dict[str, int]
-    steps: list[Step]
-    groups: list[list[int]] | None
-    consumers: list[list[int]]
-    producers: list[int | None]
+    def __init__(
+        self,
+        graph: Graph,
+        registry: OpRegistry,
+        slots: dict[str, int],
+        steps: list[Step],
+        groups: list[list[int]] | None,
+        functions: dict[FunctionKey, Graph],
+    ) -> None:
+        """`groups` is None for an acyclic graph: then each step runs once, in order."""
+        self.graph = graph
+        self.registry = registry
+        self.slots = slots
+        self.steps = steps
+        self.groups = groups
+        self.functions = functions
+
+    @cached_property
+    def consumers(self) -> list[list[int]]:
+        """The steps that read each slot."""
+        found: list[list[int]] = [[] for _ in self.slots]
+        for step in self.steps:
+            for slot in step.inputs:
+                if slot != MISSING and (not found[slot] or found[slot][-1] != step.index):
+                    found[slot].append(step.index)
+        return found
+
+    @cached_property
+    def producers(self) -> list[int | None]:
+        """The step that writes each slot."""
+        found: list[int | None] = [None] * len(self.slots)
+        for step in self.steps:
+            for slot in step.outputs:
+                if slot != UNUSED:
+                    found[slot] = step.index
+        return found
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each slot."""
+        return list(self.slots)
 
 
-def compile_graph(graph: Graph, registry: OpRegistry) -> Program:
-    """Compile; raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow."""
-    validate(graph, allow_cycles=graph.cyclic)
+def compile_graph(
+    graph: Graph,
+    registry: OpRegistry,
+    functions: dict[FunctionKey, Graph] | None = None,
+    captures: tuple[str, ...] = (),
+) -> Program:
+    """Compile; `captures` are names of the outer graph that it reads.
+
+    Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
+    """
+    functions = graph.functions if functions is None else functions
+    compiler = _Compiler(graph, registry, functions, captures)
+    order = range(len(graph.nodes))
+    try:
+        return Program(graph, registry, compiler.slots, compiler.steps(order), None, functions)
+    except (KeyError, _NotInOrder):
+        return _compile_carefully(graph, registry, functions, captures)
+
+
+def _compile_carefully(
+    graph: Graph, registry: OpRegistry, functions: dict[FunctionKey, Graph], captures: tuple[str, ...]
+) -> Program:
+    """For graphs that are not in order, cyclic or wrong; says what is wrong."""
+    validate(graph, captures, allow_cycles=graph.cyclic)
     order = topological_order(graph)
-    groups = components(graph) if order is None else None
+    groups = None if order is not None else components(graph)
     ordered = order if order is not None else [i for group in groups or [] for i in group]
-    slots: dict[str, int] = {}
-    for name in (*graph.inputs, *graph.constants):
-        slots.setdefault(name, len(slots))
+    compiler = _Compiler(graph, registry, functions, captures)
     for i in ordered:
-        for name in graph.nodes[i].outputs:
-            if name:
-                slots.setdefault(name, len(slots))
-    steps = [_step(index, graph.nodes[i], slots, registry, graph) for index, i in enumerate(ordered)]
-    place = {i: index for index, i in enumerate(ordered)}
-    return Program(
-        graph,
-        slots,
-        steps,
-        None if groups is None else [[place[i] for i in group] for group in groups],
-        *_edges(steps, len(slots)),
-    )
-
-
-def _step(index: int, node: Node, slots: Mapping[str, int], registry: OpRegistry, graph: Graph) -> Step:
-    version = graph.opsets.get(node.domain, 0)
-    op_def = registry.lookup(graph.dialect, node.domain, node.op, version)
-    wants = tuple(_wants_value(op_def, i) for i in range(len(node.inputs)))
+        compiler.output_slots(graph.nodes[i])
     try:
-        inputs = tuple(slots[name] if name else MISSING for name in node.inputs)
+        steps = compiler.steps(ordered)
     except KeyError as error:
-        raise ModelError(f"input {error.args[0]!r} is made by no node", node=node.name) from None
-    outputs = tuple(slots[name] if name else MISSING for name in node.outputs)
-    key = (node.domain, node.op, version, len(outputs), _attrs_key(node.attrs))
-    return Step(index, node, op_def, version, inputs, outputs, wants, key)
+        raise ModelError(f"{error.args[0]!r} is made by no node of this graph or of the graphs around it") from None
+    place = {i: index for index, i in enumerate(ordered)}
+    placed = None if groups is None else [[place[i] for i in group] for group in groups]
+    return Program(graph, registry, compiler.slots, steps, placed, functions)
 
 
-def _wants_value(op_def: OpDef | None, index: int) -> bool:
-    return op_def is not None and op_def.rule is not None and op_def.rule.wants_value(index)
+class _NotInOrder(Exception):
+    """A name is made twice, or read before it is made."""
 
 
-def _attrs_key(attributes: Mapping[str, object]) -> Hashable:
-    """Equal for equal attributes; its own for attributes that cannot be compared (subgraphs)."""
-    try:
-        key = tuple(sorted(attributes.items(), key=lambda item: item[0]))
-        hash(key)
-    except TypeError:
-        return id(attributes)
-    return key
+class _Compiler:
+    """Assigns slots and makes steps."""
 
+    def __init__(
+        self,
+        graph: Graph,
+        registry: OpRegistry,
+        functions: dict[FunctionKey, Graph],
+        captures: tuple[str, ...],
+    ) -> None:
+        self.graph = graph
+        self.registry = registry
+        self.functions = functions
+        self.slots: dict[str, int] = {}
+        for name in (*graph.inputs, *graph.constants, *captures):
+            self.slots.setdefault(name, len(self.slots))
+        if len(graph.inputs) != len(set(graph.inputs)):
+            validate(graph, captures)
+        self.operations: dict[tuple[NodeKind, int], Operation] = {}
+        self.prepared = False
 
-def _edges(steps: list[Step], slots: int) -> tuple[list[list[int]], list[int | None]]:
-    """Steps that read each slot, and the step that writes it."""
-    consumers: list[list[int]] = [[] for _ in range(slots)]
-    producers: list[int | None] = [None] * slots
-    for step in steps:
-        for slot in step.inputs:
-            if slot != MISSING and (not consumers[slot] or consumers[slot][-1] != step.index):
-                consumers[slot].append(step.index)
-        for slot in step.outputs:
-            if slot != MISSING:
-                producers[slot] = step.index
-    return consumers, producers
+    def output_slots(self, node: Node) -> None:
+        """Give slots to the outputs of a node ahead of its step, so that readers may come first."""
+        self.prepared = True
+        for name in node.outputs:
+            if name:
+                self.slots.setdefault(name, len(self.slots))
+
+    def steps(self, order: range | list[int]) -> list[Step]:
+        """The steps of the nodes in this order. Raises KeyError for a name that has no slot yet."""
+        slots, operations, prepared = self.slots, self.operations, self.prepared
+        nodes, new = self.graph.nodes, tuple.__new__
+        found: list[Step] = []
+        for index, i in enumerate(order):
+            node = nodes[i]
+            kind, names, made, _ = node
+            operation = operations.get((kind, len(made)))
+            if operation is None:
+                operation = self.operation(kind, len(made))
+            if operation.captures:
+                names = (*names, *operation.captures)
+            inputs = tuple([slots[name] if name else MISSING for name in names])
+            outputs = []
+            for name in made:
+                if not name:
+                    outputs.append(UNUSED)
+                elif name not in slots:
+                    slots[name] = len(slots)
+                    outputs.append(slots[name])
+                elif prepared:
+                    outputs.append(slots[name])
+                else:
+                    raise _NotInOrder
+            found.append(new(Step, (index, node, operation, inputs, tuple(outputs))))
+        for name in self.graph.outputs:
+            if name not in slots:
+                raise _NotInOrder
+        return found
+
+    def operation(self, kind: NodeKind, outputs: int) -> Operation:
+        """What all nodes of a kind do; a kind that is equal in value to an earlier one shares its call."""
+        version = self.graph.opsets.get(kind.domain, 0)
+        op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
+        call = None if op_def is None or op_def.rule is None else Call(op_def, kind.attrs, version, outputs)
+        key = (kind.domain, kind.op, kind.overload)
+        body = key if call is None and key in self.functions else None
+        found = Operation(kind, version, op_def, call, body)
+        captures: dict[str, None] = {}
+        for name, graph in subgraphs(kind):
+            free = tuple(graph.free_names())
+            captures.update(dict.fromkeys(free))
+            found.bodies[name] = compile_graph(graph, self.registry, self.functions, free)
+        found.captures = tuple(captures)
+        self.operations[kind, outputs] = found
+        return found

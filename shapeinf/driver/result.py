@@ -98,9 +98,7 @@ class Result:
     def tensors(self) -> dict[str, TensorInfo]:
         """Every value of the graph by name: inputs, constants and the outputs of all nodes."""
         if self._tensors is None:
-            current = self._inference.current
-            slots = self._inference.program.slots
-            self._tensors = {name: info(current(slot)) for name, slot in slots.items()}
+            self._tensors = infos(self._inference)
         return self._tensors
 
     @property
@@ -112,7 +110,7 @@ class Result:
     def coverage(self) -> Coverage:
         """How much is known."""
         steps = self._inference.program.steps
-        missing = Counter(s.node.op for s in steps if s.op_def is None or s.op_def.rule is None)
+        missing = Counter(s.node.op for s in steps if not s.operation.known)
         made = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
         ranked = [shape for shape in made if shape.dims is not None]
         known = sum(not any(d.is_anonymous for d in shape.symbols()) for shape in ranked)
@@ -130,7 +128,9 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from."""
-        save(self.graph, self.tensors, path)
+        from shapeinf.driver.annotate import annotation
+
+        save(self.graph, annotation(self._inference), path)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other input shapes; visits only the nodes that depend on them.
@@ -145,6 +145,22 @@ class Result:
             if name not in names:
                 raise UnknownNameError("input", name, names)
         return update_inference(self._inference, self._reader, inputs, self._notes)
+
+
+def infos(inference: Inference) -> dict[str, TensorInfo]:
+    """Every value of a program by name; equal types share one record."""
+    table = inference.table
+    if table.epoch != inference.facts.epoch:
+        table.refresh()
+    records: dict[int, TensorInfo] = {}
+    found: dict[str, TensorInfo] = {}
+    numbers, whole = inference.numbers, table.whole
+    for name, slot in inference.program.slots.items():
+        number = whole[numbers[slot]]
+        if number not in records:
+            records[number] = info(table.types[number])
+        found[name] = records[number]
+    return found
 
 
 def info(found: Type | None) -> TensorInfo:

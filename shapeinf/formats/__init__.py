@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
+from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import Graph
 
 
@@ -16,8 +16,8 @@ def load(model: Any) -> Graph:
     return onnx.read(model)
 
 
-def save(graph: Graph, tensors: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+def save(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
     """Write a graph with its inferred shapes, in the format that it was read from."""
     from shapeinf.formats import onnx
 
-    onnx.write(graph, tensors, path)
+    onnx.write(graph, annotation, path)

@@ -1,6 +1,16 @@
 """The graph that every format becomes, its networkx views and its checks."""
 
 from shapeinf.graph.checks import components, topological_order, validate
-from shapeinf.graph.model import Declared, Graph, Node
+from shapeinf.graph.model import Declared, FunctionKey, Graph, Node, NodeKind, subgraphs
 
-__all__ = ["Declared", "Graph", "Node", "components", "topological_order", "validate"]
+__all__ = [
+    "Declared",
+    "FunctionKey",
+    "Graph",
+    "Node",
+    "NodeKind",
+    "components",
+    "subgraphs",
+    "topological_order",
+    "validate",
+]

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from shapeinf.errors import CyclicGraphError, ModelError
 from shapeinf.graph.model import Graph
 
 
-def validate(graph: Graph, *, allow_cycles: bool = False) -> None:
-    """Raise ModelError for duplicate or dangling values, CyclicGraphError for a cycle; O(edges)."""
+def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool = False) -> None:
+    """Raise ModelError for duplicate or dangling values, CyclicGraphError for a cycle; O(edges).
+
+    `captures` are names of the outer graph, which the nodes may read too.
+    """
     made = _producers(graph)
+    outer = set(captures)
     for index, node in enumerate(graph.nodes):
         for name in node.inputs:
-            if name and name not in made:
+            if name and name not in made and name not in outer:
                 raise ModelError(
                     f"input {name!r} is no input, no constant and no node's output", node=label(graph, index)
                 )
     for name in graph.outputs:
-        if name not in made:
+        if name not in made and name not in outer:
             raise ModelError(f"graph output {name!r} is made by no node")
     if not allow_cycles and topological_order(graph) is None:
         cycle = next(group for group in components(graph) if len(group) > 1 or _reads_itself(graph, group[0]))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import attrs
+from attrs import Factory
 
 from shapeinf.lattice import PartialTensor
 
@@ -24,40 +25,115 @@ class Declared:
     kind: Kind = "tensor"
 
 
-@attrs.define(eq=False)
-class Node:
-    """One operation. An empty input or output name is one that is not given.
+@attrs.frozen(eq=False)
+class NodeKind:
+    """What a node does: operator, domain and attributes. Readers share one among equal nodes of a file.
 
-    Attributes are ints, floats, strings, tuples of these, `PartialTensor` or `Graph`.
+    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph` or `Declared`. In the body of a
+    function `references` names the attributes whose value is an attribute of the function.
     """
 
     op: str
+    domain: str = ""
+    attrs: Mapping[str, object] = Factory(dict)
+    overload: str = ""
+    references: Mapping[str, str] = Factory(dict)
+
+
+class Node(NamedTuple):
+    """One operation. An empty input or output name is one that is not given.
+
+    >>> Node.make("Relu", ("x",), ("y",)).op
+    'Relu'
+    """
+
+    kind: NodeKind
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attrs: Mapping[str, object] = attrs.Factory(dict)
     name: str = ""
-    domain: str = ""
+
+    @classmethod
+    def make(
+        cls,
+        op: str,
+        inputs: tuple[str, ...],
+        outputs: tuple[str, ...],
+        attrs: Mapping[str, object] | None = None,
+        name: str = "",
+        domain: str = "",
+    ) -> Node:
+        """A node with a kind of its own."""
+        return cls(NodeKind(op, domain, attrs or {}), inputs, outputs, name)
+
+    @property
+    def op(self) -> str:
+        """The operator."""
+        return self.kind.op
+
+    @property
+    def domain(self) -> str:
+        """The domain of the operator."""
+        return self.kind.domain
+
+    @property
+    def attrs(self) -> Mapping[str, object]:
+        """The attributes that are given."""
+        return self.kind.attrs
+
+    def subgraphs(self) -> Iterator[tuple[str, Graph]]:
+        """The attributes that are graphs, with their names."""
+        return subgraphs(self.kind)
+
+
+def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
+    """The attributes of a kind that are graphs, with their names."""
+    for name, value in kind.attrs.items():
+        if isinstance(value, Graph):
+            yield name, value
+        elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
+            yield from ((f"{name}[{i}]", graph) for i, graph in enumerate(value))
+
+
+FunctionKey = tuple[str, str, str]
+"""Domain, name and overload of a function of a model."""
 
 
 @attrs.define(eq=False)
 class Graph:
     """Nodes, the values they read and write, and what is declared of these.
 
-    `constants` hold known values (contents only of small ones); `opsets` the version of each domain; `cyclic` says
-    that cycles are meant (loops drawn as back edges), not a mistake; `model` is the reader's own object, for writing.
+    `constants` hold known values (contents only of small ones), `unread` gives the contents of those that lie in other
+    files (`external` says that some do); `opsets` the version of each domain; `functions` the bodies of the model's own operators, with `defaults`
+    for their attributes; `cyclic` says that cycles are meant (loops drawn as back edges), not a mistake; `model` is
+    the reader's own object, for writing.
     """
 
     name: str = ""
     dialect: str = ""
-    opsets: dict[str, int] = attrs.Factory(dict)
-    inputs: list[str] = attrs.Factory(list)
-    outputs: list[str] = attrs.Factory(list)
-    nodes: list[Node] = attrs.Factory(list)
-    declared: dict[str, Declared] = attrs.Factory(dict)
-    constants: dict[str, PartialTensor] = attrs.Factory(dict)
+    opsets: dict[str, int] = Factory(dict)
+    inputs: list[str] = Factory(list)
+    outputs: list[str] = Factory(list)
+    nodes: list[Node] = Factory(list)
+    declared: dict[str, Declared] = Factory(dict)
+    constants: dict[str, PartialTensor] = Factory(dict)
+    unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)
+    functions: dict[FunctionKey, Graph] = Factory(dict)
+    defaults: dict[str, object] = Factory(dict)
     cyclic: bool = False
+    external: bool = False
     source: str | None = None
     model: Any = None
+
+    def free_names(self) -> list[str]:
+        """The names that its nodes (and their subgraphs) and outputs read but nothing in it makes, in order."""
+        made = {*self.inputs, *self.constants, *(o for node in self.nodes for o in node.outputs), ""}
+        read: dict[str, None] = {}
+        for node in self.nodes:
+            read.update(dict.fromkeys(node.inputs))
+            for _, graph in node.subgraphs():
+                read.update(dict.fromkeys(graph.free_names()))
+        read.update(dict.fromkeys(self.outputs))
+        return [name for name in read if name not in made]
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """The networkx view; see `views.to_networkx`."""

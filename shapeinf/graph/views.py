@@ -104,7 +104,7 @@ def _node(view: nx.DiGraph[Any], key: Any) -> Node:
     inputs = data.get("inputs")
     if inputs is None:
         inputs = [_outputs(view, before)[0] for before in view.predecessors(key)]
-    return Node(
+    return Node.make(
         str(data["op"]),
         tuple(inputs),
         _outputs(view, key),

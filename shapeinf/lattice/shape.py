@@ -87,7 +87,8 @@ class Shape:
         """All symbols that the dims are made of."""
         if self.dims is None:
             return frozenset()
-        return frozenset().union(*(d.symbols() for d in self.dims if not isinstance(d, int)))
+        found = [d.symbols() for d in self.dims if not isinstance(d, int)]
+        return found[0].union(*found[1:]) if found else frozenset()
 
     def __str__(self) -> str:
         """`[B, 128, 768]`, or `?` for an unknown rank."""

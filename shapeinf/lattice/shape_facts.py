@@ -53,6 +53,7 @@ class ShapeFacts(Facts):
         else:
             for a, b in zip(left.dims, right.dims, strict=True):
                 self.tell_equal(a, b, source)
+        self.epoch += 1
         self._changed()
         return self.canon_shape(left)
 

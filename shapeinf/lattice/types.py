@@ -68,7 +68,8 @@ class PartialTensor(TensorType):
 
     def __init__(self, dtype: str | None, shape: Shape, elements: Iterable[Element] | None) -> None:
         """Raises ValueError when the number of elements does not fit the shape."""
-        super().__init__(dtype, shape)
+        self.dtype = dtype
+        self.shape = shape
         self._elements = None if elements is None else tuple(elements)
         if self._elements is not None and len(self._elements) != _count(shape):
             raise ValueError(f"{len(self._elements)} elements do not fill {shape}")

@@ -1,15 +1,19 @@
 """Operators: their definitions, their rules, and the context that a rule works in."""
 
+from shapeinf.ops.bodies import Body
 from shapeinf.ops.builder import OpDefBuilder, OpDefError
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
-from shapeinf.ops.rule import Floats, Ints, Rule, Value
-from shapeinf.ops.run import Outcome, run_rule
+from shapeinf.ops.rule import Floats, Ints, Operand, Rule, Value, Wants
+from shapeinf.ops.run import Call, Contents, Outcome
 
 __all__ = [
     "ArgDef",
     "AttrDef",
+    "Body",
+    "Call",
+    "Contents",
     "Dialect",
     "Floats",
     "InferenceContext",
@@ -18,9 +22,10 @@ __all__ = [
     "OpDefBuilder",
     "OpDefError",
     "OpRegistry",
+    "Operand",
     "Outcome",
     "Rule",
     "Value",
+    "Wants",
     "default_registry",
-    "run_rule",
 ]

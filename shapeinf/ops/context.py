@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from shapeinf.errors import ShapeError
@@ -40,13 +41,22 @@ class InferenceContext(TensorsMixin):
         super().__init__(op_def, inputs, attributes, facts, site, version, num_outputs)
         self.input_tensors = input_tensors
         self.input_tensors_as_shapes = input_tensors_as_shapes
-        self.requested_tensors: set[int] = set()
-        self.requested_partial_shapes: set[int] = set()
-        self._inputs: dict[int, Shape] = {}
-        self._outputs: dict[int, Shape] = {}
-        self._handles: dict[tuple[str, int], HandleData] = {
-            ("input", i): h for i, h in enumerate(input_handles) if h is not None
-        }
+        if input_handles:
+            self._handles.update((("input", i), h) for i, h in enumerate(input_handles) if h is not None)
+
+    # Most rules use none of these tables, so they are made on first use.
+
+    @cached_property
+    def _inputs(self) -> dict[int, Shape]:
+        return {}
+
+    @cached_property
+    def _outputs(self) -> dict[int, Shape]:
+        return {}
+
+    @cached_property
+    def _handles(self) -> dict[tuple[str, int], HandleData]:
+        return {}
 
     # -- inputs, outputs, attributes ---------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -27,8 +28,16 @@ class TensorsMixin(StructureMixin):
 
     input_tensors: Sequence[Array | None] | None
     input_tensors_as_shapes: Sequence[Shape | None] | None
-    requested_tensors: set[int]
-    requested_partial_shapes: set[int]
+
+    @cached_property
+    def requested_tensors(self) -> set[int]:
+        """Inputs whose contents the rule has asked for."""
+        return set()
+
+    @cached_property
+    def requested_partial_shapes(self) -> set[int]:
+        """Inputs whose contents, as a shape, the rule has asked for."""
+        return set()
 
     def input(self, which: int | str) -> Shape:
         """The shape of an input."""

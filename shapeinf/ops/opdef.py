@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 if TYPE_CHECKING:
+    from shapeinf.graph import Graph
+    from shapeinf.lattice import Type
     from shapeinf.ops.rule import Rule
+
+
+Expansion = Callable[[Mapping[str, object], "Sequence[Type | None]", int], "Graph | None"]
 
 
 @attrs.frozen
@@ -46,7 +51,11 @@ class AttrDef:
 
 @attrs.frozen(eq=False)
 class OpDef:
-    """An operator of one dialect and domain, from version `since` on; `rule` is its shape function."""
+    """An operator of one dialect and domain, from version `since` on; `rule` is its shape function.
+
+    An operator without a rule may be defined in terms of others: `expand(attributes, inputs, outputs)` gives the graph
+    that does the same, for inputs of these types and so many outputs, or None where there is none.
+    """
 
     name: str
     dialect: str = ""
@@ -58,6 +67,7 @@ class OpDef:
     stateful: bool = False
     deprecated: bool = False
     rule: Rule | None = None
+    expand: Expansion | None = None
 
     def output(self, index: int) -> ArgDef | None:
         """The definition of an output by position; a variadic one covers all that follow."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
@@ -17,14 +18,25 @@ Floats = tuple[float, ...]
 Value = PartialTensor
 """Annotation of an input whose known contents a rule wants."""
 
+Operand = Annotated[PartialTensor, "together"]
+"""Annotation of an input whose contents a rule wants only where all such inputs have some (element-wise operators)."""
+
+
+class Wants(enum.Enum):
+    """What a rule wants to see of an input."""
+
+    SHAPE = enum.auto()
+    OPERAND = enum.auto()
+    VALUE = enum.auto()
+    TYPE = enum.auto()
+
 
 @attrs.frozen
 class Param:
     """One input of a rule."""
 
     name: str
-    wants_value: bool
-    wants_type: bool
+    wants: Wants
     optional: bool
     variadic: bool
 
@@ -48,7 +60,7 @@ class Rule:
     @classmethod
     def of(cls, function: Callable[..., object]) -> Rule:
         """Inspect a shape function."""
-        hints = typing.get_type_hints(function)
+        hints = typing.get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]
         params, attributes, renamed = [], {}, {}
         for p in parameters:
@@ -71,24 +83,21 @@ class Rule:
             return self.params[index]
         return self.params[-1] if self.variadic else None
 
-    def wants_value(self, index: int) -> bool:
-        """Whether the contents of an input matter to the rule (a raw rule may ask for any)."""
+    def wants(self, index: int) -> Wants:
+        """What matters to the rule of an input by position (a raw rule may ask for anything)."""
         param = self.param(index)
-        return self.raw or (param is not None and (param.wants_value or param.wants_type))
+        return Wants.TYPE if self.raw else Wants.SHAPE if param is None else param.wants
 
     def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
         """The positional arguments for these inputs; raises ShapeError for a missing or superfluous one."""
-        if len(inputs) > len(self.params) and not self.variadic:
-            extra = [t for t in inputs[len(self.params) :] if t is not None]
-            if extra:
-                raise ShapeError(f"takes at most {len(self.params)} inputs, got {len(inputs)}")
-            inputs = inputs[: len(self.params)]
-        args = []
-        for index, found in enumerate(inputs):
-            param = self.param(index)
-            assert param is not None
-            args.append(_argument(param, found))
-        for param in self.params[len(inputs) :]:
+        params = self.params
+        if len(inputs) > len(params) and not self.variadic:
+            if any(t is not None for t in inputs[len(params) :]):
+                raise ShapeError(f"takes at most {len(params)} inputs, got {len(inputs)}")
+            inputs = inputs[: len(params)]
+        last = len(params) - 1
+        args = [_argument(params[i if i < last else last], found) for i, found in enumerate(inputs)]
+        for param in params[len(inputs) :]:
             if not param.variadic:
                 args.append(_argument(param, None))
         return args
@@ -105,16 +114,16 @@ class Rule:
 
 
 def _param(p: inspect.Parameter, hint: object) -> Param:
-    members = typing.get_args(hint) or (hint,)
-    wants_value = PartialTensor in members
-    wants_type = SequenceType in members or TensorType in members
-    return Param(
-        p.name,
-        wants_value and not wants_type,
-        wants_type,
-        p.default is None,
-        p.kind is inspect.Parameter.VAR_POSITIONAL,
-    )
+    members = (hint,) if hasattr(hint, "__metadata__") else typing.get_args(hint)
+    wants = Wants.SHAPE
+    members = members or (hint,)
+    if SequenceType in members or TensorType in members:
+        wants = Wants.TYPE
+    elif Operand in members:
+        wants = Wants.OPERAND
+    elif PartialTensor in members:
+        wants = Wants.VALUE
+    return Param(p.name, wants, p.default is None, p.kind is inspect.Parameter.VAR_POSITIONAL)
 
 
 def _argument(param: Param, found: Type | None) -> Any:
@@ -122,10 +131,11 @@ def _argument(param: Param, found: Type | None) -> Any:
         if param.optional or param.variadic:
             return None
         raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
-    if param.wants_type:
+    wants = param.wants
+    if wants is Wants.TYPE:
         return found
     if not isinstance(found, TensorType):
         raise ShapeError(f"input {param.name!r} must be a tensor, not {found!r}", code="S104")
-    if param.wants_value:
-        return found if isinstance(found, PartialTensor) else PartialTensor(found.dtype, found.shape, None)
-    return found.shape
+    if wants is Wants.SHAPE:
+        return found.shape
+    return found if isinstance(found, PartialTensor) else PartialTensor(found.dtype, found.shape, None)

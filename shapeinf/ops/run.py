@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 
 import attrs
 
 from shapeinf.errors import NotKnown
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, OpDef
+from shapeinf.ops.rule import Wants
 
 
 @attrs.frozen
@@ -20,83 +23,118 @@ class Outcome:
     to its site, so it must not be reused for another node.
     """
 
-    types: list[Type]
+    types: Sequence[Type]
     unknown: str | None
     fresh: bool
 
 
-def run_rule(
-    op_def: OpDef,
-    inputs: Sequence[Type | None],
-    attributes: Mapping[str, object],
-    *,
-    facts: ShapeFacts,
-    site: str,
-    version: int = 0,
-    outputs: int = 1,
-) -> Outcome:
-    """Call the rule of an operator that has one.
+class Contents(enum.Enum):
+    """Which inputs' contents a call depends on: none, any that it asks for, or all operands' together."""
 
-    Raises ShapeError when a law of the operator is broken. NotKnown inside the rule gives outputs of unknown shape.
-    """
-    rule = op_def.rule
-    assert rule is not None
-    c = InferenceContext(op_def, inputs, attributes, facts, site, version, outputs)
-    variables = TypeVariables(op_def, inputs, attributes)
-    try:
-        if rule.raw:
-            rule.function(c)
-            found: object = tuple(c.output(i) for i in range(outputs))
-        else:
-            found = rule.function(c, *rule.arguments(inputs), **rule.keywords(attributes))
-    except NotKnown as unknown:
-        types = [variables.fill(TensorType(None, Shape.unknown()), i) for i in range(outputs)]
-        return Outcome(types, unknown.reason, True)
-    given = found if isinstance(found, tuple) else (found,)
-    types = [variables.fill(given[i] if i < len(given) else None, i) for i in range(outputs)]
-    return Outcome(types, None, c.made_fresh)
+    NONE = enum.auto()
+    ANY = enum.auto()
+    TOGETHER = enum.auto()
 
 
-class TypeVariables:
-    """The element types of one call, solved from its inputs and attributes."""
+class Call:
+    """An operator with its attributes, ready to be called on inputs; made once for all equal nodes of a program."""
 
-    def __init__(self, op_def: OpDef, inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> None:
-        """Reads each input's type against the definition of that input."""
+    def __init__(self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, outputs: int = 1) -> None:
+        """For an operator that has a rule."""
+        assert op_def.rule is not None
         self.op_def = op_def
+        self.rule = op_def.rule
         self.attributes = attributes
-        self.known: dict[str, str] = {}
-        for index, found in enumerate(inputs):
-            arg = op_def.input(index)
-            while isinstance(found, SequenceType):
-                found = found.element
-            if arg is not None and arg.type_attr is not None and isinstance(found, TensorType) and found.dtype:
-                self.known.setdefault(arg.type_attr, found.dtype)
+        self.version = version
+        self.outputs = outputs
+        self.contents = _contents(op_def)
+        self._keywords: dict[str, object] | None = None
+        self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(outputs)]
 
-    def of(self, arg: ArgDef | None) -> str | None:
-        """The element type of an output, None when nothing says it."""
-        if arg is None:
-            return None
-        if arg.type is not None:
-            return arg.type
-        named = self.attributes.get(arg.type_attr or "")
-        return self.known.get(arg.type_attr or "") or (named if isinstance(named, str) else None)
+    def run(
+        self,
+        inputs: Sequence[Type | None],
+        facts: ShapeFacts,
+        site: str,
+        bodies: Mapping[str, Body] | None = None,
+    ) -> Outcome:
+        """Call the rule.
 
-    def fill(self, found: object, index: int) -> Type:
-        """An output as a Type: a Shape gets the element type, a dtype of None is filled in."""
-        arg = self.op_def.output(index)
+        Raises ShapeError when a law of the operator is broken. NotKnown in the rule gives outputs of unknown shape.
+        """
+        c = InferenceContext(self.op_def, inputs, self.attributes, facts, site, self.version, self.outputs)
+        if bodies is not None:
+            c.bodies = bodies
+        rule = self.rule
+        try:
+            if rule.raw:
+                rule.function(c)
+                found: object = tuple(c.output(i) for i in range(self.outputs))
+            else:
+                if self._keywords is None:
+                    self._keywords = rule.keywords(self.attributes)
+                found = rule.function(c, *rule.arguments(inputs), **self._keywords)
+        except NotKnown as unknown:
+            types = [self.filled(None, i, inputs) for i in range(self.outputs)]
+            return Outcome(types, unknown.reason, True)
+        given = found if isinstance(found, tuple) else (found,)
+        types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
+        return Outcome(types, None, c.made_fresh)
+
+    def filled(self, found: object, index: int, inputs: Sequence[Type | None]) -> Type:
+        """An output as a Type: a Shape gets the element type of its definition, a dtype of None is filled in."""
+        if isinstance(found, TensorType):
+            if found.dtype is not None:
+                return found
+            dtype = self._fixed[index] or _variable_dtype(self.op_def, index, inputs)
+            return dtype_filled(found, dtype)
         if found is None:
             found = Shape.unknown()
         if isinstance(found, Shape):
-            if arg is not None and arg.kind in _KINDS:
-                return _KINDS[arg.kind](TensorType(self.of(arg), found))
-            return TensorType(self.of(arg), found)
-        if isinstance(found, PartialTensor):
-            return found if found.dtype else PartialTensor(self.of(arg), found.shape, found.elements)
-        if isinstance(found, TensorType):
-            return found if found.dtype else TensorType(self.of(arg), found.shape)
+            dtype = self._fixed[index] or _variable_dtype(self.op_def, index, inputs)
+            arg = self.op_def.output(index)
+            tensor = PartialTensor(dtype, found, None)
+            return _KINDS[arg.kind](tensor) if arg is not None and arg.kind in _KINDS else tensor
         if isinstance(found, SequenceType):
             return found
         raise TypeError(f"a rule returned {found!r}; it must return Shapes or types")
 
 
 _KINDS = {"sequence": SequenceType, "optional": OptionalType}
+
+
+def dtype_filled(found: TensorType, dtype: str | None) -> TensorType:
+    """The tensor with an element type."""
+    return PartialTensor(dtype, found.shape, found.elements)
+
+
+def _contents(op_def: OpDef) -> Contents:
+    rule = op_def.rule
+    assert rule is not None
+    wanted = {p.wants for p in rule.params}
+    if rule.raw or Wants.VALUE in wanted or Wants.TYPE in wanted:
+        return Contents.ANY
+    return Contents.TOGETHER if Wants.OPERAND in wanted else Contents.NONE
+
+
+def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object]) -> str | None:
+    """The element type that an output has whatever the inputs are."""
+    if arg is None:
+        return None
+    named = attributes.get(arg.type_attr or "")
+    return arg.type or (named if isinstance(named, str) else None)
+
+
+def _variable_dtype(op_def: OpDef, index: int, inputs: Sequence[Type | None]) -> str | None:
+    """The element type of the first input that shares the output's type variable."""
+    output = op_def.output(index)
+    variable = None if output is None else output.type_attr
+    if variable is None:
+        return None
+    for position, found in enumerate(inputs):
+        arg = op_def.input(position)
+        while isinstance(found, SequenceType):
+            found = found.element
+        if arg is not None and arg.type_attr == variable and isinstance(found, TensorType) and found.dtype:
+            return found.dtype
+    return None

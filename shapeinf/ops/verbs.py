@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 from typing import NoReturn, overload
 
 from shapeinf.algebra import Dim, Dimension, Interval
@@ -18,11 +19,16 @@ from shapeinf.lattice import (
     broadcast_dim,
     merge_shape,
 )
+from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
 
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
+
+    made_fresh = False
+    bodies: Mapping[str, Body] = MappingProxyType({})
+    _relaxed = 0
 
     def __init__(
         self,
@@ -42,8 +48,6 @@ class RuleContext:
         self.site = site
         self.version = version
         self.num_outputs = num_outputs
-        self.made_fresh = False
-        self._relaxed = 0
 
     # -- telling -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ def graph_of(op, inputs, attrs=None, outputs=("y",)):
         opsets={"": 18},
         inputs=list(inputs),
         outputs=list(outputs),
-        nodes=[Node(op, tuple(inputs), tuple(outputs), attrs or {}, "n")],
+        nodes=[Node.make(op, tuple(inputs), tuple(outputs), attrs or {}, "n")],
         declared={name: Declared(dtype, dims) for name, (dtype, dims) in inputs.items()},
     )
 
@@ -48,7 +48,7 @@ def test_huge_ranks_are_unknown(op, inputs, attrs):
 def test_huge_contents_are_not_made(op, constants, shape):
     names = [f"c{i}" for i in range(len(constants))]
     graph = graph_of(op, {})
-    graph.nodes = [Node(op, tuple(names), ("y",), {}, "n")]
+    graph.nodes = [Node.make(op, tuple(names), ("y",), {}, "n")]
     graph.constants = {
         name: PartialTensor("int64", Shape(() if dims == () else (dims,)), values)
         for name, (dims, values) in zip(names, constants, strict=True)

@@ -17,7 +17,9 @@ def onnx_graph(nodes, inputs, constants=(), outputs=("y",)):
         opsets={"": 18},
         inputs=list(inputs),
         outputs=list(outputs),
-        nodes=[Node(op, tuple(ins), tuple(outs), attrs, f"{op}_{i}") for i, (op, ins, outs, attrs) in enumerate(nodes)],
+        nodes=[
+            Node.make(op, tuple(ins), tuple(outs), attrs, f"{op}_{i}") for i, (op, ins, outs, attrs) in enumerate(nodes)
+        ],
         declared={name: Declared("float32", dims) for name, dims in inputs.items()},
         constants={name: PartialTensor("float32", Shape(dims), None) for name, dims in dict(constants).items()},
     )
@@ -99,10 +101,10 @@ def double(c: InferenceContext, x: Shape) -> Shape:
 
 def while_loop(body):
     nodes = [
-        Node("Merge", ("x", "next"), ("head",), name="merge"),
-        Node(body, ("head",), ("body",), name="body"),
-        Node("Same", ("body",), ("next",), name="next_iteration"),
-        Node("Same", ("head",), ("y",), name="exit"),
+        Node.make("Merge", ("x", "next"), ("head",), name="merge"),
+        Node.make(body, ("head",), ("body",), name="body"),
+        Node.make("Same", ("body",), ("next",), name="next_iteration"),
+        Node.make("Same", ("head",), ("y",), name="exit"),
     ]
     return Graph(
         dialect="toy",

@@ -1,6 +1,6 @@
 """ONNX files in and out."""
 
-from shapeinf.formats.onnx.reader import read
+from shapeinf.formats.onnx.source import read
 from shapeinf.formats.onnx.writer import write
 
 __all__ = ["read", "write"]

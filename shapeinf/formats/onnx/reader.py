@@ -1,134 +1,116 @@
-"""ONNX protobufs to `Graph`. No shape rule in here; payloads of large tensors are never decoded."""
+"""ONNX protobuf objects to `Graph`, and the parts of that which the scanner of files shares. No shape rule in here."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
 import onnx
-from google.protobuf.message import DecodeError
 
-from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.onnx.names import DTYPE_NAMES
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 
 MAX_NESTING = 32
+MAX_FRACTIONS = 64
+"""Contents of tensors of floats and narrow ints are kept up to this many elements: they are scales, seldom shapes."""
+
 _DEFAULT_DOMAIN = "ai.onnx"
+_SHAPE_DTYPES = frozenset({"int64", "int32", "bool", "string"})
 
 
-def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph:
-    """Read a path, bytes, a `ModelProto` or an `onnx_ir.Model`.
-
-    Raises UnknownFormatError for what is no ONNX file, ModelError for a file that is cut off or malformed.
-    """
-    if isinstance(model, onnx.ModelProto):
-        return _graph_of(model, None)
-    if isinstance(model, bytes):
-        return _graph_of(_parse(model, "the given bytes"), None)
-    if isinstance(model, (str, os.PathLike)):
-        path = os.fspath(model)
-        return _graph_of(_parse(_bytes_of(path), path), path)
-    if type(model).__module__.startswith("onnx_ir"):
-        import onnx_ir
-
-        return _graph_of(onnx_ir.to_proto(model), None)
-    raise UnknownFormatError(f"a {type(model).__name__} is no model that shapeinf can read")
-
-
-def _bytes_of(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
-
-
-def _parse(data: bytes, where: str) -> onnx.ModelProto:
-    if not data:
-        raise UnknownFormatError("is empty (0 bytes)", node=where)
-    if _is_text(data):
-        raise UnknownFormatError(f"is a text file, not an ONNX protobuf; it starts with {data[:24]!r}", node=where)
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(data)
-    except DecodeError as error:
-        cause = f"is not a whole ONNX protobuf ({len(data)} bytes): it is cut off or damaged"
-        raise ModelError(cause, node=where) from error
-    if not model.HasField("graph"):
-        raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(data)} bytes)", node=where)
-    return model
-
-
-def _is_text(data: bytes) -> bool:
-    head = data[:256]
-    return b"\0" not in head and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head)
-
-
-def _graph_of(model: onnx.ModelProto, path: str | None) -> Graph:
-    opsets = {_domain(entry.domain): entry.version for entry in model.opset_import}
-    graph = _read_graph(model.graph, opsets, 0)
-    graph.source = path
+def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
+    """The graph of a whole model; small external tensors are read from `folder`."""
+    opsets = {domain_of(entry.domain): entry.version for entry in model.opset_import}
+    graph = read_graph(model.graph, opsets, 0, folder)
+    for function in model.functions:
+        key, body = read_function(function)
+        graph.functions.setdefault(key, body)
     graph.model = model
-    _check_domains(graph)
-    return graph
+    graph.external = any(_is_external(t) for t in model.graph.initializer)
+    return finish_model(graph)
 
 
-def _domain(name: str) -> str:
+def domain_of(name: str) -> str:
+    """The domain as shapeinf writes it: empty for ONNX's own."""
     return "" if name == _DEFAULT_DOMAIN else name
 
 
-def _check_domains(graph: Graph) -> None:
-    for node in graph.nodes:
-        if node.domain not in graph.opsets:
-            shown = node.domain or _DEFAULT_DOMAIN
-            raise ModelError(f"the model imports no opset for the domain {shown!r} of {node.op}", node=node.name)
+def finish_model(graph: Graph) -> Graph:
+    """Check what only a whole model can be wrong about. Raises ModelError for a domain without an opset."""
+    for kind in {node.kind for node in graph.nodes}:
+        if kind.domain not in graph.opsets:
+            shown = kind.domain or _DEFAULT_DOMAIN
+            name = next(node.name for node in graph.nodes if node.kind is kind)
+            raise ModelError(f"the model imports no opset for the domain {shown!r} of {kind.op}", node=name)
+    return graph
 
 
-def _read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int) -> Graph:
+def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, folder: str | None = None) -> Graph:
+    """A GraphProto."""
     if depth > MAX_NESTING:
         raise LimitError(f"subgraphs nest deeper than {MAX_NESTING}", node=proto.name)
     graph = Graph(name=proto.name, dialect="onnx", opsets=opsets)
     for initializer in proto.initializer:
         graph.constants[initializer.name] = read_tensor(initializer)
+        if _is_external(initializer) and wants_contents(DTYPE_NAMES.get(initializer.data_type), initializer.dims):
+            graph.unread[initializer.name] = _later(initializer, folder)
     for sparse in proto.sparse_initializer:
-        dtype = DTYPE_NAMES.get(sparse.values.data_type)
-        graph.constants[sparse.values.name] = PartialTensor(dtype, Shape(sparse.dims), None)
-    for value in (*proto.input, *proto.value_info, *proto.output):
-        declared = read_type(value.type)
-        if declared is not None:
-            graph.declared.setdefault(value.name, declared)
+        name, tensor = read_sparse(sparse)
+        graph.constants[name] = tensor
     graph.inputs = [value.name for value in proto.input]
     graph.outputs = [value.name for value in proto.output]
     graph.nodes = [_read_node(node, opsets, depth) for node in proto.node]
-    _check_initializers(graph)
+    return finish_graph(graph, ((v.name, read_type(v.type)) for v in (*proto.input, *proto.value_info, *proto.output)))
+
+
+def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) -> Graph:
+    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow."""
+    table = graph.declared
+    for name, one in declared:
+        if one is not None:
+            table.setdefault(name, one)
+    for name in graph.inputs:
+        if name in graph.constants and name in table:
+            _check_initializer(name, graph.constants[name], table[name])
     return graph
 
 
-def _check_initializers(graph: Graph) -> None:
-    for name in graph.inputs:
-        constant, declared = graph.constants.get(name), graph.declared.get(name)
-        if constant is None or declared is None or declared.dims is None:
-            continue
-        dims = constant.shape.require()
-        same = len(dims) == len(declared.dims) and all(
-            not isinstance(d, int) or d == c for d, c in zip(declared.dims, dims, strict=True)
-        )
-        if not same:
-            raise ModelError(
-                f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}", node=name
-            )
+def _check_initializer(name: str, constant: PartialTensor, declared: Declared) -> None:
+    if declared.dims is None:
+        return
+    dims = constant.shape.require()
+    same = len(dims) == len(declared.dims) and all(
+        not isinstance(d, int) or d == c for d, c in zip(declared.dims, dims, strict=True)
+    )
+    if not same:
+        law = f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}"
+        raise ModelError(law, node=name)
 
 
 def _read_node(proto: onnx.NodeProto, opsets: dict[str, int], depth: int) -> Node:
-    attributes = {a.name: _read_attribute(a, opsets, depth) for a in proto.attribute if not a.ref_attr_name}
-    return Node(proto.op_type, tuple(proto.input), tuple(proto.output), attributes, proto.name, _domain(proto.domain))
+    values = {a.name: read_attribute(a, opsets, depth) for a in proto.attribute if not a.ref_attr_name}
+    references = {a.name: a.ref_attr_name for a in proto.attribute if a.ref_attr_name}
+    kind = NodeKind(proto.op_type, domain_of(proto.domain), values, proto.overload, references)
+    return Node(kind, tuple(proto.input), tuple(proto.output), proto.name)
 
 
-def _read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int) -> object:
+def read_function(proto: onnx.FunctionProto) -> tuple[FunctionKey, Graph]:
+    """A FunctionProto: its key and its body."""
+    opsets = {domain_of(entry.domain): entry.version for entry in proto.opset_import}
+    body = Graph(proto.name, "onnx", opsets, list(proto.input), list(proto.output))
+    body.nodes = [_read_node(node, opsets, 0) for node in proto.node]
+    body.defaults = {a.name: read_attribute(a, opsets, 0) for a in proto.attribute_proto}
+    key = domain_of(proto.domain), proto.name, proto.overload
+    return key, finish_graph(body, ((v.name, read_type(v.type)) for v in proto.value_info))
+
+
+def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 0) -> object:
+    """The value of an AttributeProto."""
     kinds = onnx.AttributeProto
     if a.type == kinds.INT:
         return a.i
@@ -145,14 +127,25 @@ def _read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int) 
     if a.type == kinds.TENSOR:
         return read_tensor(a.t)
     if a.type == kinds.GRAPH:
-        return _read_graph(a.g, opsets, depth + 1)
+        return read_graph(a.g, opsets, depth + 1)
     if a.type == kinds.GRAPHS:
-        return tuple(_read_graph(g, opsets, depth + 1) for g in a.graphs)
+        return tuple(read_graph(g, opsets, depth + 1) for g in a.graphs)
     if a.type == kinds.SPARSE_TENSOR:
-        return PartialTensor(DTYPE_NAMES.get(a.sparse_tensor.values.data_type), Shape(a.sparse_tensor.dims), None)
+        return read_sparse(a.sparse_tensor)[1]
     if a.type == kinds.TYPE_PROTO:
         return read_type(a.tp)
     return None
+
+
+def wants_contents(dtype: str | None, dims: Sequence[int]) -> bool:
+    """Whether the contents of a constant are worth keeping: small, and more likely a shape than a weight."""
+    if dtype is None:
+        return False
+    return prod(dims) <= (MAX_ELEMENTS if dtype in _SHAPE_DTYPES else MAX_FRACTIONS)
+
+
+def _is_external(proto: onnx.TensorProto) -> bool:
+    return proto.data_location == onnx.TensorProto.EXTERNAL
 
 
 def read_tensor(proto: onnx.TensorProto) -> PartialTensor:
@@ -161,17 +154,48 @@ def read_tensor(proto: onnx.TensorProto) -> PartialTensor:
     if any(d < 0 for d in dims):
         raise ModelError(f"a tensor has the negative dims {list(dims)}", node=proto.name)
     dtype = DTYPE_NAMES.get(proto.data_type)
-    external = proto.data_location == onnx.TensorProto.EXTERNAL
-    if external or dtype is None or prod(dims) > MAX_ELEMENTS:
+    if _is_external(proto) or not wants_contents(dtype, dims):
         return PartialTensor(dtype, Shape(dims), None)
+    return _with_contents(proto, dtype, dims, "")
+
+
+def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[int], folder: str) -> PartialTensor:
     try:
-        array = onnx.numpy_helper.to_array(proto)
+        array = onnx.numpy_helper.to_array(proto, folder)
     except (ValueError, TypeError) as error:
         raise ModelError(f"the tensor's data do not fit its shape {list(dims)}: {error}", node=proto.name) from error
     elements = PartialTensor.from_array(array).elements
     if dtype == "string" and elements is not None:
         elements = tuple(e.decode("utf-8", "replace") if isinstance(e, bytes) else e for e in elements)
     return PartialTensor(dtype, Shape(dims), elements)
+
+
+def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor]:
+    return lambda: external_contents(proto.SerializeToString(), folder)
+
+
+def external_contents(data: bytes, folder: str | None) -> PartialTensor:
+    """A small tensor whose payload lies in another file of the model's folder.
+
+    Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder.
+    """
+    proto = onnx.TensorProto.FromString(data)
+    dtype, dims = DTYPE_NAMES.get(proto.data_type), tuple(proto.dims)
+    location = next((entry.value for entry in proto.external_data if entry.key == "location"), "")
+    if folder is None or not location:
+        return PartialTensor(dtype, Shape(dims), None)
+    root = os.path.realpath(folder)
+    path = os.path.realpath(os.path.join(root, location))
+    if os.path.commonpath((root, path)) != root:
+        raise ModelError(f"its data lie outside the model's folder: {location!r}", node=proto.name)
+    if not os.path.isfile(path):
+        return PartialTensor(dtype, Shape(dims), None)
+    return _with_contents(proto, dtype, dims, root)
+
+
+def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:
+    """A sparse tensor: name, dtype and shape."""
+    return proto.values.name, PartialTensor(DTYPE_NAMES.get(proto.values.data_type), Shape(proto.dims), None)
 
 
 def read_type(proto: onnx.TypeProto) -> Declared | None:

@@ -1,87 +1,247 @@
-"""An ONNX model annotated with inferred shapes. Weights are neither opened nor changed."""
+"""An ONNX model annotated with inferred shapes: its own bytes, with other `value_info` and output types between them.
+
+Weights are neither decoded nor changed, so a file of any size can be annotated.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from mmap import ACCESS_READ, mmap
 
 import onnx
 
-from shapeinf.algebra import Dimension, format_dim
+from shapeinf.algebra import format_dim
 from shapeinf.errors import ModelError
+from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.reader import domain_of
+from shapeinf.formats.onnx.source import TEXT_FORMATS
+from shapeinf.formats.onnx.wire import BYTES, Buffer, encoded_varint, fields, tagged
 from shapeinf.graph import Graph
-from shapeinf.lattice import Shape
+
+Piece = bytes | tuple[int, int]
+"""New bytes, or a range of the original."""
 
 
-class Info(Protocol):
-    """What the writer needs to know of a value."""
+def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
+    """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
-    @property
-    def dtype(self) -> str | None:
-        """Element type."""
-
-    @property
-    def shape(self) -> Shape:
-        """Inferred shape."""
-
-    @property
-    def kind(self) -> str:
-        """tensor, sequence, optional or map."""
-
-
-def write(graph: Graph, tensors: Mapping[str, Info], path: str | os.PathLike[str]) -> None:
-    """Write the model that `graph` was read from, with `value_info` and outputs filled in.
-
-    Declarations of inputs stay as they are. Raises ModelError for a graph that was not read from an ONNX model.
+    Declarations of inputs stay as they are. The file appears whole or not at all. Raises ModelError for a graph that
+    was not read from an ONNX model, and where the copy would lose weights that lie in files beside the original.
     """
-    if not isinstance(graph.model, onnx.ModelProto):
+    if graph.external and graph.source is not None:
+        _check_folder(graph.source, path)
+    model = graph.model
+    if isinstance(model, onnx.ModelProto):
+        _write(_serialized(model), graph, annotation, path)
+    elif isinstance(model, bytes):
+        _write(model, graph, annotation, path)
+    elif graph.source is not None:
+        with open(graph.source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+            _write(mapped, graph, annotation, path)
+    else:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to annotate")
-    model = onnx.ModelProto()
-    model.CopyFrom(graph.model)
-    known = {value.name for value in (*model.graph.input, *model.graph.output)}
-    del model.graph.value_info[:]
-    for node in model.graph.node:
-        for name in node.output:
-            if name and name not in known and name in tensors:
-                _describe(model.graph.value_info.add(name=name).type, tensors[name])
-    for output in model.graph.output:
-        if output.name in tensors:
-            _describe(output.type, tensors[output.name])
-    _keep_external_data(graph, path)
-    with open(path, "wb") as file:
-        file.write(model.SerializeToString())
 
 
-def _keep_external_data(graph: Graph, path: str | os.PathLike[str]) -> None:
+def _serialized(model: onnx.ModelProto) -> bytes:
+    try:
+        return model.SerializeToString()
+    except ValueError as error:
+        raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
+
+
+def _check_folder(source: str, path: str | os.PathLike[str]) -> None:
     """External data are named relative to the model: the copy must lie beside the original."""
-    external = any(t.data_location == onnx.TensorProto.EXTERNAL for t in graph.model.graph.initializer)
-    if not external or graph.source is None:
-        return
-    here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (graph.source, path))
+    here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (source, path))
     if here != there:
-        raise ModelError(
-            f"its weights lie in other files beside {graph.source}: save into the same folder", node=str(path)
-        )
+        raise ModelError(f"its weights lie in other files beside {source}: save into the same folder", node=str(path))
 
 
-def _describe(proto: onnx.TypeProto, info: Info) -> None:
-    if info.kind == "map" or info.dtype is None:
+def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
+    pieces = list(_model(buffer, graph, annotation))
+    if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
+        whole = onnx.ModelProto.FromString(b"".join(_bytes_of(buffer, pieces)))
+        onnx.save_model(whole, os.fspath(path), format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
-    if info.kind == "sequence":
-        proto = proto.sequence_type.elem_type
-    elif info.kind == "optional":
-        proto = proto.optional_type.elem_type
-    proto.tensor_type.elem_type = DTYPE_NUMBERS[info.dtype]
-    if info.shape.dims is None:
-        return
-    proto.tensor_type.shape.Clear()
-    proto.tensor_type.shape.SetInParent()
-    for d in info.shape.dims:
-        dim = proto.tensor_type.shape.dim.add()
-        if isinstance(d, Dimension):
-            if not d.is_anonymous:
-                dim.dim_param = d.name if d.is_symbol else format_dim(d)
+    temporary = f"{os.fspath(path)}.part"
+    try:
+        with open(temporary, "wb") as file:
+            file.writelines(_bytes_of(buffer, pieces))
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def _bytes_of(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:
+    with memoryview(buffer) as view:
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                yield piece
+            else:
+                with view[piece[0] : piece[1]] as part:
+                    yield part
+
+
+def _size(pieces: list[Piece]) -> int:
+    return sum(len(piece) if isinstance(piece, bytes) else piece[1] - piece[0] for piece in pieces)
+
+
+def _message(number: int, pieces: list[Piece]) -> list[Piece]:
+    return [tagged(number, BYTES) + encoded_varint(_size(pieces)), *pieces]
+
+
+def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Piece]:
+    """The pieces of a ModelProto."""
+    writer = _Writer(buffer)
+    before = 0
+    for number, kind, start, end in fields(buffer, 0, len(buffer)):
+        if kind == BYTES and number == 7:
+            yield from _message(7, writer.graph(start, end, graph, annotation))
+        elif kind == BYTES and number == 25:
+            yield from _message(25, writer.function(start, end, annotation))
         else:
-            dim.dim_value = d
+            yield before, end
+        before = end
+
+
+class _Writer:
+    """Encodes each type once."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.types: dict[int, bytes] = {}
+
+    def graph(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
+        """A GraphProto: all but what is declared of node outputs stays."""
+        tensors = annotation.tensors
+        made = [name for node in graph.nodes for name in node.outputs if name in tensors]
+        known = {name for name in made if tensors[name].dtype is not None}
+        outputs = set(graph.outputs)
+        pieces: list[Piece] = []
+        node = 0
+        copied = before = pos
+        for number, kind, start, stop in fields(self.buffer, pos, end):
+            changed: list[Piece] | None = None
+            if number == 1 and kind == BYTES:
+                bodies = annotation.bodies.get(graph.nodes[node].outputs) if annotation.bodies else None
+                if bodies is not None:
+                    changed = _message(1, self.node(start, stop, dict(graph.nodes[node].subgraphs()), bodies))
+                node += 1
+            elif number == 12 and kind == BYTES:
+                changed = self.output(start, stop, tensors)
+            elif number == 13 and kind == BYTES and self.name(start, stop) in known:
+                changed = []
+            if changed is not None:
+                if before > copied:
+                    pieces.append((copied, before))
+                pieces += changed
+                copied = stop
+            before = stop
+        if before > copied:
+            pieces.append((copied, before))
+        values = (self.value(13, name, tensors[name]) for name in made if name in known and name not in outputs)
+        return [*pieces, b"".join(values)]
+
+    def node(self, pos: int, end: int, graphs: Mapping[str, Graph], bodies: Mapping[str, Annotation]) -> list[Piece]:
+        """A NodeProto with annotated subgraphs."""
+        pieces: list[Piece] = []
+        before = pos
+        for number, kind, start, stop in fields(self.buffer, pos, end):
+            name = self.name(start, stop) if number == 5 and kind == BYTES else ""
+            if name in bodies and name in graphs:
+                pieces += _message(5, self.attribute(start, stop, graphs[name], bodies[name]))
+            else:
+                pieces.append((before, stop))
+            before = stop
+        return pieces
+
+    def attribute(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
+        """An AttributeProto that holds a graph."""
+        pieces: list[Piece] = []
+        before = pos
+        for number, kind, start, stop in fields(self.buffer, pos, end):
+            if number == 6 and kind == BYTES:
+                pieces += _message(6, self.graph(start, stop, graph, annotation))
+            else:
+                pieces.append((before, stop))
+            before = stop
+        return pieces
+
+    def function(self, pos: int, end: int, annotation: Annotation) -> list[Piece]:
+        """A FunctionProto with the types that its values have in all calls."""
+        strings = {1: "", 10: "", 13: ""}
+        pieces: list[Piece] = []
+        olds: list[tuple[str, Piece]] = []
+        before = pos
+        for number, kind, start, stop in fields(self.buffer, pos, end):
+            if number in strings and kind == BYTES:
+                strings[number] = self.buffer[start:stop].decode("utf-8", "replace")
+            if number == 12 and kind == BYTES:
+                olds.append((self.name(start, stop), (before, stop)))
+            else:
+                pieces.append((before, stop))
+            before = stop
+        tensors = annotation.functions.get((domain_of(strings[10]), strings[1], strings[13]), {})
+        pieces += [old for name, old in olds if name not in tensors]
+        return [*pieces, b"".join(self.value(12, name, info) for name, info in tensors.items())]
+
+    def name(self, pos: int, end: int) -> str:
+        """Field 1 of a message: the name of a ValueInfoProto or an AttributeProto."""
+        for number, kind, start, stop in fields(self.buffer, pos, end):
+            if number == 1 and kind == BYTES:
+                return self.buffer[start:stop].decode("utf-8", "replace")
+        return ""
+
+    def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
+        """A graph output with its inferred type; what is not known stays as it was."""
+        info = tensors.get(self.name(pos, end))
+        if info is None or info.dtype is None:
+            return _message(12, [(pos, end)])
+        pieces: list[Piece] = []
+        before = pos
+        for number, _, _, stop in fields(self.buffer, pos, end):
+            if number != 2:
+                pieces.append((before, stop))
+            before = stop
+        return _message(12, [*pieces, _field(2, self.type(info))])
+
+    def value(self, number: int, name: str, info: Info) -> bytes:
+        """A ValueInfoProto as a field."""
+        return _field(number, _field(1, name.encode()) + _field(2, self.type(info)))
+
+    def type(self, info: Info) -> bytes:
+        """A TypeProto; records are shared between values, so identity finds most of them."""
+        found = self.types.get(id(info))
+        if found is None:
+            found = self.types[id(info)] = encoded_type(info)
+        return found
+
+
+def _field(number: int, payload: bytes) -> bytes:
+    return tagged(number, BYTES) + encoded_varint(len(payload)) + payload
+
+
+def encoded_type(info: Info) -> bytes:
+    """The bytes of the TypeProto of a value of known element type."""
+    proto = onnx.TypeProto()
+    inner = proto
+    if info.kind == "sequence":
+        inner = proto.sequence_type.elem_type
+    elif info.kind == "optional":
+        inner = proto.optional_type.elem_type
+    elif info.kind == "map":
+        return b""
+    tensor = inner.tensor_type
+    tensor.elem_type = DTYPE_NUMBERS[info.dtype or ""]
+    if info.shape.dims is not None:
+        tensor.shape.SetInParent()
+        for d in info.shape.dims:
+            dim = tensor.shape.dim.add()
+            if isinstance(d, int):
+                dim.dim_value = d
+            elif not d.is_anonymous:
+                dim.dim_param = d.name if d.is_symbol else format_dim(d)
+    return bytes(proto.SerializeToString())

@@ -1,0 +1,139 @@
+"""Graphs inside graphs: the bodies that a node carries, functions of the model, operators defined by others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.program import Program, Step, compile_graph
+from shapeinf.driver.types import unknown_type
+from shapeinf.errors import LimitError, ModelError
+from shapeinf.graph import Graph, Node, NodeKind
+from shapeinf.lattice import Type
+
+MAX_CALLS = 64
+"""How deeply functions may call functions."""
+
+
+@attrs.define(eq=False)
+class BodyRun:
+    """A subgraph of a node, bound to the values that it reads of the outer graph."""
+
+    outer: Inference
+    step: Step
+    name: str
+    program: Program
+
+    @property
+    def num_inputs(self) -> int:
+        """Number of formal inputs."""
+        return len(self.program.graph.inputs)
+
+    @property
+    def num_outputs(self) -> int:
+        """Number of outputs."""
+        return len(self.program.graph.outputs)
+
+    def run(self, inputs: Sequence[Type | None], *, certain: bool) -> list[Type]:
+        """See `shapeinf.ops.Body`."""
+        outer = self.outer
+        child = _child(outer, self.step, self.name, self.program, certain and outer.certain)
+        for name, found in zip(self.program.graph.inputs, inputs, strict=False):
+            child.set(name, found)
+        captures = self.step.operation.captures
+        for name, slot in zip(captures, self.step.inputs[len(self.step.node.inputs) :], strict=True):
+            if name in self.program.slots:
+                child.numbers[self.program.slots[name]] = outer.numbers[slot]
+        before = None if certain else outer.facts.copy()
+        try:
+            child.run()
+            outer.made_fresh |= child.made_fresh
+            return results(child)
+        finally:
+            if before is not None:
+                outer.facts.reset(before)
+                outer.table.refresh()
+
+
+def bodies_of(outer: Inference, step: Step) -> Mapping[str, BodyRun]:
+    """The bodies of a node by the name of their attribute."""
+    return {name: BodyRun(outer, step, name, program) for name, program in step.operation.bodies.items()}
+
+
+def results(child: Inference) -> list[Type]:
+    """The output types of a body that has run."""
+    found = (child.current(child.program.slots[name]) for name in child.program.graph.outputs)
+    return [unknown_type() if one is None else one for one in found]
+
+
+def _child(outer: Inference, step: Step, name: str, program: Program, certain: bool) -> Inference:
+    path = f"{outer.path}{step.site}/"
+    child = Inference(program, outer.facts, outer.strict, outer=outer, path=path, certain=certain)
+    outer.children.setdefault(step.index, {})[name] = child
+    for constant, found in program.graph.constants.items():
+        child.set(constant, found)
+    return child
+
+
+def expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+    """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
+
+    None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
+    """
+    operation = step.operation
+    key = operation.body or (operation.kind.domain, operation.kind.op, "")
+    if key in outer.calling:
+        raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
+    if len(outer.calling) >= MAX_CALLS:
+        raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
+    program = _program(outer, step, types)
+    if program is None:
+        return None
+    child = _child(outer, step, operation.kind.op, program, outer.certain)
+    child.calling = (*outer.calling, key)
+    for name, found in zip(program.graph.inputs, types, strict=False):
+        child.set(name, found)
+    child.run()
+    outer.made_fresh |= child.made_fresh
+    return results(child)
+
+
+def _program(outer: Inference, step: Step, types: Sequence[Type | None]) -> Program | None:
+    """The compiled graph that a node stands for; that of a function is compiled once for equal nodes."""
+    operation, program = step.operation, outer.program
+    if operation.body is not None:
+        if operation.expansion is None:
+            graph: Graph | None = _bound(program.functions[operation.body], operation.kind)
+            assert graph is not None
+            operation.expansion = compile_graph(graph, program.registry, program.functions)
+        return operation.expansion
+    assert operation.op_def is not None and operation.op_def.expand is not None
+    graph = operation.op_def.expand(operation.kind.attrs, types, len(step.outputs))
+    return None if graph is None else compile_graph(graph, program.registry, program.functions)
+
+
+def _bound(function: Graph, kind: NodeKind) -> Graph:
+    """The body of a function with the attributes of a call in place of references to them."""
+    given = {**function.defaults, **kind.attrs}
+    return _substituted(function, given)
+
+
+def _substituted(graph: Graph, given: Mapping[str, object]) -> Graph:
+    kinds: dict[NodeKind, NodeKind] = {}
+    nodes = []
+    for node in graph.nodes:
+        if node.kind not in kinds:
+            kinds[node.kind] = _bound_kind(node.kind, given)
+        nodes.append(Node(kinds[node.kind], node.inputs, node.outputs, node.name))
+    return attrs.evolve(graph, nodes=nodes)
+
+
+def _bound_kind(kind: NodeKind, given: Mapping[str, object]) -> NodeKind:
+    values = dict(kind.attrs)
+    values.update((name, given[source]) for name, source in kind.references.items() if source in given)
+    for name, value in values.items():
+        if isinstance(value, Graph):
+            values[name] = _substituted(value, given)
+    return NodeKind(kind.op, kind.domain, values, kind.overload)

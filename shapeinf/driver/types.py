@@ -1,0 +1,127 @@
+"""The types of one inference as small ints, so that calls are compared and hashed without looking into shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from shapeinf.algebra import Dimension
+from shapeinf.lattice import MapType, PartialTensor, Shape, ShapeFacts, TensorType, Type
+
+NOTHING = 0
+"""The number of "no type": an input that is not given, a value that no node has made yet."""
+
+
+class TypeTable:
+    """Numbers for types; equal types have equal numbers.
+
+    `whole[n]` is the number of type n in canonical form under the facts of today, `bare[n]` that of the same without
+    known contents. Call `refresh` whenever `facts.epoch` has changed.
+    """
+
+    def __init__(self, facts: ShapeFacts) -> None:
+        """Only "no type" is there."""
+        self.facts = facts
+        self.epoch = facts.epoch
+        self.types: list[Type | None] = [None]
+        self.whole: list[int] = [NOTHING]
+        self.bare: list[int] = [NOTHING]
+        self._numbers: dict[Hashable, int] = {}
+        self._symbols: dict[int, frozenset[Dimension] | None] = {}
+        self._solved = len(facts.solved)
+        self._resets = facts.resets
+
+    def add(self, found: Type) -> int:
+        """The number of a type."""
+        if isinstance(found, TensorType):
+            key: Hashable = (found.dtype, found.shape, found.elements)
+        else:
+            key = found
+        number = self._numbers.get(key)
+        return self._new(key, found) if number is None else number
+
+    def _new(self, key: Hashable, found: Type) -> int:
+        number = len(self.types)
+        self._numbers[key] = number
+        if isinstance(found, TensorType):
+            contents = found.elements
+            self.types.append(
+                found if isinstance(found, PartialTensor) else PartialTensor(found.dtype, found.shape, contents)
+            )
+        else:
+            contents = None
+            self.types.append(found)
+        self.whole.append(number)
+        self.bare.append(number)
+        if contents is not None and isinstance(found, TensorType):
+            self.bare[number] = self.add(PartialTensor(found.dtype, found.shape, None))
+        symbols = _symbols(found)
+        if symbols is None or symbols:
+            self._symbols[number] = symbols
+            if self.facts.solved or self.facts.shapes:
+                self._canonicalize(number)
+        return number
+
+    def refresh(self) -> None:
+        """Bring `whole` and `bare` up to the facts of today."""
+        facts = self.facts
+        self.epoch = facts.epoch
+        grown = facts.resets == self._resets
+        news = set(list(facts.solved)[self._solved :]) if grown else set()
+        self._solved, self._resets = len(facts.solved), facts.resets
+        for number, symbols in tuple(self._symbols.items()):
+            if not grown or symbols is None or not symbols.isdisjoint(news) or self.whole[number] != number:
+                self._canonicalize(number)
+
+    def _canonicalize(self, number: int) -> None:
+        found = self.types[number]
+        assert found is not None
+        new = canonical(self.facts, found)
+        if new is not found:
+            self.whole[number] = whole = self.add(new)
+            self.bare[number] = self.bare[whole]
+            return
+        self.whole[number] = number
+        contents = isinstance(found, TensorType) and found.elements is not None
+        self.bare[number] = self.add(without_contents(found)) if contents else number
+
+    def get(self, number: int) -> Type | None:
+        """The type of a number, canonical."""
+        return self.types[self.whole[number]]
+
+
+def _symbols(found: Type) -> frozenset[Dimension] | None:
+    """The symbols in a type, None when more than symbols can change it (an unknown rank may become known)."""
+    if not isinstance(found, TensorType) or found.shape.dims is None:
+        return None
+    symbols = found.shape.symbols()
+    if found.elements is not None and Dimension in set(map(type, found.elements)):
+        inner = (e.symbols() for e in found.elements if isinstance(e, Dimension))
+        return symbols.union(*inner)
+    return symbols
+
+
+def canonical(facts: ShapeFacts, found: Type) -> Type:
+    """A type with canonical dims and elements; the same object when it is canonical already."""
+    if not isinstance(found, TensorType):
+        inner = canonical(facts, found.element)
+        if inner is found.element:
+            return found
+        return MapType(found.key, inner) if isinstance(found, MapType) else type(found)(inner)
+    shape = facts.canon_shape(found.shape)
+    elements = found.elements
+    if elements is not None and facts.solved:
+        new = tuple(e if e is None or isinstance(e, (int, float, str, complex)) else facts.canon(e) for e in elements)
+        return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
+    return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)
+
+
+def without_contents(found: Type) -> Type:
+    """A tensor of which no element is known."""
+    if isinstance(found, TensorType) and found.elements is not None:
+        return PartialTensor(found.dtype, found.shape, None)
+    return found
+
+
+def unknown_type() -> TensorType:
+    """A tensor of which nothing is known."""
+    return PartialTensor(None, Shape.unknown(), None)

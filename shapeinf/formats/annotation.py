@@ -1,0 +1,36 @@
+"""What a writer is told about the values of a graph and of the graphs inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import attrs
+
+from shapeinf.graph import FunctionKey
+from shapeinf.lattice import Shape
+
+
+class Info(Protocol):
+    """What is known of a value."""
+
+    @property
+    def dtype(self) -> str | None:
+        """Element type, None when not known."""
+
+    @property
+    def shape(self) -> Shape:
+        """Inferred shape."""
+
+    @property
+    def kind(self) -> str:
+        """tensor, sequence, optional or map."""
+
+
+@attrs.frozen
+class Annotation:
+    """The values of a graph by name, of the subgraphs of its nodes by (outputs of the node, attribute), of functions."""
+
+    tensors: Mapping[str, Info]
+    bodies: Mapping[tuple[str, ...], Mapping[str, Annotation]] = attrs.Factory(dict)
+    functions: Mapping[FunctionKey, Mapping[str, Info]] = attrs.Factory(dict)

@@ -1,0 +1,87 @@
+"""Where an ONNX model comes from: a file (mapped, never read as a whole), bytes, or an object of onnx or onnx_ir."""
+
+from __future__ import annotations
+
+import os
+from mmap import ACCESS_READ, mmap
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from shapeinf.errors import ModelError, UnknownFormatError
+from shapeinf.formats.onnx.reader import read_model
+from shapeinf.formats.onnx.scanner import scan
+from shapeinf.formats.onnx.wire import Buffer
+from shapeinf.graph import Graph
+
+TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
+"""Text forms that the onnx package reads, by extension."""
+
+
+def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph:
+    """Read a path, bytes, a `ModelProto` or an `onnx_ir.Model`.
+
+    Raises UnknownFormatError for what is no ONNX file, ModelError for a file that is cut off or malformed.
+    """
+    if isinstance(model, onnx.ModelProto):
+        return read_model(model)
+    if isinstance(model, bytes):
+        return _scanned(model, "the given bytes", None)
+    if isinstance(model, (str, os.PathLike)):
+        return _read_file(os.fspath(model))
+    if type(model).__module__.startswith("onnx_ir"):
+        import onnx_ir
+
+        return read_model(onnx_ir.to_proto(model))
+    raise UnknownFormatError(f"a {type(model).__name__} is no model that shapeinf can read")
+
+
+def _read_file(path: str) -> Graph:
+    extension = os.path.splitext(path)[1].lower()
+    if extension in TEXT_FORMATS:
+        return _read_text(path, TEXT_FORMATS[extension])
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise UnknownFormatError("is empty (0 bytes)", node=path)
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+                graph = _scanned(mapped, path, folder)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+    graph.source = path
+    return graph
+
+
+def _scanned(buffer: Buffer, where: str, folder: str | None) -> Graph:
+    if len(buffer) == 0:
+        raise UnknownFormatError("is empty (0 bytes)", node=where)
+    head = buffer[:256]
+    if _is_text(head):
+        known = ", ".join(TEXT_FORMATS)
+        hint = f"is a text file, not an ONNX protobuf (text forms end in {known}); it starts with {head[:24]!r}"
+        raise UnknownFormatError(hint, node=where)
+    graph = scan(buffer, where, folder)
+    graph.model = buffer if isinstance(buffer, bytes) else None
+    return graph
+
+
+def _is_text(head: bytes) -> bool:
+    return b"\0" not in head and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head)
+
+
+def _read_text(path: str, text_format: str) -> Graph:
+    try:
+        model = onnx.load_model(path, format=text_format, load_external_data=False)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+    except (DecodeError, ValueError, onnx.parser.ParseError) as error:
+        raise ModelError(f"is no ONNX model in {text_format} form: {error}", node=path) from error
+    except Exception as error:  # protobuf's json and text parsers have errors of their own, without a common base
+        if type(error).__module__.startswith("google.protobuf"):
+            raise ModelError(f"is no ONNX model in {text_format} form: {error}", node=path) from error
+        raise
+    graph = read_model(model, os.path.dirname(os.path.abspath(path)))
+    graph.source = path
+    return graph

@@ -1,0 +1,91 @@
+"""The protobuf wire format: as much of it as reading ONNX takes, on bytes or a memory-mapped file.
+
+Source: protobuf's "Encoding" page. Damaged input raises `Damaged`; the caller says which file it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from mmap import mmap
+
+Buffer = bytes | mmap
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+
+class Damaged(ValueError):
+    """The bytes are no protobuf message."""
+
+
+def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
+    """An unsigned integer of 7 bits a byte, and where it ends."""
+    value = shift = 0
+    try:
+        while True:
+            byte = buffer[pos]
+            pos += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value, pos
+            shift += 7
+            if shift > 63:
+                raise Damaged("an integer is longer than 64 bits")
+    except IndexError:
+        raise Damaged("it ends inside an integer") from None
+
+
+def signed(value: int) -> int:
+    """A 64-bit two's complement number."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(field number, wire type, start, end) of each field; of a varint, `start` is its value and `end` unused."""
+    while pos < end:
+        tag = buffer[pos]
+        pos += 1
+        if tag > 127:
+            tag, pos = varint(buffer, pos - 1)
+        kind = tag & 7
+        if kind == BYTES:
+            size = buffer[pos] if pos < end else 0
+            pos += 1
+            if size > 127:
+                size, pos = varint(buffer, pos - 1)
+            start, pos = pos, pos + size
+            yield tag >> 3, kind, start, pos
+        elif kind == VARINT:
+            value, pos = varint(buffer, pos)
+            yield tag >> 3, kind, value, pos
+        elif kind in (FIXED64, FIXED32):
+            start, pos = pos, pos + (8 if kind == FIXED64 else 4)
+            yield tag >> 3, kind, start, pos
+        else:
+            raise Damaged(f"it has a field of the unknown kind {kind}")
+        if pos > end:
+            raise Damaged("a field ends after its message")
+
+
+def packed_varints(data: bytes) -> list[int]:
+    """The signed integers of a packed field."""
+    found = []
+    pos = 0
+    while pos < len(data):
+        value, pos = varint(data, pos)
+        found.append(signed(value))
+    return found
+
+
+def encoded_varint(value: int) -> bytes:
+    """The bytes of an unsigned integer."""
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def tagged(number: int, kind: int) -> bytes:
+    """The bytes that start a field."""
+    return encoded_varint(number << 3 | kind)

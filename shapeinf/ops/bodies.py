@@ -1,0 +1,27 @@
+"""Graphs that an operator carries as attributes, as its rule sees them: something to run on types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from shapeinf.lattice import Type
+
+
+class Body(Protocol):
+    """A subgraph of the node whose rule runs; what it reads of the outer graph is bound already."""
+
+    @property
+    def num_inputs(self) -> int:
+        """Number of formal inputs."""
+
+    @property
+    def num_outputs(self) -> int:
+        """Number of outputs."""
+
+    def run(self, inputs: Sequence[Type | None], *, certain: bool) -> list[Type]:
+        """The types of its outputs for these inputs.
+
+        What its nodes tell the facts is kept only when it is `certain` that the body runs when the outer graph does.
+        Raises ShapeError for a broken law inside a body that is certain to run, in strict mode.
+        """
