@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from shapeinf import Result, TensorInfo, infer_shapes
@@ -49,9 +50,13 @@ def _type_json(info: TensorInfo) -> list[Any] | None:
     if info.dtype is None:
         return None
     dims = None if info.shape.dims is None else [_dim_json(d) for d in info.shape.dims]
-    tensor = ["tensor", DTYPE_NUMBERS[info.dtype], dims]
-    kinds = {"sequence": "seq", "optional": "optional"}
-    return [kinds[info.kind], tensor] if info.kind in kinds else tensor
+    found: list[Any] = ["tensor", DTYPE_NUMBERS[info.dtype], dims]
+    for kind in reversed(re.findall(r"map\(\w+\)|sequence|optional", info.kind)):
+        if kind.startswith("map"):
+            found = ["map", DTYPE_NUMBERS[kind[4:-1]], found]
+        else:
+            found = [{"sequence": "seq"}.get(kind, kind), found]
+    return found
 
 
 def _dim_json(dim: Dim) -> int | str | None:

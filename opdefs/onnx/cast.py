@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from opdefs.onnx.dialect import onnx
@@ -44,6 +45,24 @@ def converted(x: PartialTensor, dtype: str | None) -> PartialTensor:
 def cast(c: InferenceContext, x: Value, *, to: object) -> PartialTensor:
     """The shape of the input, in the type `to`."""
     return converted(x, dtype_name(to))
+
+
+@onnx("BitCast")
+def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
+    """The shape of the input; both types have as many bits."""
+    target, given = dtype_name(to), c.dtype(0)
+    if target is None or target == "string" or given == "string":
+        c.fail("bits are cast between types of numbers only", given, target or to)
+    if given is not None and bits(given) != bits(target):
+        c.fail("both types must have as many bits", given, target)
+    return TensorType(target, x)
+
+
+def bits(dtype: str) -> int:
+    """The bits of one element; those of narrow types are in their names."""
+    if dtype.startswith(("int", "uint", "float4", "float8")):
+        return int(re.findall(r"\d+", dtype)[0])
+    return numpy_dtype(dtype).itemsize * 8  # type: ignore[union-attr]
 
 
 @onnx("CastLike")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contraction import matmul as product
+from opdefs.rules.einsum import einsum as einstein_sum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -36,6 +37,22 @@ def qlinear_matmul(
 ) -> TensorType:
     """Numpy's matmul of quantized tensors."""
     return TensorType(c.dtype(7), product(c, a, b))
+
+
+@onnx("Einsum")
+def einsum(c: InferenceContext, *operands: Shape, equation: str) -> Shape:
+    """The axes that the equation names."""
+    return einstein_sum(c, equation, operands)
+
+
+@onnx("Det")
+def determinant(c: InferenceContext, x: Shape) -> Shape:
+    """[*B, M, M] -> [*B]."""
+    dims = x.require()
+    if len(dims) < 2:
+        c.fail("determinants are of matrices", x)
+    c.merge(dims[-1], dims[-2], "the matrices must be square")
+    return Shape(dims[:-2])
 
 
 @onnx("Gemm")

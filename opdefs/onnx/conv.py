@@ -78,6 +78,32 @@ def qlinear_conv(
     return TensorType(c.dtype(7), shape)
 
 
+@onnx("DeformConv")
+def deform_conv(
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    offset: Shape,
+    b: Shape | None = None,
+    mask: Shape | None = None,
+    *,
+    strides: Ints = (),
+    pads: Ints = (),
+    dilations: Ints = (),
+    group: int = 1,
+    offset_group: int = 1,
+    kernel_shape: Ints = (),
+) -> Shape:
+    """A convolution whose sampling places move: offset [N, groups*prod(K)*len(K), *T], mask [N, groups*prod(K), *T]."""
+    result = conv(c, x, w, b, strides=strides, pads=pads, dilations=dilations, group=group, kernel_shape=kernel_shape)
+    places = c.numel(w[2:]) * offset_group
+    law = "there must be an offset (and a mask) for every place of the kernel in every window"
+    c.merge(offset, Shape((result[0], places * (len(w) - 2), *result[2:])), law)
+    if mask is not None:
+        c.merge(mask, Shape((result[0], places, *result[2:])), law)
+    return result
+
+
 @onnx("ConvTranspose")
 def conv_transpose(
     c: InferenceContext,

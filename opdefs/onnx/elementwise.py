@@ -11,7 +11,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import folded, in_range, is_float, on_dims, truncated_quotient
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape, Type
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @onnx(
@@ -19,7 +19,7 @@ from shapeinf.ops import InferenceContext, Value
     *("HardSigmoid", "HardSwish", "Hardmax", "IsInf", "IsNaN", "LeakyRelu", "LogSoftmax", "Mish", "Relu", "Selu"),
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
     *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization", "PRelu"),
-    *("CumSum", "Trilu", "RMSNormalization"),
+    *("CumProd", "CumSum", "Trilu", "RMSNormalization"),
 )
 def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
     """The shape of the first input."""
@@ -33,7 +33,7 @@ def identity(c: InferenceContext, x: Type) -> Type:
 
 
 def _unary(concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None]) -> Callable[..., PartialTensor]:
-    def rule(c: InferenceContext, x: Value) -> PartialTensor:
+    def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
         return folded(x.dtype, x.shape, concrete, on_dims(symbolic), x)
 
@@ -44,7 +44,7 @@ def _nothing(_: Dim) -> Dim | None:
     return None
 
 
-def _absolute(c: InferenceContext, x: Value) -> PartialTensor:
+def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     """`|x|`, symbolic where the sign is known."""
 
     def operation(d: Dim) -> Dim | None:
@@ -68,7 +68,7 @@ onnx("Sign")(_unary(np.sign, _nothing))
 def _binary(
     concrete: Callable[[Any, Any], Any], symbolic: Callable[[InferenceContext], Callable[[Dim, Dim], Dim | None]]
 ) -> Callable[..., PartialTensor]:
-    def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+    def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
         """Numpy broadcasting; contents where both are known."""
         operation = on_dims(symbolic(c))
         return folded(None, c.broadcast(a.shape, b.shape), concrete, _checked(a.dtype, operation), a, b)
@@ -98,7 +98,7 @@ onnx("Mul", since=7)(_binary(np.multiply, _multiply))
 
 
 @onnx("Div", since=7)
-def divide(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; integers divide towards zero, floats are symbolic only where the quotient is whole."""
     shape = c.broadcast(a.shape, b.shape)
     towards_zero = truncated_quotient(c)
@@ -119,7 +119,7 @@ def _integer_quotient(a: Any, b: Any) -> Any:
 
 
 @onnx("Mod")
-def modulo(c: InferenceContext, a: Value, b: Value, *, fmod: int = 0) -> PartialTensor:
+def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
     """Broadcasting; Python's sign unless `fmod`."""
 
     def rest(x: Dim, y: Dim) -> Dim | None:
@@ -130,7 +130,7 @@ def modulo(c: InferenceContext, a: Value, b: Value, *, fmod: int = 0) -> Partial
 
 
 @onnx("Pow", since=7)
-def power(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; contents by numpy, or small whole exponents of symbolic dims. The element type is the base's."""
 
     def raised(x: Dim, y: Dim) -> Dim | None:
@@ -150,7 +150,7 @@ def power(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
 def _extreme(name: str) -> Callable[..., PartialTensor]:
     concrete = np.maximum if name == "Max" else np.minimum
 
-    def rule(c: InferenceContext, *xs: Value) -> PartialTensor:
+    def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
         """Broadcasting of any number of inputs."""
         shape = c.broadcast(*(x.shape for x in xs))
         pick = maximum if name == "Max" else minimum
@@ -192,6 +192,12 @@ def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0,
     if not broadcast:
         return c.merge(a, b, "inputs must be of equal shape (no broadcast attribute)")
     return a
+
+
+@onnx("SwiGLU")
+def gated(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
+    """Both inputs have one shape; there is no broadcasting."""
+    return c.merge(gate, x, "gate and value must be of equal shape")
 
 
 @onnx("Clip")

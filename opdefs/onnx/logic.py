@@ -11,13 +11,13 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import as_dim, folded, mapped, on_dims
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Element, PartialTensor
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import InferenceContext, Operand, Value
 
 Verdict = Callable[[InferenceContext, Dim, Dim], "bool | None"]
 
 
 def _comparison(concrete: Callable[[Any, Any], Any], verdict: Verdict) -> Callable[..., PartialTensor]:
-    def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+    def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
         """Broadcasting; each element is true, false or not decided."""
         operation = on_dims(lambda x, y: verdict(c, x, y))
         return folded("bool", c.broadcast(a.shape, b.shape), concrete, operation, a, b)
@@ -63,13 +63,13 @@ onnx("Xor", since=7)(_connective(_xor))
 
 
 @onnx("Not")
-def negation(c: InferenceContext, x: Value) -> PartialTensor:
+def negation(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element."""
     return mapped("bool", x.shape, lambda e: None if e is None else not e, x)
 
 
 @onnx("Where")
-def where(c: InferenceContext, condition: Value, x: Value, y: Value) -> PartialTensor:
+def where(c: InferenceContext, condition: Operand, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting of all three; elements are chosen where the condition is decided or both choices agree."""
 
     def choose(decided: Element, a: Element, b: Element) -> Element:

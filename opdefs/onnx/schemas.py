@@ -7,6 +7,7 @@ from functools import lru_cache
 import onnx.defs
 from onnx.defs import OpSchema
 
+from opdefs.onnx.functions import expansion
 from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
@@ -36,6 +37,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         tuple(_arg(p) for p in found.outputs),
         {name: _attribute(name, a) for name, a in found.attributes.items()},
         deprecated=found.deprecated,
+        expand=expansion(found),
     )
 
 

@@ -77,13 +77,19 @@ def infer_shapes(
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: an inference makes many small objects and no garbage that needs it."""
+    """No garbage collection meanwhile: an inference makes many small objects and no garbage that needs it.
+
+    What it made counts as old afterwards (frozen and unfrozen at once), so that no collection walks through it soon.
+    """
     running = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if running:
+            if gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

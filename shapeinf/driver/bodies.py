@@ -10,7 +10,7 @@ from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.types import unknown_type
 from shapeinf.errors import LimitError, ModelError
-from shapeinf.graph import Graph, Node, NodeKind
+from shapeinf.graph import Graph, bound
 from shapeinf.lattice import Type
 
 MAX_CALLS = 64
@@ -105,35 +105,11 @@ def _program(outer: Inference, step: Step, types: Sequence[Type | None]) -> Prog
     operation, program = step.operation, outer.program
     if operation.body is not None:
         if operation.expansion is None:
-            graph: Graph | None = _bound(program.functions[operation.body], operation.kind)
+            function = program.functions[operation.body]
+            graph: Graph | None = bound(function, {**function.defaults, **operation.kind.attrs})
             assert graph is not None
             operation.expansion = compile_graph(graph, program.registry, program.functions)
         return operation.expansion
     assert operation.op_def is not None and operation.op_def.expand is not None
     graph = operation.op_def.expand(operation.kind.attrs, types, len(step.outputs))
     return None if graph is None else compile_graph(graph, program.registry, program.functions)
-
-
-def _bound(function: Graph, kind: NodeKind) -> Graph:
-    """The body of a function with the attributes of a call in place of references to them."""
-    given = {**function.defaults, **kind.attrs}
-    return _substituted(function, given)
-
-
-def _substituted(graph: Graph, given: Mapping[str, object]) -> Graph:
-    kinds: dict[NodeKind, NodeKind] = {}
-    nodes = []
-    for node in graph.nodes:
-        if node.kind not in kinds:
-            kinds[node.kind] = _bound_kind(node.kind, given)
-        nodes.append(Node(kinds[node.kind], node.inputs, node.outputs, node.name))
-    return attrs.evolve(graph, nodes=nodes)
-
-
-def _bound_kind(kind: NodeKind, given: Mapping[str, object]) -> NodeKind:
-    values = dict(kind.attrs)
-    values.update((name, given[source]) for name, source in kind.references.items() if source in given)
-    for name, value in values.items():
-        if isinstance(value, Graph):
-            values[name] = _substituted(value, given)
-    return NodeKind(kind.op, kind.domain, values, kind.overload)

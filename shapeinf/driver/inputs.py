@@ -10,7 +10,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, parse_dim, parse_dim_lenient
 from shapeinf.errors import ShapeInferenceError, Source, UnknownNameError
 from shapeinf.graph import Declared, Graph
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 from shapeinf.lattice.spec import DimRange, InputSpec, parse_dim_range, parse_shape_spec
 
 
@@ -37,13 +37,11 @@ class InputReader:
     def declared(self, declared: Declared, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
         if declared.kind == "tensor":
-            return TensorType(declared.dtype, self.shape(declared.dims, site))
-        element = TensorType(declared.dtype, self.shape(declared.dims, site))
-        if declared.kind == "sequence":
-            return SequenceType(element)
-        if declared.kind == "optional":
-            return OptionalType(element)
-        return MapType("int64", element)
+            return PartialTensor(declared.dtype, self.shape(declared.dims, site), None)
+        inner = self.declared(declared.of or Declared(), site)
+        if declared.kind == "map":
+            return MapType(declared.dtype or "int64", inner)
+        return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
 
     def shape(self, dims: Sequence[int | str | None] | None, site: str) -> Shape:
         """The shape of declared dims: ints, names or expressions, None for nothing known."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class TensorInfo:
     """What is known of one value: element type (None when not known), shape, and its kind.
 
-    `kind` is "tensor", "sequence", "optional" or "map"; dtype and shape are then those of the elements.
+    `kind` is "tensor", or nested like "sequence", "optional(sequence)", "map(int64)" (a map from int64 keys); dtype
+    and shape are then those of the innermost elements.
     """
 
     dtype: str | None
@@ -163,15 +164,18 @@ def infos(inference: Inference) -> dict[str, TensorInfo]:
     return found
 
 
+_KINDS = {SequenceType: "sequence", OptionalType: "optional"}
+
+
 def info(found: Type | None) -> TensorInfo:
     """A type as the public record; nothing known for a value that was never reached."""
     if found is None:
         return TensorInfo(None, Shape.unknown())
     if isinstance(found, TensorType):
         return TensorInfo(found.dtype, found.shape)
-    kind = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}[type(found)]
     inner = info(found.element)
-    return TensorInfo(inner.dtype, inner.shape, kind)
+    kind = f"map({found.key})" if isinstance(found, MapType) else _KINDS[type(found)]
+    return TensorInfo(inner.dtype, inner.shape, kind if inner.kind == "tensor" else f"{kind}({inner.kind})")
 
 
 __all__ = ["SCALAR", "Coverage", "Result", "TensorInfo", "info"]

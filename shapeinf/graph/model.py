@@ -18,11 +18,15 @@ Kind = Literal["tensor", "sequence", "optional", "map"]
 
 @attrs.frozen
 class Declared:
-    """What a file declares of a value: dims are ints, names or expressions as text, None where nothing is said."""
+    """What a file declares of a value: dims are ints, names or expressions as text, None where nothing is said.
+
+    Of a sequence, an optional or a map `of` declares the elements; `dtype` of a map is that of its keys.
+    """
 
     dtype: str | None = None
     dims: tuple[int | str | None, ...] | None = None
     kind: Kind = "tensor"
+    of: Declared | None = None
 
 
 @attrs.frozen(eq=False)
@@ -147,3 +151,23 @@ class Graph:
         from shapeinf.graph.views import from_networkx
 
         return from_networkx(graph)
+
+
+def bound(function: Graph, given: Mapping[str, object]) -> Graph:
+    """The body of a function with these attributes in place of references to them."""
+    kinds: dict[NodeKind, NodeKind] = {}
+    nodes = []
+    for node in function.nodes:
+        if node.kind not in kinds:
+            kinds[node.kind] = _bound_kind(node.kind, given)
+        nodes.append(Node(kinds[node.kind], node.inputs, node.outputs, node.name))
+    return attrs.evolve(function, nodes=nodes)
+
+
+def _bound_kind(kind: NodeKind, given: Mapping[str, object]) -> NodeKind:
+    values = dict(kind.attrs)
+    values.update((name, given[source]) for name, source in kind.references.items() if source in given)
+    for name, value in values.items():
+        if isinstance(value, Graph):
+            values[name] = bound(value, given)
+    return NodeKind(kind.op, kind.domain, values, kind.overload)

@@ -55,11 +55,25 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str) -> Type:
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
-        return PartialTensor(dtype, shape, (x if _same(x, y) else None for x, y in zip(left, right, strict=True)))
+        pairs = enumerate(zip(left, right, strict=True))
+        return PartialTensor(dtype, shape, (_relaxed_element(relaxer, x, y, site, i) for i, (x, y) in pairs))
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
         source = Source(site, "either may be true here")
         return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds: nothing is both or either")
+
+
+def _relaxed_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int) -> Element:
+    """The element itself where both are the same; whole numbers that differ are joined like sizes."""
+    if _same(x, y):
+        return x
+    if _is_whole(x) and _is_whole(y):
+        return relaxer.dim(x, y, f"{site}.value", index)  # type: ignore[arg-type]
+    return None
+
+
+def _is_whole(x: Element) -> bool:
+    return isinstance(x, (int, Dimension)) and not isinstance(x, bool)
 
 
 def _same(x: Element, y: Element) -> bool:

@@ -18,6 +18,7 @@ from shapeinf.lattice import (
     broadcast,
     broadcast_dim,
     merge_shape,
+    relax_type,
 )
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
@@ -134,6 +135,21 @@ class RuleContext:
         for shape in there[1:]:
             result = self.facts.relaxer.shape(result, shape, self.site)
         return result
+
+    def relax_type(self, a: Type, b: Type, place: str) -> Type:
+        """Either type may be true at a place of this site: what is equal in both stays, nothing of different kinds."""
+        if a == b:
+            return a
+        self.made_fresh = True
+        tensors = isinstance(a, TensorType), isinstance(b, TensorType)
+        if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
+            return PartialTensor(None, Shape.unknown(), None)
+        return relax_type(self.facts.relaxer, a, b, f"{self.site}.{place}")
+
+    @property
+    def growths(self) -> int:
+        """How often the bounds of join sites have grown; a fixpoint is reached when they do not."""
+        return self.facts.relaxer.growths
 
     def same_rank(self, *shapes: Shape) -> int:
         """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""

@@ -198,20 +198,24 @@ def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:
     return proto.values.name, PartialTensor(DTYPE_NAMES.get(proto.values.data_type), Shape(proto.dims), None)
 
 
-def read_type(proto: onnx.TypeProto) -> Declared | None:
+_CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "optional"}
+
+
+def read_type(proto: onnx.TypeProto, depth: int = 0) -> Declared | None:
     """A declared type, None when nothing is declared."""
-    kind: Kind = "tensor"
-    while (which := proto.WhichOneof("value")) in ("sequence_type", "optional_type"):
-        if kind == "tensor":
-            kind = "sequence" if which == "sequence_type" else "optional"
-        proto = getattr(proto, which or "").elem_type
+    which = proto.WhichOneof("value")
+    if depth > MAX_NESTING:
+        raise LimitError(f"types nest deeper than {MAX_NESTING}")
+    if which in _CONTAINERS:
+        return Declared(kind=_CONTAINERS[which], of=read_type(getattr(proto, which).elem_type, depth + 1))
     if which == "map_type":
-        return Declared(DTYPE_NAMES.get(proto.map_type.key_type), None, "map")
+        value = read_type(proto.map_type.value_type, depth + 1)
+        return Declared(DTYPE_NAMES.get(proto.map_type.key_type), None, "map", value)
     if which not in ("tensor_type", "sparse_tensor_type"):
-        return None if kind == "tensor" else Declared(None, None, kind)
+        return None
     tensor = getattr(proto, which)
     dims = _read_dims(tensor.shape.dim) if tensor.HasField("shape") else None
-    return Declared(DTYPE_NAMES.get(tensor.elem_type), dims, kind)
+    return Declared(DTYPE_NAMES.get(tensor.elem_type), dims)
 
 
 def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:

@@ -6,6 +6,7 @@ Weights are neither decoded nor changed, so a file of any size can be annotated.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from mmap import ACCESS_READ, mmap
 
@@ -226,14 +227,15 @@ def _field(number: int, payload: bytes) -> bytes:
 
 def encoded_type(info: Info) -> bytes:
     """The bytes of the TypeProto of a value of known element type."""
-    proto = onnx.TypeProto()
-    inner = proto
-    if info.kind == "sequence":
-        inner = proto.sequence_type.elem_type
-    elif info.kind == "optional":
-        inner = proto.optional_type.elem_type
-    elif info.kind == "map":
-        return b""
+    proto = inner = onnx.TypeProto()
+    for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):
+        if kind == "sequence":
+            inner = inner.sequence_type.elem_type
+        elif kind == "optional":
+            inner = inner.optional_type.elem_type
+        else:
+            inner.map_type.key_type = DTYPE_NUMBERS[kind[4:-1]]
+            inner = inner.map_type.value_type
     tensor = inner.tensor_type
     tensor.elem_type = DTYPE_NUMBERS[info.dtype or ""]
     if info.shape.dims is not None:

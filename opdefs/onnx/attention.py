@@ -1,0 +1,170 @@
+"""Attention and what goes with it: rotary embeddings, linear attention, causal convolutions with a state."""
+
+from __future__ import annotations
+
+from opdefs.onnx.cast import dtype_name
+from opdefs.onnx.dialect import onnx
+from shapeinf.algebra import Dim
+from shapeinf.graph import Graph
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+def per_head(c: InferenceContext, hidden: Dim, heads: int, what: str) -> Dim:
+    """The size of one head of a packed axis."""
+    if heads < 1:
+        c.fail(f"the number of heads of {what} must be given for an input of rank 3", heads)
+    c.divisible(hidden, heads, f"the hidden size of {what} must be a multiple of its number of heads")
+    return hidden // heads
+
+
+def heads_of(c: InferenceContext, x: Shape, heads: int, what: str) -> Shape:
+    """[batch, heads, sequence, size] of an input in that form or packed as [batch, sequence, heads * size]."""
+    dims = x.require()
+    if len(dims) == 3:
+        return Shape((dims[0], heads, dims[1], per_head(c, dims[2], heads, what)))
+    return c.require_rank(x, 4, what)
+
+
+@onnx("Attention")
+def attention(
+    c: InferenceContext,
+    q: Shape,
+    k: Shape,
+    v: Shape,
+    mask: Shape | None = None,
+    past_key: Shape | None = None,
+    past_value: Shape | None = None,
+    lengths: Shape | None = None,
+    *,
+    q_num_heads: int = 0,
+    kv_num_heads: int = 0,
+) -> tuple[Shape, Shape, Shape, Shape]:
+    """Output [B, Hq, S, Dv] (packed [B, S, Hq*Dv] for packed queries), keys and values so far, and the scores."""
+    query = heads_of(c, q, q_num_heads, "the query")
+    key, value = heads_of(c, k, kv_num_heads, "the key"), heads_of(c, v, kv_num_heads, "the value")
+    c.merge(query[3], key[3], "heads of query and key must be of equal size")
+    for other in (key, value):
+        c.merge(query[0], other[0], "query, key and value must be of one batch size")
+    c.merge(key[1], value[1], "key and value must have as many heads")
+    c.merge(key[2], value[2], "key and value must be of equal length")
+    total, total_value = key[2], value[2]
+    if past_key is not None and past_value is not None:
+        total = _with_past(c, past_key, key, "past_key")
+        total_value = _with_past(c, past_value, value, "past_value")
+    output = Shape((query[0], query[1], query[2], value[3]))
+    if len(q) == 3:
+        output = Shape((query[0], query[2], query[1] * value[3]))
+    present_key = Shape((key[0], key[1], total, key[3]))
+    present_value = Shape((value[0], value[1], total_value, value[3]))
+    return output, present_key, present_value, Shape((query[0], query[1], query[2], total))
+
+
+def _with_past(c: InferenceContext, past: Shape, new: Shape, what: str) -> Dim:
+    """The length of a cache after the new entries."""
+    past = c.require_rank(past, 4, what)
+    for axis in (0, 1, 3):
+        c.merge(past[axis], new[axis], f"axis {axis} of {what} must be that of the new entries")
+    return past[2] + new[2]
+
+
+@onnx("FlexAttention", domain="ai.onnx.preview")
+def flex_attention(
+    c: InferenceContext,
+    q: Shape,
+    k: Shape,
+    v: Shape,
+    *,
+    score_mod: Graph | None = None,
+    prob_mod: Graph | None = None,
+    softmax_precision: int = 0,
+) -> Shape:
+    """[B, Hq, S, D], [B, Hkv, T, D], [B, Hkv, T, Dv] -> [B, Hq, S, Dv]; the bodies see the scores [B, Hq, S, T]."""
+    q, k, v = c.require_rank(q, 4, "Q"), c.require_rank(k, 4, "K"), c.require_rank(v, 4, "V")
+    c.merge(q[0], k[0], "Q, K and V must be of one batch size")
+    c.merge(q[0], v[0], "Q, K and V must be of one batch size")
+    c.merge(k[1], v[1], "K and V must have as many heads")
+    c.merge(k[2], v[2], "K and V must be of equal length")
+    c.merge(q[3], k[3], "heads of Q and K must be of equal size")
+    if isinstance(q[1], int) and isinstance(k[1], int) and k[1] and q[1] % k[1]:
+        c.fail("the heads of Q must be a multiple of those of K", q[1], k[1])
+    precision = dtype_name(softmax_precision) or ("float64" if c.dtype(0) == "float64" else "float32")
+    scores = PartialTensor(precision, Shape((q[0], q[1], q[2], k[2])), None)
+    for name in ("score_mod", "prob_mod"):
+        body = c.bodies.get(name)
+        if body is not None:
+            (changed,) = body.run((scores,), certain=True)
+            if isinstance(changed, TensorType):
+                c.merge(changed.shape, scores.shape, f"{name} must keep the shape of its input")
+    return Shape((q[0], q[1], q[2], v[3]))
+
+
+@onnx("RotaryEmbedding")
+def rotary_embedding(
+    c: InferenceContext,
+    x: Shape,
+    cos_cache: Shape,
+    sin_cache: Shape,
+    position_ids: Shape | None = None,
+    *,
+    num_heads: int = 0,
+) -> Shape:
+    """The shape of the input, [B, S, hidden] or [B, heads, S, size]; both caches are of one shape."""
+    rank = len(x)
+    if rank not in (3, 4):
+        c.fail("the input must be of rank 3 or 4", x)
+    if rank == 3 and num_heads < 1:
+        c.fail("an input of rank 3 needs the attribute 'num_heads'", num_heads)
+    caches = 3 if position_ids is None else 2
+    c.merge(
+        c.require_rank(cos_cache, caches, "cos_cache"),
+        c.require_rank(sin_cache, caches, "sin_cache"),
+        "both caches must be of one shape",
+    )
+    return x
+
+
+@onnx("LinearAttention", since=27)
+def linear_attention(
+    c: InferenceContext,
+    query: Shape,
+    key: Shape,
+    value: Shape,
+    past: Shape | None = None,
+    decay: Shape | None = None,
+    beta: Shape | None = None,
+    *,
+    q_num_heads: int,
+    kv_num_heads: int,
+) -> tuple[Shape, TensorType]:
+    """[B, T, Hq*Dk], [B, T, Hkv*Dk], [B, T, Hkv*Dv] -> [B, T, Hq*Dv] and the state [B, Hkv, Dk, Dv]."""
+    query, key, value = (c.require_rank(x, 3, n) for x, n in ((query, "query"), (key, "key"), (value, "value")))
+    if kv_num_heads < 1 or q_num_heads < 1 or q_num_heads % kv_num_heads:
+        c.fail("the heads of the query must be a multiple of those of the key", q_num_heads, kv_num_heads)
+    for other in (key, value):
+        c.merge(query[0], other[0], "query, key and value must be of one batch size")
+        c.merge(query[1], other[1], "query, key and value must be of equal length")
+    size = per_head(c, query[2], q_num_heads, "the query")
+    c.merge(size, per_head(c, key[2], kv_num_heads, "the key"), "heads of query and key must be of equal size")
+    wide = per_head(c, value[2], kv_num_heads, "the value")
+    state = Shape((query[0], kv_num_heads, size, wide))
+    if past is not None:
+        state = c.merge(state, past, "the past state must be [B, Hkv, Dk, Dv]")
+    return Shape((query[0], query[1], q_num_heads * wide)), TensorType(c.dtype(3) or c.dtype(0), state)
+
+
+@onnx("CausalConvWithState", since=27)
+def causal_conv_with_state(
+    c: InferenceContext, x: Shape, weight: Shape, bias: Shape | None = None, past: Shape | None = None
+) -> tuple[Shape, Shape]:
+    """[B, C, L] and a kernel [C, 1, k] -> [B, C, L] and the last k - 1 entries, [B, C, k - 1]."""
+    x, weight = c.require_rank(x, 3, "input"), c.require_rank(weight, 3, "weight")
+    c.merge(x[1], weight[0], "there must be one kernel a channel")
+    c.merge(weight[1], 1, "the kernel's middle axis must be of size 1")
+    c.at_least(weight[2], 1, "the kernel must have at least one entry")
+    if bias is not None:
+        c.merge(c.require_rank(bias, 1, "bias")[0], x[1], "there must be one bias a channel")
+    state = Shape((x[0], x[1], weight[2] - 1))
+    if past is not None:
+        state = c.merge(state, past, "the past state must be [B, C, k - 1]")
+    return x, state

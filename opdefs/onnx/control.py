@@ -1,0 +1,153 @@
+"""Operators that carry graphs: branches, loops, scans and maps over sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import as_dim
+from opdefs.rules.iteration import iterated
+from opdefs.rules.joining import one_of
+from shapeinf.algebra import Dim
+from shapeinf.graph import Graph
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.ops import Body, InferenceContext, Ints, Value
+
+
+@onnx("If")
+def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
+    """The outputs of the branch that runs; what both branches have in common while the condition is not known."""
+    decided = condition.elements[0] if condition.elements else None
+    if decided is not None:
+        taken = c.bodies["then_branch" if decided else "else_branch"]
+        return tuple(taken.run((), certain=True))
+    then = c.bodies["then_branch"].run((), certain=False)
+    other = c.bodies["else_branch"].run((), certain=False)
+    if len(then) != len(other):
+        c.fail("both branches must have as many outputs", len(then), len(other))
+    return tuple(c.relax_type(a, b, str(i)) for i, (a, b) in enumerate(zip(then, other, strict=True)))
+
+
+@onnx("Loop")
+def loop(
+    c: InferenceContext, limit: Value | None = None, condition: Value | None = None, *carried: Type, body: Graph
+) -> tuple[Type, ...]:
+    """The carried values after the last trip, then each scan output: [trips, *element]."""
+    run = c.bodies["body"]
+    width = run.num_inputs - 2
+    if len(carried) < width or run.num_outputs < 1 + width:
+        c.fail("the body must take and give the carried values", f"{len(carried)} carried", f"{width} taken")
+    most = None if limit is None else as_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
+    known = True if condition is None else condition.elements[0] if condition.elements else None
+    found = iterated(c, run, most, None if known is None else bool(known), carried[:width])
+    return (*found.carried, *(stacked(c, one, found.trips, 0) for one in found.scanned))
+
+
+def stacked(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
+    """Elements side by side along a new axis."""
+    if not isinstance(element, TensorType):
+        c.fail("only tensors can be stacked by a loop", element)
+    if element.shape.dims is None:
+        return TensorType(element.dtype, c.unknown_shape())
+    dims = element.shape.dims
+    at = c.axis(axis, len(dims) + 1)
+    return TensorType(element.dtype, Shape((*dims[:at], count, *dims[at:])))
+
+
+@onnx("Scan", since=9)
+def scan(
+    c: InferenceContext,
+    *values: Type,
+    body: Graph,
+    num_scan_inputs: int,
+    scan_input_axes: Ints = (),
+    scan_output_axes: Ints = (),
+) -> tuple[Type, ...]:
+    """States keep their shape from trip to trip; a scan input loses its axis in the body, a scan output gains one."""
+    run = c.bodies["body"]
+    states, inputs = _split(c, values, num_scan_inputs)
+    slices, count = _slices(c, inputs, scan_input_axes)
+    after, outputs = _scanned(c, run, states, slices)
+    axes = scan_output_axes or (0,) * len(outputs)
+    return (*after, *(stacked(c, one, count, axis) for one, axis in zip(outputs, axes, strict=False)))
+
+
+@onnx("Scan")
+def scan_of_batches(
+    c: InferenceContext, lengths: Shape | None = None, *values: Type, body: Graph, num_scan_inputs: int
+) -> tuple[Type, ...]:
+    """Opset 8: everything has a batch axis first, which the body does not see; scans run along axis 1."""
+    run = c.bodies["body"]
+    states, inputs = _split(c, values, num_scan_inputs)
+    batch, states = _without_batch(c, states)
+    _, inputs = _without_batch(c, inputs)
+    slices, count = _slices(c, inputs, ())
+    after, outputs = _scanned(c, run, states, slices)
+    stacks = (stacked(c, stacked(c, one, count, 0), batch, 0) for one in outputs)
+    return (*(stacked(c, one, batch, 0) for one in after), *stacks)
+
+
+def _split(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
+    if len(values) < scanned:
+        c.fail("there must be an input for each scan", len(values), scanned)
+    at = len(values) - scanned
+    inputs = [v for v in values[at:] if isinstance(v, TensorType)]
+    if len(inputs) < scanned:
+        c.fail("only tensors can be scanned")
+    return [_shape_only(v) for v in values[:at]], inputs
+
+
+def _shape_only(found: Type) -> Type:
+    return PartialTensor(found.dtype, found.shape, None) if isinstance(found, TensorType) else found
+
+
+def _without_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[TensorType]]:
+    tensors = [v for v in values if isinstance(v, TensorType)]
+    known = [t.shape.dims[0] for t in tensors if t.shape.dims]
+    batch = known[0] if known else c.fresh("batch")
+    for other in known[1:]:
+        c.merge(batch, other, "states and scan inputs must be of one batch size")
+    return batch, [t if t.shape.dims is None else TensorType(t.dtype, Shape(t.shape.dims[1:])) for t in tensors]
+
+
+def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tuple[list[Type], Dim]:
+    """One element of each scan input, and how many there are."""
+    count: Dim | None = None
+    slices: list[Type] = []
+    for found, axis in zip(inputs, axes or (0,) * len(inputs), strict=False):
+        if found.shape.dims is None:
+            slices.append(TensorType(found.dtype, c.unknown_shape()))
+            continue
+        dims = found.shape.dims
+        at = c.axis(axis, len(dims))
+        count = dims[at] if count is None else c.merge(count, dims[at], "scan inputs must be of equal length")
+        slices.append(PartialTensor(found.dtype, Shape((*dims[:at], *dims[at + 1 :])), None))
+    return slices, c.fresh("length") if count is None else count
+
+
+def _scanned(
+    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type]
+) -> tuple[list[Type], list[Type]]:
+    """The states after the scan and one element of each scan output."""
+    outputs = run.run([*states, *slices], certain=False)
+    after: list[Type] = []
+    for index, (old, new) in enumerate(zip(states, outputs, strict=False)):
+        if isinstance(old, TensorType) and isinstance(new, TensorType):
+            shape = c.merge(old.shape, new.shape, f"state {index} must keep its shape")
+            after.append(PartialTensor(new.dtype or old.dtype, shape, None))
+        else:
+            after.append(new)
+    return after, outputs[len(states) :]
+
+
+@onnx("SequenceMap")
+def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type, ...]:
+    """The body for each element; inputs that are no sequences are the same every time."""
+    elements = [_element(c, v) for v in values]
+    return tuple(SequenceType(_shape_only(out)) for out in c.bodies["body"].run(elements, certain=False))
+
+
+def _element(c: InferenceContext, found: Type) -> Type:
+    if isinstance(found, SequenceType) and isinstance(found.element, TensorType):
+        return TensorType(found.element.dtype, one_of(c, found.element.shape))
+    return found.element if isinstance(found, SequenceType) else found

@@ -1,0 +1,79 @@
+"""Operators that onnx defines in terms of others: the definition as a graph, for those without a rule of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+import onnx
+import onnx.defs
+from onnx.defs import OpSchema
+
+from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.reader import read_function
+from shapeinf.graph import Graph, bound
+from shapeinf.lattice import PartialTensor, TensorType, Type
+from shapeinf.ops.opdef import Expansion
+
+
+def expansion(schema: OpSchema) -> Expansion | None:
+    """How to get the definition of an operator, None when onnx has none."""
+    if schema.has_function:
+        return lambda attributes, inputs, outputs: _with_defaults(
+            read_function(schema.function_body)[1], schema, attributes
+        )
+    if schema.has_context_dependent_function:
+        return lambda attributes, inputs, outputs: _in_context(schema, attributes, inputs, outputs)
+    return None
+
+
+def _with_defaults(body: Graph, schema: OpSchema, attributes: Mapping[str, object]) -> Graph:
+    given = {name: _value(a.default_value) for name, a in schema.attributes.items() if a.default_value.type}
+    return bound(body, {**given, **attributes})
+
+
+def _value(proto: onnx.AttributeProto) -> object:
+    value = onnx.helper.get_attribute_value(proto)
+    return value.decode() if isinstance(value, bytes) else tuple(value) if isinstance(value, list) else value
+
+
+def _in_context(
+    schema: OpSchema, attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
+) -> Graph | None:
+    """The definition for inputs of these types; None where onnx needs to know more, or an attribute cannot be shown."""
+    node = onnx.NodeProto(op_type=schema.name, domain=schema.domain)
+    node.input.extend("" if t is None else f"x{i}" for i, t in enumerate(inputs))
+    node.output.extend(f"y{i}" for i in range(outputs))
+    for name, value in attributes.items():
+        shown = _attribute(name, value)
+        if shown is None:
+            return None
+        node.attribute.append(shown)
+    types = [_type(t).SerializeToString() for t in inputs]
+    version = schema.context_dependent_function_opset_versions[-1]
+    data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), types)
+    body = read_function(onnx.FunctionProto.FromString(data))[1]
+    return _with_defaults(attrs.evolve(body), schema, attributes) if body.nodes else None
+
+
+def _attribute(name: str, value: object) -> onnx.AttributeProto | None:
+    if isinstance(value, PartialTensor):
+        array = value.array()
+        value = None if array is None else onnx.numpy_helper.from_array(np.asarray(array))
+    if isinstance(value, (int, float, str, onnx.TensorProto)) or (isinstance(value, tuple) and value):
+        return onnx.helper.make_attribute(name, value)
+    return None
+
+
+def _type(found: Type | None) -> onnx.TypeProto:
+    proto = onnx.TypeProto()
+    if isinstance(found, TensorType):
+        proto.tensor_type.elem_type = DTYPE_NUMBERS.get(found.dtype or "", 0)
+        if found.shape.dims is not None:
+            proto.tensor_type.shape.SetInParent()
+            for d in found.shape.dims:
+                dim = proto.tensor_type.shape.dim.add()
+                if isinstance(d, int):
+                    dim.dim_value = d
+    return proto

@@ -1,0 +1,111 @@
+"""Signal processing: Fourier transforms, windows, mel filter banks."""
+
+from __future__ import annotations
+
+from opdefs.onnx.cast import dtype_name
+from opdefs.onnx.dialect import onnx
+from opdefs.rules.elements import known_dims, known_ints
+from shapeinf.algebra import Dim, maximum
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+def scalar_dim(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
+    """The size that a scalar input holds, an unknown when its contents are not known or may be negative."""
+    found = known_dims(value)
+    size = found[0] if found else None
+    if isinstance(size, int) and size < 0:
+        c.fail(f"`{hint}` must be at least 0", size)
+    return c.fresh(hint) if size is None or c.prove_le(0, size) is not True else size
+
+
+def _transformed(c: InferenceContext, x: Shape, length: Value | None, axis: int, inverse: int, onesided: int) -> Shape:
+    """One axis becomes the transform's length, the last one real and imaginary part."""
+    rank = len(x)
+    at = c.axis(axis, rank)
+    if at == rank - 1:
+        c.fail("the last axis holds real and imaginary parts: it cannot be transformed", axis)
+    c.at_most(x[rank - 1], 2, "the last axis must be of size 1 (real) or 2 (complex)")
+    if onesided and not inverse:
+        c.at_most(x[rank - 1], 1, "a one-sided transform takes real input")
+    size = x[at] if length is None else scalar_dim(c, length, "dft_length")
+    last = 2
+    if onesided and inverse:
+        size = maximum(2 * (x[at] - 1), 0) if length is None else size
+        last = 1
+    elif onesided:
+        size = size // 2 + 1
+    return Shape((*x[:at], size, *x[at + 1 : rank - 1], last))
+
+
+@onnx("DFT", since=20)
+def dft(
+    c: InferenceContext,
+    x: Shape,
+    length: Value | None = None,
+    axis: Value | None = None,
+    *,
+    inverse: int = 0,
+    onesided: int = 0,
+) -> Shape:
+    """[..., N, ..., 1|2] -> [..., length, ..., 2]; one-sided length // 2 + 1, and back to real [..., length, ..., 1]."""
+    known = (-2,) if axis is None else known_ints(axis)
+    if known is None:
+        last = 1 if onesided and inverse else 2
+        return Shape((*(c.fresh(f"dft.{i}") for i in range(len(x) - 1)), last))
+    return _transformed(c, x, length, known[0], inverse, onesided)
+
+
+@onnx("DFT")
+def dft_by_attribute(
+    c: InferenceContext, x: Shape, length: Value | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
+) -> Shape:
+    """Before opset 20 the axis is an attribute."""
+    return _transformed(c, x, length, axis, inverse, onesided)
+
+
+@onnx("STFT")
+def stft(
+    c: InferenceContext,
+    signal: Shape,
+    step: Value,
+    window: Shape | None = None,
+    length: Value | None = None,
+    *,
+    onesided: int = 1,
+) -> Shape:
+    """[B, L, 1|2] -> [B, frames, bins, 2] with `(L - length) // step + 1` frames."""
+    batch, samples, parts = c.require_rank(signal, 3, "signal")
+    c.at_most(parts, 2, "the last axis must be of size 1 (real) or 2 (complex)")
+    if length is not None:
+        size = scalar_dim(c, length, "frame_length")
+        if window is not None:
+            c.merge(c.require_rank(window, 1, "window")[0], size, "the window must be as long as a frame")
+    else:
+        size = samples if window is None else c.require_rank(window, 1, "window")[0]
+    c.at_most(size, samples, "a frame must not be longer than the signal")
+    stride = scalar_dim(c, step, "frame_step")
+    if c.prove_le(1, stride) is not True:
+        frames: Dim = c.fresh("frames", 1)
+        c.at_least(stride, 1, "the step between frames must be at least 1")
+    else:
+        frames = (samples - size) // stride + 1
+    return Shape((batch, frames, size // 2 + 1 if onesided else size, 2))
+
+
+@onnx("HannWindow", "HammingWindow", "BlackmanWindow")
+def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> TensorType:
+    """A vector of the length that the scalar input holds."""
+    c.require_rank(size.shape, 0, "size")
+    return TensorType(dtype_name(output_datatype), Shape((scalar_dim(c, size, "size"),)))
+
+
+@onnx("MelWeightMatrix")
+def mel_weight_matrix(
+    c: InferenceContext, bins: Value, length: Value, rate: Shape, low: Shape, high: Shape, *, output_datatype: int = 1
+) -> TensorType:
+    """[length // 2 + 1, bins] from two scalar inputs."""
+    for found, name in ((bins.shape, "num_mel_bins"), (length.shape, "dft_length")):
+        c.require_rank(found, 0, name)
+    rows = scalar_dim(c, length, "dft_length") // 2 + 1
+    return TensorType(dtype_name(output_datatype), Shape((rows, scalar_dim(c, bins, "num_mel_bins"))))

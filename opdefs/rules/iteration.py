@@ -1,0 +1,188 @@
+"""Loops: the types that values carried from one iteration to the next have inside and after the loop.
+
+First the growth is guessed from one iteration (so much a trip, in sizes and in known contents) and checked on an
+iteration of any number, which is a proof by induction. Where that fails a loop of few trips is unrolled, and any other
+is relaxed to a fixpoint, with widening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension, maximum
+from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType, Type
+from shapeinf.ops import Body, InferenceContext
+
+MAX_UNROLLED = 32
+MAX_ROUNDS = 64
+
+Types = list[Type | None]
+Run = Callable[[Types, Types], list[Type]]
+"""Runs the body: (iteration number and condition, carried values) -> (condition, carried values, elements of scans)."""
+
+
+@attrs.frozen
+class Iterated:
+    """What is known after a loop: trips made, carried values, the type of one element of each scan output."""
+
+    trips: Dim
+    carried: list[Type]
+    scanned: list[Type]
+
+
+def iterated(
+    c: InferenceContext, body: Body, limit: Dim | None, go_on: bool | None, carried: Sequence[Type]
+) -> Iterated:
+    """A loop of at most `limit` trips that runs while the body's first output is true.
+
+    Body inputs are the iteration number, the condition and the carried values. `go_on` is the condition before the
+    first trip.
+    """
+    width = len(carried)
+    if go_on is False or limit == 0:
+        return Iterated(0, list(carried), _never(c, body, width))
+    high = None if limit is None else c.interval(limit).hi
+    number = c.fresh("iteration", 0, None if high is None else max(0, high - 1))
+    grown = _by_induction(c, body, number, carried)
+    if grown is not None and limit is not None:
+        after, outputs = grown
+        trips = limit if c.prove_le(0, limit) is True else maximum(limit, 0)
+        if go_on is True and _is_true(outputs[0]):
+            final = [after(trips, i) for i in range(width)]
+            return Iterated(trips, final, outputs[1 + width :])
+    if isinstance(limit, int) and limit <= MAX_UNROLLED and go_on is True:
+        unrolled = _unrolled(body, limit, carried)
+        if unrolled is not None:
+            return unrolled
+    return _fixpoint(c, body, number, limit, go_on, carried)
+
+
+def _never(c: InferenceContext, body: Body, width: int) -> list[Type]:
+    return [TensorType(None, c.unknown_shape()) for _ in range(body.num_outputs - 1 - width)]
+
+
+def _is_true(found: Type) -> bool:
+    return isinstance(found, TensorType) and found.elements is not None and found.elements == (True,)
+
+
+def _scalar(dtype: str, element: Element) -> PartialTensor:
+    return PartialTensor(dtype, SCALAR, (element,))
+
+
+def _by_induction(
+    c: InferenceContext, body: Body, number: Dimension, carried: Sequence[Type]
+) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
+    """The carried values after so many trips, and the body's outputs in any trip; None when growth is not linear."""
+    first = body.run([_scalar("int64", 0), _scalar("bool", True), *carried], certain=False)
+    steps = [_growth(old, new) for old, new in zip(carried, first[1:], strict=False)]
+    if any(step is None for step in steps):
+        return None
+
+    def after(trips: Dim, index: int) -> Type:
+        step = steps[index]
+        assert step is not None
+        return _grown(carried[index], step, trips)
+
+    any_trip: Types = [after(number, i) for i in range(len(carried))]
+    outputs = body.run([_scalar("int64", number), _scalar("bool", True), *any_trip], certain=False)
+    expected = [after(number + 1, i) for i in range(len(carried))]
+    if outputs[1 : 1 + len(carried)] != expected:
+        return None
+    return after, outputs
+
+
+Growth = tuple[tuple[Dim, ...], tuple[Dim, ...] | None]
+"""What each dim, and each known element, gains a trip."""
+
+
+def _growth(old: Type, new: Type) -> Growth | None:
+    if old == new and not isinstance(old, TensorType):
+        return (), None
+    if not isinstance(old, TensorType) or not isinstance(new, TensorType) or old.dtype != new.dtype:
+        return None
+    if old.shape.dims is None or new.shape.dims is None or len(old.shape.dims) != len(new.shape.dims):
+        return None
+    dims = tuple(n - o for o, n in zip(old.shape, new.shape, strict=True))
+    if old.elements is None or new.elements is None or any(dims):
+        return dims, None
+    gains = []
+    for o, n in zip(old.elements, new.elements, strict=True):
+        if not _counts(o) or not _counts(n):
+            return (dims, (0,) * len(old.elements)) if old.elements == new.elements else (dims, None)
+        gains.append(n - o)  # type: ignore[operator]
+    return dims, tuple(gains)
+
+
+def _counts(element: Element) -> bool:
+    return isinstance(element, (int, Dimension)) and not isinstance(element, bool)
+
+
+def _grown(start: Type, step: Growth, trips: Dim) -> Type:
+    if not isinstance(start, TensorType):
+        return start
+    shape = Shape(d + gain * trips for d, gain in zip(start.shape, step[0], strict=True))
+    if step[1] is None or start.elements is None:
+        return PartialTensor(start.dtype, shape, None)
+    elements = (e if g == 0 else e + g * trips for e, g in zip(start.elements, step[1], strict=True))  # type: ignore[operator]
+    return PartialTensor(start.dtype, shape, elements)
+
+
+def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | None:
+    """Every trip for itself; None when the condition of some trip is not known."""
+    width = len(carried)
+    state = list(carried)
+    scanned: list[Type] = []
+    for trip in range(limit):
+        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=False)
+        state = outputs[1 : 1 + width]
+        if trip and outputs[1 + width :] != scanned:
+            scanned = [_either(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
+        else:
+            scanned = outputs[1 + width :]
+        if not _is_true(outputs[0]) and trip + 1 < limit:
+            stopped = isinstance(outputs[0], TensorType) and outputs[0].elements == (False,)
+            return Iterated(trip + 1, state, scanned) if stopped else None
+    return Iterated(limit, state, scanned)
+
+
+def _either(a: Type, b: Type) -> Type:
+    """The element type of a scan whose elements differ: contents dropped, sizes that differ unknown."""
+    if isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape == b.shape:
+        return PartialTensor(a.dtype, a.shape, None)
+    return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)
+
+
+def _fixpoint(
+    c: InferenceContext, body: Body, number: Dimension, limit: Dim | None, go_on: bool | None, carried: Sequence[Type]
+) -> Iterated:
+    """Relax the carried values until one more trip changes nothing; sound for any number of trips."""
+    width = len(carried)
+    state = list(carried)
+    outputs: list[Type] = []
+    for _ in range(MAX_ROUNDS):
+        growths = c.growths
+        outputs = body.run([_scalar("int64", number), PartialTensor("bool", SCALAR, None), *state], certain=False)
+        new = [
+            c.relax_type(old, out, f"carried.{i}") for i, (old, out) in enumerate(zip(state, outputs[1:], strict=False))
+        ]
+        if new == state and c.growths == growths:
+            break
+        state = new
+    else:
+        return _given_up(c, outputs, width)
+    some = go_on is True and limit is not None and c.prove_le(1, limit) is True
+    final = [
+        out if some else c.relax_type(old, out, f"after.{i}")
+        for i, (old, out) in enumerate(zip(carried, outputs[1:], strict=False))
+    ]
+    always = go_on is True and _is_true(outputs[0]) and limit is not None
+    high = None if limit is None else c.interval(limit).hi
+    trips: Dim = maximum(limit, 0) if always and limit is not None else c.fresh("trips", int(some), high)
+    return Iterated(trips, final, outputs[1 + width :])
+
+
+def _given_up(c: InferenceContext, outputs: Sequence[Type], width: int) -> Iterated:
+    unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
+    return Iterated(c.fresh("trips"), unknown[:width], unknown[width:])
