@@ -39,8 +39,16 @@ def attention(
     *,
     q_num_heads: int = 0,
     kv_num_heads: int = 0,
+    left_window_size: int = -1,
+    right_window_size: int = -1,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """Output [B, Hq, S, Dv] (packed [B, S, Hq*Dv] for packed queries), keys and values so far, and the scores."""
+    if min(left_window_size, right_window_size) < -1:
+        c.fail("a window must be at least 0, or -1 for none", left_window_size, right_window_size)
+    if (past_key is None) != (past_value is None):
+        c.fail("past_key and past_value must be given together")
+    if c.version >= 25:
+        _check_variant(c, q, lengths, past_key, q_num_heads, kv_num_heads)
     query = heads_of(c, q, q_num_heads, "the query")
     key, value = heads_of(c, k, kv_num_heads, "the key"), heads_of(c, v, kv_num_heads, "the value")
     c.merge(query[3], key[3], "heads of query and key must be of equal size")
@@ -58,6 +66,19 @@ def attention(
     present_key = Shape((key[0], key[1], total, key[3]))
     present_value = Shape((value[0], value[1], total_value, value[3]))
     return output, present_key, present_value, Shape((query[0], query[1], query[2], total))
+
+
+def _check_variant(
+    c: InferenceContext, q: Shape, lengths: Shape | None, past: Shape | None, q_heads: int, kv_heads: int
+) -> None:
+    """What opset 25 forbids to combine."""
+    wanted = c.wanted
+    if len(wanted) > 2 and wanted[1] != wanted[2]:
+        c.fail("present_key and present_value must be asked for together")
+    if lengths is not None and (past is not None or any(wanted[1:3])):
+        c.fail("nonpad_kv_seqlen cannot be combined with caches")
+    if q.rank == 4 and (q_heads or kv_heads):
+        c.fail("the numbers of heads are for packed inputs of rank 3 only", q)
 
 
 def _with_past(c: InferenceContext, past: Shape, new: Shape, what: str) -> Dim:
@@ -80,6 +101,9 @@ def flex_attention(
     softmax_precision: int = 0,
 ) -> Shape:
     """[B, Hq, S, D], [B, Hkv, T, D], [B, Hkv, T, Dv] -> [B, Hq, S, Dv]; the bodies see the scores [B, Hq, S, T]."""
+    types = {c.dtype(i) for i in range(3)} - {None}
+    if len(types) > 1:
+        c.fail("Q, K and V must be of one element type", *sorted(t for t in types if t))
     q, k, v = c.require_rank(q, 4, "Q"), c.require_rank(k, 4, "K"), c.require_rank(v, 4, "V")
     c.merge(q[0], k[0], "Q, K and V must be of one batch size")
     c.merge(q[0], v[0], "Q, K and V must be of one batch size")
@@ -136,8 +160,10 @@ def linear_attention(
     *,
     q_num_heads: int,
     kv_num_heads: int,
+    update_rule: str = "gated_delta",
 ) -> tuple[Shape, TensorType]:
     """[B, T, Hq*Dk], [B, T, Hkv*Dk], [B, T, Hkv*Dv] -> [B, T, Hq*Dv] and the state [B, Hkv, Dk, Dv]."""
+    _check_gates(c, update_rule, decay, beta)
     query, key, value = (c.require_rank(x, 3, n) for x, n in ((query, "query"), (key, "key"), (value, "value")))
     if kv_num_heads < 1 or q_num_heads < 1 or q_num_heads % kv_num_heads:
         c.fail("the heads of the query must be a multiple of those of the key", q_num_heads, kv_num_heads)
@@ -150,14 +176,45 @@ def linear_attention(
     state = Shape((query[0], kv_num_heads, size, wide))
     if past is not None:
         state = c.merge(state, past, "the past state must be [B, Hkv, Dk, Dv]")
+        size, wide = state[2], state[3]
+    if decay is not None:
+        _check_gate(c, decay, (kv_num_heads, kv_num_heads * size), "decay")
+    if beta is not None:
+        _check_gate(c, beta, (1, kv_num_heads), "beta")
     return Shape((query[0], query[1], q_num_heads * wide)), TensorType(c.dtype(3) or c.dtype(0), state)
+
+
+_GATES = {"linear": (False, False), "gated": (True, False), "delta": (False, True), "gated_delta": (True, True)}
+"""Whether an update rule takes a decay and a beta."""
+
+
+def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shape | None) -> None:
+    if rule not in _GATES:
+        c.fail(f"the update rule must be one of {', '.join(_GATES)}", rule)
+    for given, wanted, name in zip((decay, beta), _GATES[rule], ("decay", "beta"), strict=True):
+        if (given is not None) != wanted:
+            c.fail(f"the update rule {rule!r} {'needs' if wanted else 'takes no'} {name}")
+
+
+def _check_gate(c: InferenceContext, gate: Shape, choices: tuple[Dim, Dim], what: str) -> None:
+    last = c.require_rank(gate, 3, what)[2]
+    if all(c.prove_eq(last, choice) is False for choice in choices):
+        c.fail(f"the last axis of {what} must be one of {choices[0]} and {choices[1]}", last)
 
 
 @onnx("CausalConvWithState", since=27)
 def causal_conv_with_state(
-    c: InferenceContext, x: Shape, weight: Shape, bias: Shape | None = None, past: Shape | None = None
+    c: InferenceContext,
+    x: Shape,
+    weight: Shape,
+    bias: Shape | None = None,
+    past: Shape | None = None,
+    *,
+    activation: str = "none",
 ) -> tuple[Shape, Shape]:
     """[B, C, L] and a kernel [C, 1, k] -> [B, C, L] and the last k - 1 entries, [B, C, k - 1]."""
+    if activation not in ("none", "silu", "swish"):
+        c.fail("the activation must be none, silu or swish", activation)
     x, weight = c.require_rank(x, 3, "input"), c.require_rank(weight, 3, "weight")
     c.merge(x[1], weight[0], "there must be one kernel a channel")
     c.merge(weight[1], 1, "the kernel's middle axis must be of size 1")

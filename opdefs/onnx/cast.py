@@ -76,6 +76,9 @@ def quantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, output_dtype: int = 0
 ) -> TensorType:
     """The shape of the input; the type of the zero point, else `output_dtype`, else uint8."""
+    named = dtype_name(output_dtype)
+    if named is not None and c.dtype(2) not in (None, named):
+        c.fail("output_dtype must be the type of the zero point", named, c.dtype(2))
     return TensorType(c.dtype(2) or dtype_name(output_dtype) or "uint8", x)
 
 

@@ -54,6 +54,8 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
 
 def _given_shape(c: InferenceContext, shape: Value) -> Shape:
     dims = wanted_dims(c, shape)
+    if shape.dtype not in (None, "int64"):
+        c.fail("the shape must be of type int64", shape.dtype)
     for d in dims:
         if isinstance(d, int) and d < 0:
             c.fail("a dimension must be at least 0", d)

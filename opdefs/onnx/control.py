@@ -66,6 +66,8 @@ def scan(
     """States keep their shape from trip to trip; a scan input loses its axis in the body, a scan output gains one."""
     run = c.bodies["body"]
     states, inputs = _split(c, values, num_scan_inputs)
+    if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
+        c.fail("the body must give every state and every scan output", run.num_outputs, c.num_outputs)
     slices, count = _slices(c, inputs, scan_input_axes)
     after, outputs = _scanned(c, run, states, slices)
     axes = scan_output_axes or (0,) * len(outputs)
@@ -88,7 +90,7 @@ def scan_of_batches(
 
 
 def _split(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
-    if len(values) < scanned:
+    if scanned < 0 or len(values) < scanned:
         c.fail("there must be an input for each scan", len(values), scanned)
     at = len(values) - scanned
     inputs = [v for v in values[at:] if isinstance(v, TensorType)]

@@ -118,14 +118,24 @@ def conv_transpose(
     group: int = 1,
     output_padding: Ints = (),
     output_shape: Ints = (),
+    kernel_shape: Ints = (),
 ) -> Shape:
     """[N, C, *S], [C, M/group, *K] -> [N, M, *T]: the inverse of a convolution's sizes."""
+    if w.dims is None and kernel_shape:
+        w = c.require_rank(w, 2 + len(kernel_shape), "w")
     x = c.require_rank(x, len(w), "x")
     rank = len(w) - 2
     c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
+    for known, size in zip(
+        spatial(kernel_shape, rank, 1, c, "kernel_shape") if kernel_shape else (), w[2:], strict=False
+    ):
+        c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     channels = w[1] * group
+    if auto_pad not in ("", "NOTSET") and any(pads):
+        c.fail("pads and auto_pad cannot both be given", auto_pad, tuple(pads))
     if output_shape:
-        return Shape((x[0], channels, *output_shape[-rank:]))
+        sizes = spatial(output_shape[-rank:], rank, 0, c, "output_shape")
+        return Shape((x[0], channels, *sizes))
     steps = spatial(strides, rank, 1, c, "strides")
     spread = spatial(dilations, rank, 1, c, "dilations")
     extra = spatial(output_padding, rank, 0, c, "output_padding")

@@ -16,7 +16,10 @@ from shapeinf.ops import InferenceContext, Ints, Value
 def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints | None = None) -> Shape:
     """The named axes (all without `axes`) become what `shape` says."""
     named = c.axes(range(len(x)) if axes is None else axes, len(x))
-    c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must hold one size an axis")
+    if shape.shape.rank == 0:
+        c.expect(shape.shape, Shape((len(named),)), "`shape` must be a vector")
+    else:
+        c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must hold one size an axis")
     wanted = known_dims(shape) or (None,) * len(named)
     dims = list(x)
     for axis, size in zip(named, wanted, strict=True):

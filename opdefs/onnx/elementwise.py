@@ -16,13 +16,25 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 @onnx(
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
-    *("HardSigmoid", "HardSwish", "Hardmax", "IsInf", "IsNaN", "LeakyRelu", "LogSoftmax", "Mish", "Relu", "Selu"),
-    *("Shrink", "Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+    *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Relu", "Selu"),
+    *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
     *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization", "PRelu"),
     *("CumProd", "CumSum", "Trilu", "RMSNormalization"),
 )
 def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
     """The shape of the first input."""
+    return x
+
+
+@onnx("Softmax", "LogSoftmax", "Hardmax")
+def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Shape:
+    """The shape of the input, which must have an axis to go along (the last one; before opset 13 the second)."""
+    if x.dims is not None:
+        if not x.dims:
+            c.fail("the input must be of rank 1 or more", x)
+        at = axis if axis is not None else -1 if c.version >= 13 else min(1, len(x.dims))
+        if c.version >= 13 or at != len(x.dims):  # before opset 13 all axes may be in front of the axis
+            c.axis(at, len(x.dims))
     return x
 
 

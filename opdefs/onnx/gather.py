@@ -29,7 +29,9 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
 @onnx("GatherElements")
 def gather_elements(c: InferenceContext, x: Shape, indices: Shape, *, axis: int = 0) -> Shape:
     """The shape of the indices."""
-    c.axis(axis, c.same_rank(x, indices))
+    if x.dims is not None and indices.dims is not None and len(x) != len(indices):
+        c.expect(x, indices, "data and indices must be of equal rank")
+    c.axis(axis, len(x))
     return indices
 
 
@@ -85,7 +87,7 @@ def _tell_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape)
         return
     if depth > len(x):
         c.fail("an index is longer than the data's rank", x, indices)
-    c.merge(Shape((*indices[:-1], *x[depth:])), updates, "an update must have the shape of what an index picks")
+    c.expect(Shape((*indices[:-1], *x[depth:])), updates, "an update must have the shape of what an index picks")
 
 
 def _check_range(c: InferenceContext, indices: tuple[int, ...], size: Dim) -> None:
@@ -145,6 +147,10 @@ def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *,
     at = c.axis(axis, len(indices.shape) + 1)
     known = known_dims(depth)
     size = known[0] if known else None
+    if isinstance(size, int) and size < 0:
+        c.fail("the depth must be at least 0", size)
+    if c.version < 11 and any(i < 0 for i in known_ints(indices) or ()):
+        c.fail("before opset 11 indices must be at least 0", known_ints(indices))
     if size is None or c.prove_le(0, size) is not True:
         size = c.fresh("depth")
     shape = Shape((*indices.shape[:at], size, *indices.shape[at:]))

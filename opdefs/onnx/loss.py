@@ -27,7 +27,7 @@ def _per_class(c: InferenceContext, scores: Shape, target: Shape) -> object:
     dims = scores.require()
     if len(dims) < 2:
         c.fail("scores must be of shape [N, C, ...]", scores)
-    c.merge(Shape((dims[0], *dims[2:])), target, "targets must have the shape of the scores without the class axis")
+    c.expect(Shape((dims[0], *dims[2:])), target, "targets must have the shape of the scores without the class axis")
     return dims[1]
 
 

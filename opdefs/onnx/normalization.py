@@ -14,8 +14,10 @@ def batch_normalization(
     """[N, C, *S]; scale, bias, mean and variance are of length C, and so are the statistics given back."""
     if x.dims is not None and len(x.dims) > 1:
         for part, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
-            if part.dims is not None and len(part.dims) == 1:
-                c.merge(x[1], part[0], f"the channels x[1] must equal the length of the {name}")
+            if part.dims is not None:
+                c.merge(
+                    x[1], c.require_rank(part, 1, name)[0], f"the channels x[1] must equal the length of the {name}"
+                )
     return (x, mean, var, mean, var)
 
 

@@ -27,9 +27,9 @@ def recurrent(
     w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
     directions = 2 if direction == "bidirectional" else 1
     hidden: Dim = hidden_size or r[2]
-    c.merge(w[0], directions, f"W must have {directions} directions")
-    c.merge(r[2], hidden, "the last axis of R must equal hidden_size")
-    c.merge(x[2], w[2], "the input size X[2] must equal W[2]")
+    c.expect(w[0], directions, f"W must have {directions} directions")
+    c.expect(r[2], hidden, "the last axis of R must equal hidden_size")
+    c.expect(x[2], w[2], "the input size X[2] must equal W[2]")
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     if layout:
         last = Shape((batch, directions, hidden))

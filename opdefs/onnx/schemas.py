@@ -43,8 +43,8 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
 def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
     """Inputs and outputs of one type string share a type variable; a fixed type is a type string of its own."""
-    fixed = dtype_of(parameter.type_str)
     types = sorted(parameter.types)
+    fixed = dtype_of(types[0] if len(types) == 1 else parameter.type_str)
     kind = "tensor"
     for text in types[:1]:
         kind = next((k for prefix, k in _KINDS.items() if text.startswith(prefix)), "tensor")

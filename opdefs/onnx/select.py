@@ -103,8 +103,8 @@ def non_max_suppression(
     """[count, 3] positions (batch, class, box): for each batch and class at most all boxes and at most the limit."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")
-    c.merge(batch, batches, "boxes and scores must be of equal batch size")
-    c.merge(count, counts, "there must be a score for each box")
+    c.expect(batch, batches, "boxes and scores must be of equal batch size")
+    c.expect(count, counts, "there must be a score for each box")
     most = 0 if limit is None else _limit(c, c.interval(count).hi, limit)
     pairs = c.interval(c.numel((batch, classes))).hi
     return TensorType("int64", Shape((0 if most == 0 else c.fresh("count", 0, _times(pairs, most)), 3)))

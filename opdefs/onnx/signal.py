@@ -26,8 +26,8 @@ def _transformed(c: InferenceContext, x: Shape, length: Value | None, axis: int,
     if at == rank - 1:
         c.fail("the last axis holds real and imaginary parts: it cannot be transformed", axis)
     c.at_most(x[rank - 1], 2, "the last axis must be of size 1 (real) or 2 (complex)")
-    if onesided and not inverse:
-        c.at_most(x[rank - 1], 1, "a one-sided transform takes real input")
+    if onesided:
+        c.merge(x[rank - 1], 2 if inverse else 1, "one-sided transforms take real input, their inverses complex input")
     size = x[at] if length is None else scalar_dim(c, length, "dft_length")
     last = 2
     if onesided and inverse:
@@ -50,6 +50,8 @@ def dft(
 ) -> Shape:
     """[..., N, ..., 1|2] -> [..., length, ..., 2]; one-sided length // 2 + 1, and back to real [..., length, ..., 1]."""
     known = (-2,) if axis is None else known_ints(axis)
+    if known is None and length is None and not onesided:
+        known = (-2,)  # whichever axis it is, no size changes
     if known is None:
         last = 1 if onesided and inverse else 2
         return Shape((*(c.fresh(f"dft.{i}") for i in range(len(x) - 1)), last))
@@ -74,9 +76,12 @@ def stft(
     *,
     onesided: int = 1,
 ) -> Shape:
-    """[B, L, 1|2] -> [B, frames, bins, 2] with `(L - length) // step + 1` frames."""
-    batch, samples, parts = c.require_rank(signal, 3, "signal")
-    c.at_most(parts, 2, "the last axis must be of size 1 (real) or 2 (complex)")
+    """[B, L, 1|2] -> [B, frames, bins, 2] with `(L - length) // step + 1` frames; runtimes take [B, L] too."""
+    if signal.rank == 2:
+        batch, samples = signal.require()
+    else:
+        batch, samples, parts = c.require_rank(signal, 3, "signal")
+        c.at_most(parts, 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if length is not None:
         size = scalar_dim(c, length, "frame_length")
         if window is not None:

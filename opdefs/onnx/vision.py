@@ -54,7 +54,7 @@ def max_roi_pool(c: InferenceContext, x: Shape, rois: Shape, *, pooled_shape: In
     """[N, C, H, W] and [R, 5] -> [R, C, *pooled_shape]."""
     x, rois = c.require_rank(x, 4, "X"), c.require_rank(rois, 2, "rois")
     c.merge(rois[1], 5, "a region must be a batch index and four corners")
-    if len(pooled_shape) != 2:
+    if len(pooled_shape) != 2 or min(pooled_shape) < 1:
         c.fail("pooled_shape must be a height and a width", pooled_shape)
     return Shape((rois[0], x[1], *pooled_shape))
 

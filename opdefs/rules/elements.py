@@ -100,17 +100,20 @@ def on_dims(operation: Callable[..., Dim | bool | None]) -> Operation:
 
 def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
     """The contents as ints, None when any is unknown or symbolic."""
-    if value is None or value.elements is None:
+    found = known_dims(value)
+    if found is None:
         return None
-    dims = [as_dim(e) for e in value.elements]
+    dims = list(found)
     ints = [d for d in dims if isinstance(d, int)]
     return tuple(ints) if len(ints) == len(dims) else None
 
 
 def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
     """The contents as dims, None for each that is unknown; None when nothing is known."""
-    if value is None or value.elements is None:
+    if value is None:
         return None
+    if value.elements is None:
+        return () if value.shape.dims is not None and 0 in value.shape.dims else None
     return tuple(as_dim(e) for e in value.elements)
 
 

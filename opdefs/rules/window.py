@@ -32,9 +32,11 @@ def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int],
 
 
 def spatial(values: Sequence[int], rank: int, default: int, c: InferenceContext, what: str) -> tuple[int, ...]:
-    """An attribute with one value a spatial axis; ShapeError when its length is another."""
+    """An attribute with one value a spatial axis; ShapeError for another length or values below the default."""
     if not values:
         return (default,) * rank
+    if min(values) < default:
+        c.fail(f"{what} must be at least {default}", tuple(values))
     if len(values) != rank:
         c.fail(f"{what} must have {rank} values, one a spatial axis", tuple(values))
     return tuple(values)
@@ -63,8 +65,8 @@ def windows(
         c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
     steps = spatial(strides, rank, 1, c, "strides")
     spread = spatial(dilations, rank, 1, c, "dilations")
-    if any(s < 1 for s in steps) or any(d < 1 for d in spread):
-        c.fail("strides and dilations must be at least 1", steps, spread)
+    if any(isinstance(k, int) and k < 1 for k in kernel):
+        c.fail("the kernel must be at least 1 in each axis", tuple(kernel))
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.types import unknown_type
-from shapeinf.errors import LimitError, ModelError
+from shapeinf.errors import LimitError, ModelError, ShapeError
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import Type
 
@@ -91,6 +91,9 @@ def expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list
     program = _program(outer, step, types)
     if program is None:
         return None
+    if len(step.outputs) > len(program.graph.outputs) or len(step.arguments) > len(program.graph.inputs):
+        law = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
+        raise ShapeError(law, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
     child = _child(outer, step, operation.kind.op, program, outer.certain)
     child.calling = (*outer.calling, key)
     for name, found in zip(program.graph.inputs, types, strict=False):

@@ -46,7 +46,9 @@ class Diagnostic:
         return self.render()
 
 
-def from_error(error: ShapeError, node: str, op: str, inputs: Sequence[str]) -> Diagnostic:
+def from_error(
+    error: ShapeError, node: str, op: str, inputs: Sequence[str], severity: Severity = "error"
+) -> Diagnostic:
     """The diagnostic of a broken law at a node."""
     message = error.law + (f": {', '.join(error.operands)}" if error.operands else "")
-    return Diagnostic("error", error.code, message, node, op, tuple(inputs), error.because, error.help)
+    return Diagnostic(severity, error.code, message, node, op, tuple(inputs), error.because, error.help)

@@ -225,7 +225,10 @@ class Inference:
             site = self.path + step.site
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
             return self._unknown(step, note)
-        self.made_fresh |= outcome.fresh
+        self.made_fresh |= outcome.fresh or bool(outcome.warnings)
+        for broken in outcome.warnings:
+            note = from_error(broken, self.path + step.site, str(operation), self.operands(step), "warning")
+            self.found.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
         return outcome.types

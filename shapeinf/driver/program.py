@@ -177,7 +177,7 @@ class _Compiler:
             self.slots.setdefault(name, len(self.slots))
         if len(graph.inputs) != len(set(graph.inputs)):
             validate(graph, captures)
-        self.operations: dict[tuple[NodeKind, int], Operation] = {}
+        self.operations: dict[tuple[NodeKind, int | tuple[bool, ...]], Operation] = {}
         self.prepared = False
 
     def output_slots(self, node: Node) -> None:
@@ -195,9 +195,10 @@ class _Compiler:
         for index, i in enumerate(order):
             node = nodes[i]
             kind, names, made, _ = node
-            operation = operations.get((kind, len(made)))
+            wanted = len(made) if "" not in made else tuple(map(bool, made))
+            operation = operations.get((kind, wanted))
             if operation is None:
-                operation = self.operation(kind, len(made))
+                operation = operations[kind, wanted] = self.operation(kind, made)
             if operation.captures:
                 names = (*names, *operation.captures)
             inputs = tuple([slots[name] if name else MISSING for name in names])
@@ -218,11 +219,15 @@ class _Compiler:
                 raise _NotInOrder
         return found
 
-    def operation(self, kind: NodeKind, outputs: int) -> Operation:
-        """What all nodes of a kind do; a kind that is equal in value to an earlier one shares its call."""
+    def operation(self, kind: NodeKind, outputs: tuple[str, ...]) -> Operation:
+        """What all nodes of a kind that make these outputs do."""
         version = self.graph.opsets.get(kind.domain, 0)
         op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
-        call = None if op_def is None or op_def.rule is None else Call(op_def, kind.attrs, version, outputs)
+        call = (
+            None
+            if op_def is None or op_def.rule is None
+            else Call(op_def, kind.attrs, version, tuple(map(bool, outputs)))
+        )
         key = (kind.domain, kind.op, kind.overload)
         body = key if call is None and key in self.functions else None
         found = Operation(kind, version, op_def, call, body)
@@ -232,5 +237,4 @@ class _Compiler:
             captures.update(dict.fromkeys(free))
             found.bodies[name] = compile_graph(graph, self.registry, self.functions, free)
         found.captures = tuple(captures)
-        self.operations[kind, outputs] = found
         return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from shapeinf.errors import NotKnown
+from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
@@ -20,12 +20,13 @@ class Outcome:
     """The output types of one call.
 
     `unknown` is the reason when the rule could not know; `fresh` says that the call made new unknowns, which belong
-    to its site, so it must not be reused for another node.
+    to its site, so it must not be reused for another node; `warnings` are broken laws that the types do not depend on.
     """
 
     types: Sequence[Type]
     unknown: str | None
     fresh: bool
+    warnings: tuple[ShapeError, ...] = ()
 
 
 class Contents(enum.Enum):
@@ -39,14 +40,17 @@ class Contents(enum.Enum):
 class Call:
     """An operator with its attributes, ready to be called on inputs; made once for all equal nodes of a program."""
 
-    def __init__(self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, outputs: int = 1) -> None:
-        """For an operator that has a rule."""
+    def __init__(
+        self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
+    ) -> None:
+        """For an operator that has a rule; `wanted` says of each output that a node lists whether it has a name."""
         assert op_def.rule is not None
         self.op_def = op_def
         self.rule = op_def.rule
         self.attributes = attributes
         self.version = version
-        self.outputs = outputs
+        self.wanted = wanted
+        self.outputs = outputs = len(wanted)
         self.contents = _contents(op_def)
         self._keywords: dict[str, object] | None = None
         self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(outputs)]
@@ -63,6 +67,7 @@ class Call:
         Raises ShapeError when a law of the operator is broken. NotKnown in the rule gives outputs of unknown shape.
         """
         c = InferenceContext(self.op_def, inputs, self.attributes, facts, site, self.version, self.outputs)
+        c.wanted = self.wanted
         if bodies is not None:
             c.bodies = bodies
         rule = self.rule
@@ -79,11 +84,12 @@ class Call:
             return Outcome(types, unknown.reason, True)
         given = found if isinstance(found, tuple) else (found,)
         types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
-        return Outcome(types, None, c.made_fresh)
+        return Outcome(types, None, c.made_fresh, c.warnings)
 
     def filled(self, found: object, index: int, inputs: Sequence[Type | None]) -> Type:
         """An output as a Type: a Shape gets the element type of its definition, a dtype of None is filled in."""
         if isinstance(found, TensorType):
+            _check_sizes(found.shape)
             if found.dtype is not None:
                 return found
             dtype = self._fixed[index] or _variable_dtype(self.op_def, index, inputs)
@@ -92,12 +98,22 @@ class Call:
             found = Shape.unknown()
         if isinstance(found, Shape):
             dtype = self._fixed[index] or _variable_dtype(self.op_def, index, inputs)
+            _check_sizes(found)
             arg = self.op_def.output(index)
             tensor = PartialTensor(dtype, found, None)
             return _KINDS[arg.kind](tensor) if arg is not None and arg.kind in _KINDS else tensor
         if isinstance(found, SequenceType):
             return found
         raise TypeError(f"a rule returned {found!r}; it must return Shapes or types")
+
+
+INT64_MAX = 2**63 - 1
+
+
+def _check_sizes(shape: Shape) -> None:
+    for d in shape.dims or ():
+        if type(d) is int and not 0 <= d <= INT64_MAX:
+            raise ShapeError("a size must lie in 0..2**63 - 1", code="S105", operands=(str(shape),))
 
 
 _KINDS = {"sequence": SequenceType, "optional": OptionalType}

@@ -28,6 +28,9 @@ class RuleContext:
     """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
 
     made_fresh = False
+    wanted: tuple[bool, ...] = ()
+    """Of each output that the node lists, whether it has a name."""
+    warnings: tuple[ShapeError, ...] = ()
     bodies: Mapping[str, Body] = MappingProxyType({})
     _relaxed = 0
 
@@ -112,6 +115,16 @@ class RuleContext:
     def guard(self, text: str, law: str = "") -> None:
         """Keep a condition that is no single equation."""
         self.facts.add_guard(text, self.source(law))
+
+    def expect(self, a: Dim | Shape, b: Dim | Shape, law: str) -> None:
+        """Tell that two sizes or shapes are equal which the outputs do not depend on.
+
+        Where they cannot be equal the node will fail when it runs; that is a warning, and inference goes on.
+        """
+        try:
+            self.merge(a, b, law)  # type: ignore[call-overload]
+        except ShapeError as error:
+            self.warnings = (*self.warnings, error)
 
     def fail(self, law: str, *operands: object) -> NoReturn:
         """The model breaks a law."""
