@@ -140,7 +140,8 @@ class UnknownOperatorError(ShapeInferenceError):
 class NotKnown(Exception):  # noqa: N818  (no error: a rule's way to say so)
     """Raised inside a rule: the outputs cannot be known, for this reason. Not an error of the model."""
 
-    def __init__(self, reason: str) -> None:
-        """Keep the reason for the diagnostics."""
+    def __init__(self, reason: str, dtype: str | None = None) -> None:
+        """Keep the reason for the diagnostics, and the element type where only the rule knows it."""
         super().__init__(reason)
         self.reason = reason
+        self.dtype = dtype

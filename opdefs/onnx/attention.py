@@ -72,8 +72,8 @@ def _check_variant(
     c: InferenceContext, q: Shape, lengths: Shape | None, past: Shape | None, q_heads: int, kv_heads: int
 ) -> None:
     """What opset 25 forbids to combine."""
-    wanted = c.wanted
-    if len(wanted) > 2 and wanted[1] != wanted[2]:
+    wanted = (*c.wanted, False, False)
+    if wanted[1] != wanted[2]:
         c.fail("present_key and present_value must be asked for together")
     if lengths is not None and (past is not None or any(wanted[1:3])):
         c.fail("nonpad_kv_seqlen cannot be combined with caches")

@@ -46,15 +46,15 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     """A tensor of the shape that the input holds, filled with `value` (one float 0 without it)."""
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
-    result = _given_shape(c, shape)
+    result = _given_shape(c, shape, dtype)
     if not fits(result):
         return PartialTensor(dtype, result, None)
     return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))  # type: ignore[arg-type]
 
 
-def _given_shape(c: InferenceContext, shape: Value) -> Shape:
-    dims = wanted_dims(c, shape)
-    if shape.dtype not in (None, "int64"):
+def _given_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
+    dims = wanted_dims(c, shape, dtype=dtype)
+    if shape.dtype == "int32":
         c.fail("the shape must be of type int64", shape.dtype)
     for d in dims:
         if isinstance(d, int) and d < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
 from opdefs.rules.window import pad_pairs, spatial, window_size
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
@@ -18,8 +18,8 @@ def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints |
     named = c.axes(range(len(x)) if axes is None else axes, len(x))
     if shape.shape.rank == 0:
         c.expect(shape.shape, Shape((len(named),)), "`shape` must be a vector")
-    else:
-        c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must hold one size an axis")
+        raise c.unknowable("`shape` is no vector")
+    c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must hold one size an axis")
     wanted = known_dims(shape) or (None,) * len(named)
     dims = list(x)
     for axis, size in zip(named, wanted, strict=True):
@@ -49,8 +49,8 @@ def col2im(
     length = c.require_rank(image.shape, 1, "image_shape")[0]
     other = c.require_rank(block.shape, 1, "block_shape")[0]
     rank = c.concrete(c.merge(length, other, "image_shape and block_shape must be of equal length"))
-    if rank is None:
-        raise c.unknowable("the number of spatial axes is not known")
+    if rank is None or rank > MAX_RANK:
+        raise c.unknowable("the number of spatial axes is not known" if rank is None else f"more than {MAX_RANK} axes")
     sizes = [_size(c, d, i) for i, d in enumerate(known_dims(image) or (None,) * rank)]
     kernel = known_ints(block)
     if kernel is None:

@@ -202,7 +202,7 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
 def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
     """Before opset 7: the shape of the first input; the second must equal it, or a part of it with `broadcast`."""
     if not broadcast:
-        return c.merge(a, b, "inputs must be of equal shape (no broadcast attribute)")
+        c.expect(a, b, "inputs must be of equal shape (no broadcast attribute)")
     return a
 
 

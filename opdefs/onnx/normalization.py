@@ -12,12 +12,12 @@ def batch_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape
 ) -> tuple[Shape, ...]:
     """[N, C, *S]; scale, bias, mean and variance are of length C, and so are the statistics given back."""
-    if x.dims is not None and len(x.dims) > 1:
+    if x.dims is not None:
         for part, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
             if part.dims is not None:
-                c.merge(
-                    x[1], c.require_rank(part, 1, name)[0], f"the channels x[1] must equal the length of the {name}"
-                )
+                length = c.require_rank(part, 1, name)[0]
+                channels = x.dims[1] if len(x.dims) > 1 else length
+                c.merge(channels, length, f"the channels x[1] must equal the length of the {name}")
     return (x, mean, var, mean, var)
 
 

@@ -11,6 +11,7 @@ from opdefs.rules.elements import Elements, known_dims, known_ints, moved
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops.structure import INT64_MAX
 
 
 @onnx("Pad", since=11)
@@ -56,6 +57,8 @@ def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequenc
     dims = list(x)
     for i, axis in enumerate(axes):
         begin, end = amounts[i], amounts[i + len(axes)]
+        if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
+            c.fail("a size must lie in 0..2**63 - 1", begin, end)
         dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _grown(c, dims[axis], begin + end)
     return Shape(dims)
 

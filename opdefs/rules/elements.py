@@ -155,12 +155,17 @@ MAX_RANK = 1024
 """Longest shape that contents may describe; a longer one is a mistake or an attack."""
 
 
-def wanted_dims(c: InferenceContext, shape: PartialTensor, what: str = "shape") -> tuple[Dim | None, ...]:
-    """The dims that a vector input asks for, None for each that is not known; NotKnown without even a length."""
+def wanted_dims(
+    c: InferenceContext, shape: PartialTensor, what: str = "shape", dtype: str | None = None
+) -> tuple[Dim | None, ...]:
+    """The dims that a vector input asks for, None for each that is not known; NotKnown without even a length.
+
+    `dtype` is the element type of the outputs in that case, where their definition does not say it.
+    """
     known = known_dims(shape)
     length = len(known) if known is not None else c.concrete(c.require_rank(shape.shape, 1, what)[0])
     if length is None:
-        raise c.unknowable(f"neither the contents nor the length of `{what}` are known")
+        raise c.unknowable(f"neither the contents nor the length of `{what}` are known", dtype)
     if length > MAX_RANK:
-        raise c.unknowable(f"`{what}` asks for a rank of {length}, more than {MAX_RANK}")
+        raise c.unknowable(f"`{what}` asks for a rank of {length}, more than {MAX_RANK}", dtype)
     return known if known is not None else (None,) * length

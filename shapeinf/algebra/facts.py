@@ -152,7 +152,8 @@ class Facts:
         if equation != 0:
             with self._all_or_nothing():
                 self._equate(equation, source, (str(a), str(b)))
-        return self.canon(a)
+        told, other = self.canon(a), self.canon(b)
+        return other if isinstance(other, int) else told
 
     def tell_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
         """Learn `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""

@@ -17,7 +17,7 @@ from shapeinf.driver.program import MISSING, UNUSED, Program, Step
 from shapeinf.driver.types import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import FunctionKey
-from shapeinf.lattice import ShapeFacts, Type, relax_type
+from shapeinf.lattice import ShapeFacts, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
 Progress = Callable[[int, int], None]
@@ -211,6 +211,8 @@ class Inference:
         operation = step.operation
         assert operation.call is not None
         bodies: Mapping[str, Body] | None = None
+        if self.strict and any(isinstance(t, TensorType) and t.dtype is None for t in types):
+            raise ShapeError("the element type of an input is not known", code="S104")
         if operation.bodies:
             from shapeinf.driver.bodies import bodies_of
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, parse_dim
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference, Refine
@@ -10,6 +12,9 @@ from shapeinf.driver.program import Step
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.graph import Declared
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+
+_GENERATED = re.compile(r"unk__\d+")
+"""Names that onnx's own inference invents, anew in each run: they say nothing."""
 
 
 def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int, Refine]:
@@ -80,10 +85,9 @@ class Refiner:
         if len(shape.dims) != len(dims):
             self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
-        for axis, (inferred, one) in enumerate(zip(shape.dims, dims, strict=True)):
-            if one is not None and inferred != one:
-                self._axis(step, axis, inferred, one)
-        return self.inference.facts.canon_shape(shape)
+        pairs = enumerate(zip(shape.dims, dims, strict=True))
+        told = [d if one is None or d == one else self._axis(step, axis, d, one) for axis, (d, one) in pairs]
+        return shape if told == list(shape.dims) else Shape(told)
 
     def _bound(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
         scope = self.inference.facts.scope
@@ -104,25 +108,26 @@ class Refiner:
             return dim
         return scope.symbol(declared)
 
-    def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str) -> None:
+    def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str) -> Dim:
+        """The size to go on with."""
         facts = self.inference.facts
         inferred = facts.canon(inferred)
         open_ = isinstance(inferred, Dimension) and inferred.is_anonymous
-        if isinstance(declared, str) and not open_ and not facts.scope.has(declared):
-            return
+        if isinstance(declared, str) and (_GENERATED.fullmatch(declared) or not (open_ or facts.scope.has(declared))):
+            return inferred
         meant = self._meant(declared)
         if meant is None:
-            return
+            return inferred
         try:
             if open_ and self.trust:
-                facts.tell_equal(inferred, meant, self.source)
-                return
+                told = facts.tell_equal(inferred, meant, self.source)
+                return meant if isinstance(meant, int) else told
+            if facts.prove_eq(inferred, meant) is not False:
+                return inferred
         except Contradiction:
             pass
-        else:
-            if facts.prove_eq(inferred, meant) is not False:
-                return
         self._differ(step, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
+        return inferred
 
     def _differ(self, step: Step, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)

@@ -13,6 +13,7 @@ from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import Wants
+from shapeinf.ops.structure import INT64_MAX
 
 
 @attrs.frozen
@@ -80,8 +81,9 @@ class Call:
                     self._keywords = rule.keywords(self.attributes)
                 found = rule.function(c, *rule.arguments(inputs), **self._keywords)
         except NotKnown as unknown:
-            types = [self.filled(None, i, inputs) for i in range(self.outputs)]
-            return Outcome(types, unknown.reason, True)
+            nothing = None if unknown.dtype is None else PartialTensor(unknown.dtype, Shape.unknown(), None)
+            types = [self.filled(nothing, i, inputs) for i in range(self.outputs)]
+            return Outcome(types, unknown.reason, True, c.warnings)
         given = found if isinstance(found, tuple) else (found,)
         types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.made_fresh, c.warnings)
@@ -105,9 +107,6 @@ class Call:
         if isinstance(found, SequenceType):
             return found
         raise TypeError(f"a rule returned {found!r}; it must return Shapes or types")
-
-
-INT64_MAX = 2**63 - 1
 
 
 def _check_sizes(shape: Shape) -> None:

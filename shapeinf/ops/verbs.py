@@ -204,9 +204,12 @@ class RuleContext:
         self.made_fresh = True
         return self.facts.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
-    def unknowable(self, reason: str) -> NotKnown:
-        """What to raise when the outputs cannot be known; the reason is shown to the user."""
-        return NotKnown(reason)
+    def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
+        """What to raise when the outputs cannot be known; the reason is shown to the user.
+
+        `dtype` is the element type of outputs whose definition does not say it.
+        """
+        return NotKnown(reason, dtype)
 
     def interval(self, d: Dim) -> Interval:
         """The bounds of a dim."""
