@@ -20,9 +20,9 @@ from onnx import helper
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from tests.differential.draws import Draw
 
 FEW, MANY = 25, 1500
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 
@@ -252,44 +252,3 @@ def _shown(k: int, array: np.ndarray | None, deciding: frozenset[int]) -> str:
     if array is None:
         return "-"
     return f"{array.dtype}{list(array.shape)}" + (f"={array.tolist()}" if k in deciding else "")
-
-
-# -- what families draw from -----------------------------------------------------------------------------------------
-
-
-def shapes(
-    rank: int | None = None, low: int = 0, high: int = 4, size: int = 5, least: int = 1
-) -> st.SearchStrategy[list[int]]:
-    """Shapes of a rank, or of any from `low` to `high`, with sizes from `least` to `size`."""
-    low, high = (low, high) if rank is None else (rank, rank)
-    return st.lists(st.integers(least, size), min_size=low, max_size=high)
-
-
-def axes(rank: int, low: int = 0) -> st.SearchStrategy[list[int]]:
-    """Some axes of a rank, none twice, some counted from the end."""
-    picked = st.lists(
-        st.tuples(st.integers(0, max(rank - 1, 0)), st.booleans()),
-        min_size=low,
-        max_size=rank,
-        unique_by=lambda a: a[0],
-    )
-    return picked.map(lambda found: [a - rank if negative else a for a, negative in found])
-
-
-def axis(rank: int) -> st.SearchStrategy[int]:
-    """One axis, perhaps counted from the end."""
-    return st.integers(-rank, rank - 1)
-
-
-def broadcastable(draw: Draw, count: int, high: int = 4, size: int = 4) -> list[list[int]]:
-    """Shapes that broadcast: one shape, of which each operand keeps a tail with some axes made 1."""
-    whole = draw(shapes(high=high, size=size, least=draw(st.sampled_from((0, 1, 1, 1)))))
-    return [[draw(st.sampled_from((n, n, 1))) for n in whole[draw(st.integers(0, len(whole))) :]] for _ in range(count)]
-
-
-def opset(*versions: int) -> st.SearchStrategy[int]:
-    """One of these opsets."""
-    return st.sampled_from(versions)
-
-
-flag = st.integers(0, 1)

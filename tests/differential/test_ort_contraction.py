@@ -5,13 +5,14 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
-from tests.differential.ort import case, flag, ints, opset, shapes, tensor
+from tests.differential.draws import axes_of, axis_of, broadcastable, flag, opset, shapes
+from tests.differential.ort import case, ints, tensor
 
 
 def _matrices(draw):
     """Operands of a product, with batches that broadcast and vectors among them."""
     m, k, n = (draw(st.integers(1, 4)) for _ in range(3))
-    left, right = ort.broadcastable(draw, 2, high=2)
+    left, right = broadcastable(draw, 2, high=2)
     a = draw(st.sampled_from(([*left, m, k], [*left, m, k], [k])))
     b = draw(st.sampled_from(([*right, k, n], [*right, k, n], [k])))
     return a, b
@@ -62,7 +63,7 @@ REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "
 
 def reduction_by_attribute(draw):
     shape = draw(shapes())
-    axes = draw(st.sampled_from((None, draw(ort.axes(len(shape))))))
+    axes = draw(st.sampled_from((None, draw(axes_of(len(shape))))))
     op = "Reduce" + draw(st.sampled_from(REDUCTIONS))
     version = draw(opset(7, 11)) if op == "ReduceSum" else draw(opset(7, 11, 13))
     if version < 11 and axes:
@@ -72,7 +73,7 @@ def reduction_by_attribute(draw):
 
 def reduction_by_input(draw):
     shape = draw(shapes())
-    axes = draw(st.sampled_from((None, ints(*draw(ort.axes(len(shape)))))))
+    axes = draw(st.sampled_from((None, ints(*draw(axes_of(len(shape)))))))
     op = "Reduce" + draw(st.sampled_from(REDUCTIONS))
     version = draw(opset(13, 18, 20)) if op == "ReduceSum" else draw(opset(18, 20))
     attributes = {
@@ -85,14 +86,14 @@ def reduction_by_input(draw):
 def reduction_of_nothing(draw):
     """No axis is counted from the end here: onnxruntime 1.31 does not reduce those of an empty tensor."""
     shape = draw(shapes(low=1, least=0, size=2))
-    axes = ints(*(a % len(shape) for a in draw(ort.axes(len(shape)))))
+    axes = ints(*(a % len(shape) for a in draw(axes_of(len(shape)))))
     return case("ReduceSum", tensor(shape), axes, deciding=(1,), keepdims=draw(flag), opset=draw(opset(13, 21)))
 
 
 def arg(draw):
     shape = draw(shapes(low=1))
     op = draw(st.sampled_from(("ArgMax", "ArgMin")))
-    at = draw(st.sampled_from((None, draw(ort.axis(len(shape))))))
+    at = draw(st.sampled_from((None, draw(axis_of(len(shape))))))
     return case(op, tensor(shape), axis=at, keepdims=draw(st.sampled_from((None, 0, 1))), opset=draw(opset(11, 12, 13)))
 
 
@@ -118,7 +119,7 @@ def instance_normalization(draw):
 
 def layer_normalization(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     bias = draw(st.sampled_from((None, tensor(shape[at:]))))
     return case(
         "LayerNormalization",
@@ -133,7 +134,7 @@ def layer_normalization(draw):
 
 def rms_normalization(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     return case("RMSNormalization", tensor(shape), tensor(shape[at:]), axis=at, opset=23)
 
 

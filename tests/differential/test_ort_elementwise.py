@@ -5,7 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
-from tests.differential.ort import broadcastable, case, opset, shapes, tensor
+from tests.differential.draws import axis_of, broadcastable, flag, opset, shapes
+from tests.differential.ort import case, tensor
 
 UNARY = ("Abs", "Ceil", "Cos", "Elu", "Erf", "Exp", "Floor", "HardSigmoid", "LeakyRelu", "Neg", "Relu", "Round", "Selu")
 UNARY += ("Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Sqrt", "Tanh", "Identity", "IsNaN", "IsInf", "Shrink")
@@ -101,8 +102,8 @@ def dropout(draw):
 
 def cumulation(draw):
     shape = draw(shapes(low=1, least=0))
-    at = np.array(draw(ort.axis(len(shape))))
-    return case("CumSum", tensor(shape), at, exclusive=draw(ort.flag), opset=draw(opset(11, 14)))
+    at = np.array(draw(axis_of(len(shape))))
+    return case("CumSum", tensor(shape), at, exclusive=draw(flag), opset=draw(opset(11, 14)))
 
 
 TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11}
@@ -123,7 +124,7 @@ def cast_like(draw):
 
 def quantize(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     scale = tensor([shape[at]] if draw(st.booleans()) else []) + 4
     zero = draw(st.sampled_from((None, "uint8", "int8")))
     zeros = None if zero is None else np.zeros(scale.shape, zero)
@@ -132,7 +133,7 @@ def quantize(draw):
 
 def dequantize(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     scale = tensor([shape[at]] if draw(st.booleans()) else []) + 4
     dtype = draw(st.sampled_from(("uint8", "int8")))
     zeros = draw(st.sampled_from((None, np.zeros(scale.shape, dtype))))

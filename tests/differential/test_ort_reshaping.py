@@ -5,7 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
-from tests.differential.ort import case, flag, ints, opset, shapes, tensor
+from tests.differential.draws import axes_of, axis_of, broadcastable, flag, opset, shapes
+from tests.differential.ort import case, ints, tensor
 
 
 def reshape(draw):
@@ -67,7 +68,7 @@ FAR = st.sampled_from((-(2**63), -9, 9, 2**31))  # 2**63 - 1 backwards is to onn
 
 def slice_(draw):
     shape = draw(shapes(low=1, least=0))
-    axes = draw(ort.axes(len(shape), low=1))
+    axes = draw(axes_of(len(shape), low=1))
     near = st.integers(-6, 6)
     each = st.lists(st.one_of(near, near, FAR), min_size=len(axes), max_size=len(axes))
     steps = draw(st.lists(st.sampled_from((-3, -2, -1, 1, 1, 2, 3)), min_size=len(axes), max_size=len(axes)))
@@ -82,7 +83,7 @@ def slice_(draw):
 
 def slice_by_attribute(draw):
     shape = draw(shapes(low=1))
-    axes = [a % len(shape) for a in draw(ort.axes(len(shape), low=1))]
+    axes = [a % len(shape) for a in draw(axes_of(len(shape), low=1))]
     each = st.lists(st.integers(-6, 6), min_size=len(axes), max_size=len(axes))
     return case("Slice", tensor(shape), starts=draw(each), ends=draw(each), axes=axes, opset=draw(opset(7, 9)))
 
@@ -90,7 +91,7 @@ def slice_by_attribute(draw):
 def pad(draw):
     shape = draw(shapes(low=1, size=4))
     version = draw(opset(11, 13, 18, 21))
-    axes = draw(st.sampled_from((None, draw(ort.axes(len(shape), low=1))))) if version >= 18 else None
+    axes = draw(st.sampled_from((None, draw(axes_of(len(shape), low=1))))) if version >= 18 else None
     count = len(shape) if axes is None else len(axes)
     mode = draw(st.sampled_from((None, "constant", "edge", "reflect")))
     low = -1 if mode in (None, "constant") else 0
@@ -109,7 +110,7 @@ def pad_by_attribute(draw):
 
 def center_crop_pad(draw):
     shape = draw(shapes(low=1))
-    axes = draw(st.sampled_from((None, draw(ort.axes(len(shape), low=1)))))
+    axes = draw(st.sampled_from((None, draw(axes_of(len(shape), low=1)))))
     count = len(shape) if axes is None else len(axes)
     wanted = draw(st.lists(st.integers(1, 6), min_size=count, max_size=count))
     return case("CenterCropPad", tensor(shape), ints(*wanted), deciding=(1,), axes=axes, opset=18)
@@ -117,7 +118,7 @@ def center_crop_pad(draw):
 
 def concat(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     parts = []
     for _ in range(draw(st.integers(1, 4))):
         part = list(shape)
@@ -129,7 +130,7 @@ def concat(draw):
 
 def split(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     parts = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4))
     shape[at] = sum(parts)
     if draw(st.booleans()):
@@ -141,7 +142,7 @@ def split(draw):
 
 def split_evenly(draw):
     shape = draw(shapes(low=1))
-    at = draw(ort.axis(len(shape)))
+    at = draw(axis_of(len(shape)))
     count = draw(st.integers(1, 3))
     version = draw(opset(11, 13, 18))
     shape[at] = draw(st.integers(count, 9)) if version == 18 else count * draw(st.integers(1, 3))
@@ -156,7 +157,7 @@ def tile(draw):
 
 
 def expand(draw):
-    x, target = ort.broadcastable(draw, 2)
+    x, target = broadcastable(draw, 2)
     return case("Expand", tensor(x), ints(*target), deciding=(1,), opset=draw(opset(8, 13)))
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
-from tests.differential.ort import case, flag, ints, opset, shapes, tensor
+from tests.differential.draws import axes_of, flag, opset, shapes
+from tests.differential.ort import case, ints, tensor
 
 AUTO = ("NOTSET", "NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
@@ -134,7 +135,7 @@ def resize_by_sizes(draw):
     policy, axes = None, None
     if version >= 18:
         policy = draw(st.sampled_from((None, "stretch", "not_larger", "not_smaller")))
-        axes = draw(st.sampled_from((None, draw(ort.axes(len(shape), low=1)))))
+        axes = draw(st.sampled_from((None, draw(axes_of(len(shape), low=1)))))
         if axes and policy not in (None, "stretch"):  # onnxruntime 1.31 forgets to count these from the end
             axes = [a % len(shape) for a in axes]
     count = len(shape) if axes is None else len(axes)
@@ -146,7 +147,7 @@ def resize_by_sizes(draw):
 
 def resize_some_axes_by_scales(draw):
     shape = draw(shapes(low=1))
-    axes = draw(ort.axes(len(shape), low=1))
+    axes = draw(axes_of(len(shape), low=1))
     scales = np.array(_scales(draw, len(axes)), np.float32)
     return case(
         "Resize", tensor(shape), None, scales, deciding=(2,), mode="nearest", axes=axes, opset=draw(opset(18, 19))
