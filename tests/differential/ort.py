@@ -1,6 +1,6 @@
-"""Small models: built, run in onnxruntime, inferred, compared.
+"""Cases run in onnxruntime and compared with what we infer.
 
-A family is a hypothesis strategy of cases. Where onnxruntime refuses a case nothing is claimed; where it runs, every
+A family is a function that draws a case. Where onnxruntime refuses a case nothing is claimed; where it runs, every
 tensor's real shape must be what we say, with any part of what the model tells taken away.
 """
 
@@ -10,138 +10,19 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import attrs
 import numpy as np
-import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from onnx import helper
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from tests.differential.cases import KNOWN, Case, Variant, binding_of, model_of, variants_of
 from tests.differential.draws import Draw
 
 FEW, MANY = 25, 1500
 
 sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
-
-
-@attrs.frozen(repr=False, eq=False)
-class Case:
-    """A model of few nodes. `deciding` are the inputs whose contents shapes depend on.
-
-    `exact` says that with all of these known every shape is known too; else some depend on data.
-    """
-
-    nodes: list[onnx.NodeProto]
-    inputs: list[np.ndarray | None]
-    deciding: frozenset[int]
-    opset: int
-    domain: str
-    exact: bool
-
-    def __repr__(self) -> str:
-        nodes = ", ".join(f"{n.op_type}({_attributes(n)})" for n in self.nodes)
-        inputs = ", ".join(_shown(i, array, self.deciding) for i, array in enumerate(self.inputs))
-        return f"<opset {self.opset}: {nodes} of {inputs}>"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(repr(self))
-
-    @property
-    def outputs(self) -> list[str]:
-        return [name for node in self.nodes for name in node.output if name]
-
-
-def case(
-    op: str,
-    *inputs: Any,
-    outputs: int = 1,
-    deciding: Any = (),
-    opset: int = 21,
-    domain: str = "",
-    exact: bool = True,
-    **attributes: Any,
-) -> Case:
-    """A model of one node. An input of None is not given; neither is an attribute of None."""
-    kept = {k: v for k, v in attributes.items() if v is not None and not (isinstance(v, list) and not v)}
-    names = ["" if x is None else f"i{k}" for k, x in enumerate(inputs)]
-    node = helper.make_node(op, names, [f"o{k}" for k in range(outputs)], domain=domain, **kept)
-    return chain([node], *inputs, deciding=deciding, opset=opset, domain=domain, exact=exact)
-
-
-def chain(
-    nodes: list[onnx.NodeProto], *inputs: Any, deciding: Any = (), opset: int = 21, domain: str = "", exact: bool = True
-) -> Case:
-    """A model of several nodes over inputs that are named `i0`, `i1`, ..."""
-    given = [None if x is None else np.asarray(x) for x in inputs]
-    return Case(nodes, given, frozenset(deciding), opset, domain, exact)
-
-
-def tensor(shape: Any, dtype: Any = "float32", seed: int = 0) -> np.ndarray:
-    """Small whole numbers, some of them zero and some equal."""
-    values = np.random.default_rng(seed).integers(-3, 4, tuple(shape))
-    if dtype == "string":
-        return values.astype(str).astype(object)
-    return (np.abs(values) if np.dtype(dtype).kind == "u" else values).astype(dtype)
-
-
-def ints(*values: Any) -> np.ndarray:
-    """A vector."""
-    return np.array(values, dtype=np.int64)
-
-
-# -- models and runs -------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Variant:
-    """What a model does not tell: sizes of inputs (they get names), ranks, contents."""
-
-    sizes: bool = False
-    ranks: bool = False
-    contents: bool = False
-    min_dim: int = 1
-
-
-KNOWN = Variant()
-VARIANTS = (
-    Variant(sizes=True),
-    Variant(sizes=True, min_dim=0),
-    Variant(contents=True),
-    Variant(sizes=True, contents=True),
-    Variant(ranks=True),
-    Variant(ranks=True, contents=True),
-)
-
-
-def model_of(c: Case, variant: Variant) -> onnx.ModelProto:
-    """The model as a variant tells it."""
-    inputs, constants = [], []
-    for k, array in enumerate(c.inputs):
-        if array is None:
-            continue
-        if k in c.deciding and not variant.contents:
-            constants.append(onnx.numpy_helper.from_array(array, f"i{k}"))
-            continue
-        dims: list[Any] | None = list(array.shape)
-        if variant.ranks:
-            dims = None
-        elif variant.sizes:
-            dims = [f"i{k}d{axis}" for axis in range(array.ndim)]
-        inputs.append(helper.make_tensor_value_info(f"i{k}", dtype_of(array), dims))
-    outputs = [onnx.ValueInfoProto(name=name) for name in c.outputs]
-    graph = helper.make_graph(c.nodes, "case", inputs, outputs, constants)
-    opsets = [helper.make_opsetid("", 18 if c.domain else c.opset)]
-    if c.domain:
-        opsets.append(helper.make_opsetid(c.domain, c.opset))
-    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
-
-
-def dtype_of(array: np.ndarray) -> int:
-    kind = array.dtype.kind
-    return onnx.TensorProto.STRING if kind == "O" else helper.np_dtype_to_tensor_dtype(array.dtype)
 
 
 def run(c: Case) -> dict[str, Any] | str:
@@ -159,9 +40,6 @@ def run(c: Case) -> dict[str, Any] | str:
         return str(refusal)
 
 
-# -- comparison ------------------------------------------------------------------------------------------------------
-
-
 def check(c: Case) -> str | None:
     """Why onnxruntime refuses the case, None when it runs; raises AssertionError where we are wrong."""
     real = run(c)
@@ -170,10 +48,7 @@ def check(c: Case) -> str | None:
     real |= {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None}
     exact = c.exact and not any(isinstance(value, list) for value in real.values())
     problems = [f"known: {p}" for p in wrong(c, KNOWN, real, exact)]
-    empty = any(0 in a.shape for a in c.inputs if a is not None)
-    for variant in VARIANTS:
-        if (variant.contents and not c.deciding) or (empty and variant.sizes and variant.min_dim):
-            continue
+    for variant in variants_of(c)[1:]:
         problems += [f"{variant}: {p}" for p in wrong(c, variant, real, exact=False)]
     assert not problems, "\n".join([repr(c), *problems])
     return None
@@ -184,7 +59,7 @@ def wrong(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Itera
     result = infer_shapes(model_of(c, variant), min_dim=variant.min_dim)
     if result.coverage.unknown_ops:
         pytest.skip(f"operators without a rule: {', '.join(result.coverage.unknown_ops)}")
-    binding = {f"i{k}d{i}": n for k, a in enumerate(c.inputs) if a is not None for i, n in enumerate(a.shape)}
+    binding = binding_of(c)
     yield from (d.render() for d in result.diagnostics if d.severity == "error")
     for name, value in real.items():
         info = result.tensors[name]
@@ -242,13 +117,3 @@ def families(namespace: dict[str, Any]) -> list[Any]:
         f for f in namespace.values() if inspect.isfunction(f) and list(inspect.signature(f).parameters) == ["draw"]
     ]
     return [pytest.param(f, id=f.__name__) for f in found if not f.__name__.startswith("_")]
-
-
-def _attributes(node: onnx.NodeProto) -> str:
-    return ", ".join(f"{a.name}={helper.get_attribute_value(a)}" for a in node.attribute)
-
-
-def _shown(k: int, array: np.ndarray | None, deciding: frozenset[int]) -> str:
-    if array is None:
-        return "-"
-    return f"{array.dtype}{list(array.shape)}" + (f"={array.tolist()}" if k in deciding else "")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
+from tests.differential.cases import case, ints, tensor
 from tests.differential.draws import axes_of, axis_of, broadcastable, flag, opset, shapes
-from tests.differential.ort import case, ints, tensor
 
 
 def _matrices(draw):

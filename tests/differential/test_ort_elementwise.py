@@ -5,8 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
+from tests.differential.cases import case, tensor
 from tests.differential.draws import axis_of, broadcastable, flag, opset, shapes
-from tests.differential.ort import case, tensor
 
 UNARY = ("Abs", "Ceil", "Cos", "Elu", "Erf", "Exp", "Floor", "HardSigmoid", "LeakyRelu", "Neg", "Relu", "Round", "Selu")
 UNARY += ("Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Sqrt", "Tanh", "Identity", "IsNaN", "IsInf", "Shrink")

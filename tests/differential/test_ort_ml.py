@@ -10,8 +10,8 @@ from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
 from tests.differential import ort
+from tests.differential.cases import KNOWN, case, model_of, tensor
 from tests.differential.draws import opset, shapes
-from tests.differential.ort import case, tensor
 
 DOMAIN = "ai.onnx.ml"
 ml = partial(case, domain=DOMAIN, opset=1)
@@ -198,4 +198,4 @@ def test_maps_become_rows(op, key, value, content, attributes, dtype, shape):
 def test_zip_map_gives_maps(labels):
     c = ml("ZipMap", tensor([2, 3]), **labels)
     assert isinstance(ort.run(c), dict)
-    assert str(infer_shapes(ort.model_of(c, ort.KNOWN)).tensors["o0"]) == "sequence(??)"
+    assert str(infer_shapes(model_of(c, KNOWN)).tensors["o0"]) == "sequence(??)"

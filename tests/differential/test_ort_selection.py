@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from tests.differential import ort
+from tests.differential.cases import case, chain, ints, tensor
 from tests.differential.draws import axis_of, flag, opset, shapes
-from tests.differential.ort import case, chain, ints, tensor
 
 SEED = st.integers(0, 999)
 

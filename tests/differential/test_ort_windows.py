@@ -5,8 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.differential import ort
+from tests.differential.cases import KNOWN, case, ints, tensor
 from tests.differential.draws import axes_of, flag, opset, shapes
-from tests.differential.ort import case, ints, tensor
 
 AUTO = ("NOTSET", "NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
@@ -211,7 +211,7 @@ def test_a_window_that_does_not_fit(op, size, stride):
     c = case(op, tensor([1, 1, size]), kernel_shape=[3], strides=[stride])
     real = ort.run(c)
     if not isinstance(real, str):
-        assert not list(ort.wrong(c, ort.KNOWN, real, exact=True))
+        assert not list(ort.wrong(c, KNOWN, real, exact=True))
 
 
 @ort.sizes
