@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.window import pad_pairs, spatial, windows
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
 
@@ -139,11 +139,12 @@ def conv_transpose(
     steps = spatial(strides, rank, 1, c, "strides")
     spread = spatial(dilations, rank, 1, c, "dilations")
     extra = spatial(output_padding, rank, 0, c, "output_padding")
-    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
-        return Shape((x[0], channels, *(d * s for d, s in zip(x[2:], steps, strict=True))))
-    pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)
+    same = auto_pad in ("SAME_UPPER", "SAME_LOWER")
+    pairs = [(0, 0)] * rank if same or auto_pad == "VALID" else pad_pairs(pads, rank, c)
     sizes: list[Dim] = []
     for i, size in enumerate(x[2:]):
         span = (w[2 + i] - 1) * spread[i] + 1
-        sizes.append((size - 1) * steps[i] + extra[i] + span - pairs[i][0] - pairs[i][1])
+        whole = (size - 1) * steps[i] + extra[i] + span
+        # padding called SAME makes `size * stride` of it; it only takes away, so a large stride leaves less
+        sizes.append(minimum(whole, size * steps[i]) if same else whole - pairs[i][0] - pairs[i][1])
     return Shape((x[0], channels, *sizes))

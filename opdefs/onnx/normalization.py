@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -26,8 +27,9 @@ def layer_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape | None = None, *, axis: int = -1, stash_type: int = 1
 ) -> tuple[Shape | TensorType, ...]:
     """The shape of the input; mean and inverse deviation keep the axes before `axis`."""
-    if x.dims is None:
-        return x, Shape.unknown(), Shape.unknown()
-    first = c.axis(axis, len(x))
-    statistics = Shape((*x[:first], *(1 for _ in x[first:])))
+    kept = Shape.unknown()
+    if x.dims is not None:
+        first = c.axis(axis, len(x))
+        kept = Shape((*x[:first], *(1 for _ in x[first:])))
+    statistics = TensorType(dtype_name(stash_type), kept)
     return x, statistics, statistics

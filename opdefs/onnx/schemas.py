@@ -42,7 +42,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
 
 def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
-    """Inputs and outputs of one type string share a type variable; a fixed type is a type string of its own."""
+    """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed."""
     types = sorted(parameter.types)
     fixed = dtype_of(types[0] if len(types) == 1 else parameter.type_str)
     kind = "tensor"

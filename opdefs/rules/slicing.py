@@ -14,7 +14,7 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
     if isinstance(index, int) and index >= HUGE:
         return highest
     if isinstance(index, int) and index <= -HUGE:
-        return lowest
+        return lowest if c.prove_le(lowest, highest) is True else minimum(lowest, highest)
     if c.prove_le(0, index) is True:
         position = index
     elif c.prove_le(index, -1) is True:

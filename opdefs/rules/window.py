@@ -9,8 +9,14 @@ from shapeinf.ops import InferenceContext
 
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    """`floor((size + pads - dilation*(kernel - 1) - 1) / stride) + 1`."""
-    return (size + pads[0] + pads[1] - window_span(kernel, dilation)) // stride + 1
+    """`(size + pads - dilation*(kernel - 1) - 1) / stride + 1`, where the division goes towards zero.
+
+    That matters only for a window that does not fit, which gives one window at times: for a symbolic size it must fit.
+    """
+    room = size + pads[0] + pads[1] - window_span(kernel, dilation)
+    if isinstance(room, int) and room < 0:
+        return 1 - -room // stride
+    return room // stride + 1
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
@@ -59,7 +65,7 @@ def windows(
     ceil_mode: bool = False,
     must_fit: bool = True,
 ) -> tuple[Dim, ...]:
-    """The output sizes of all spatial axes. Convolutions refuse a window that does not fit; pooling gives nothing."""
+    """The output sizes of all spatial axes. Convolutions refuse a window that does not fit, pools do not."""
     rank = len(sizes)
     if len(kernel) != rank:
         c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
@@ -73,7 +79,7 @@ def windows(
     one = ceil_window_size if ceil_mode else window_size
     found = []
     for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
-        if must_fit:
+        if must_fit or (step > 1 and not ceil_mode and not isinstance(size, int)):
             c.at_most(window_span(k, dilation), size + pair[0] + pair[1], "the window must fit into the padded input")
         count = one(size, k, step, pair, dilation)
         c.at_least(count, 0, "the number of windows must not be negative")

@@ -1,0 +1,81 @@
+"""Classical machine learning (`ai.onnx.ml`): classifiers and regressors."""
+
+from __future__ import annotations
+
+from opdefs.onnx.ml import Strings, batch, ml
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import Floats, InferenceContext, Ints
+
+
+def _classified(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
+    """A label for each sample, and its scores."""
+    samples = batch(c, x)
+    label = TensorType("string" if strings else "int64", Shape((samples,)))
+    return label, TensorType("float32", Shape((samples, scores)))
+
+
+@ml("LinearClassifier")
+def linear_classifier(
+    c: InferenceContext,
+    x: Shape,
+    *,
+    classlabels_ints: Ints = (),
+    classlabels_strings: Strings = (),
+    intercepts: Floats = (),
+) -> tuple[TensorType, TensorType]:
+    """[N] labels and [N, E] scores: one for each intercept, and two where one tells two classes apart."""
+    labels = len(classlabels_strings) or len(classlabels_ints)
+    scores: Dim = len(intercepts)
+    if labels == 2 and len(intercepts) <= 1:
+        scores = 2
+    elif not intercepts:  # a row of coefficients for each class; for one class or none that says nothing
+        scores = labels if labels > 2 else c.fresh("classes")
+    return _classified(c, x, classlabels_strings, scores)
+
+
+@ml("SVMClassifier")
+def svm_classifier(
+    c: InferenceContext,
+    x: Shape,
+    *,
+    classlabels_ints: Ints = (),
+    classlabels_strings: Strings = (),
+    vectors_per_class: Ints = (),
+    prob_a: Floats = (),
+) -> tuple[TensorType, TensorType]:
+    """[N] labels and [N, E] scores: one a class; with support vectors and no probabilities one a pair of classes."""
+    labels = len(classlabels_strings) or len(classlabels_ints)
+    if not labels:
+        c.fail("one of classlabels_ints and classlabels_strings must be set")
+    pairs = sum(vectors_per_class) > 0 and not prob_a
+    return _classified(c, x, classlabels_strings, max(2, labels * (labels - 1) // 2) if pairs else labels)
+
+
+@ml("TreeEnsembleClassifier")
+def tree_ensemble_classifier(
+    c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
+) -> tuple[TensorType, TensorType]:
+    """[N] labels and [N, E] scores, one a class."""
+    labels = len(classlabels_strings) or len(classlabels_int64s)
+    if not labels:
+        c.fail("one of classlabels_int64s and classlabels_strings must be set")
+    return _classified(c, x, classlabels_strings, labels)
+
+
+@ml("LinearRegressor")
+def linear_regressor(c: InferenceContext, x: Shape, *, targets: int = 1) -> Shape:
+    """[N, C] -> [N, targets]."""
+    return Shape((batch(c, x), targets))
+
+
+@ml("SVMRegressor")
+def svm_regressor(c: InferenceContext, x: Shape) -> Shape:
+    """[N, C] -> [N, 1]."""
+    return Shape((batch(c, x), 1))
+
+
+@ml("TreeEnsembleRegressor", "TreeEnsemble")
+def tree_ensemble(c: InferenceContext, x: Shape, *, n_targets: int | None = None) -> Shape:
+    """[N, C] -> [N, n_targets]."""
+    return Shape((batch(c, x), c.fresh("targets") if n_targets is None else n_targets))

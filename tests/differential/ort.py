@@ -1,0 +1,119 @@
+"""Cases run in onnxruntime and compared with what we infer.
+
+A family is a function that draws a case. Where onnxruntime refuses a case nothing is claimed; where it runs, every
+tensor's real shape must be what we say, with any part of what the model tells taken away.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+from tests.differential.cases import KNOWN, Case, Variant, binding_of, model_of, variants_of
+from tests.differential.draws import Draw
+
+FEW, MANY = 25, 1500
+
+sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+
+
+def run(c: Case) -> dict[str, Any] | str:
+    """What onnxruntime makes of a case, or why it refuses it."""
+    runtime = pytest.importorskip("onnxruntime")
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    feeds = {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None and k not in c.deciding}
+    try:
+        session = runtime.InferenceSession(model_of(c, KNOWN).SerializeToString(), options, ["CPUExecutionProvider"])
+        return dict(zip(c.outputs, session.run(c.outputs, feeds), strict=True))
+    except Exception as refusal:  # onnxruntime raises classes of its own and plain RuntimeErrors
+        return str(refusal)
+
+
+def check(c: Case) -> str | None:
+    """Why onnxruntime refuses the case, None when it runs; raises AssertionError where we are wrong."""
+    real = run(c)
+    if isinstance(real, str):
+        return real
+    real |= {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None}
+    exact = c.exact and not any(isinstance(value, list) for value in real.values())
+    problems = [f"known: {p}" for p in wrong(c, KNOWN, real, exact)]
+    for variant in variants_of(c)[1:]:
+        problems += [f"{variant}: {p}" for p in wrong(c, variant, real, exact=False)]
+    assert not problems, "\n".join([repr(c), *problems])
+    return None
+
+
+def wrong(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Iterator[str]:
+    """Everything that a run contradicts."""
+    result = infer_shapes(model_of(c, variant), min_dim=variant.min_dim)
+    if result.coverage.unknown_ops:
+        pytest.skip(f"operators without a rule: {', '.join(result.coverage.unknown_ops)}")
+    binding = binding_of(c)
+    yield from (d.render() for d in result.diagnostics if d.severity == "error")
+    for name, value in real.items():
+        info = result.tensors[name]
+        if isinstance(value, list) != (info.kind == "sequence"):
+            yield f"{name} is a {info.kind}"
+        for one in value if isinstance(value, list) else [value]:
+            if not isinstance(one, (np.ndarray, np.generic)):
+                continue
+            one = np.asarray(one)
+            dtype = "string" if one.dtype.kind == "O" else one.dtype.name
+            if info.dtype not in (None, dtype) or (exact and info.dtype is None):
+                yield f"{name}: {info.dtype} is not {dtype}"
+            if not contains(result, info.shape, one.shape, binding, exact):
+                yield f"{name}: {info.shape} is not {list(one.shape)}"
+
+
+def contains(result: Any, shape: Any, real: tuple[int, ...], binding: dict[str, int], exact: bool) -> bool:
+    """Whether a real shape is one of those that an inferred shape allows; with `exact`, the only one."""
+    if shape.dims is None:
+        return not exact
+    if len(shape) != len(real):
+        return False
+    for dim, size in zip(shape, real, strict=True):
+        if size not in result.interval(dim) or (exact and not isinstance(dim, int)):
+            return False
+        if (isinstance(dim, int) or not dim.is_anonymous) and evaluate(dim, binding) != size:
+            return False
+    return True
+
+
+def verify(family: Callable[[Draw], Case], examples: int) -> None:
+    """Check that many cases of a family, most of which must run."""
+    refusals: list[str | None] = []
+
+    @settings(
+        max_examples=examples,
+        derandomize=examples == FEW,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.composite(lambda draw: family(draw))())
+    def cases(c: Case) -> None:
+        refusals.append(check(c))
+
+    cases()
+    refused = [r for r in refusals if r is not None]
+    reasons = "\n".join(sorted({r[-200:] for r in refused}))
+    assert len(refused) * 2 <= len(refusals), f"refuses {len(refused)} of {len(refusals)} cases:\n{reasons}"
+
+
+def families(namespace: dict[str, Any]) -> list[Any]:
+    """Every public function of a module that draws a case."""
+    found = [
+        f for f in namespace.values() if inspect.isfunction(f) and list(inspect.signature(f).parameters) == ["draw"]
+    ]
+    return [pytest.param(f, id=f.__name__) for f in found if not f.__name__.startswith("_")]
