@@ -145,8 +145,9 @@ def _scanned(
 @onnx("SequenceMap")
 def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type, ...]:
     """The body for each element; inputs that are no sequences are the same every time."""
+    length = values[0].length if values and isinstance(values[0], SequenceType) else None
     elements = [_element(c, v) for v in values]
-    return tuple(SequenceType(_shape_only(out)) for out in c.bodies["body"].run(elements, certain=False))
+    return tuple(SequenceType(_shape_only(out), length) for out in c.bodies["body"].run(elements, certain=False))
 
 
 def _element(c: InferenceContext, found: Type) -> Type:

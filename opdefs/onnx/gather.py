@@ -64,17 +64,17 @@ def scatter_nd(
     """The shape of the data; contents where all three are known and nothing is reduced."""
     _tell_updates(c, x.shape, indices.shape, updates.shape)
     known, new = known_ints(indices), elements_of(updates)
-    if known is None or new is None or reduction != "none" or x.elements is None:
+    depth = indices.shape.dims[-1] if indices.shape.dims else 0
+    unusual = reduction != "none" or c.warnings or depth == 0
+    if known is None or new is None or x.elements is None or unusual or not isinstance(depth, int):
         return PartialTensor(x.dtype, x.shape, None)
-    depth = indices.shape[-1]
-    assert isinstance(depth, int)
     for place in range(depth):
         _check_range(c, known[place::depth], x.shape[place])
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
 
     def scattered(array: Elements) -> Elements:
         result = array.copy()
-        result[tuple(np.moveaxis(index, -1, 0))] = new
+        result[tuple(np.moveaxis(index, -1, 0))] = new if new.ndim else new.item()
         return result
 
     return moved(x, x.shape, scattered)

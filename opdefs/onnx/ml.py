@@ -35,10 +35,18 @@ def each(c: InferenceContext, x: Shape) -> Shape:
 _OTHER = {"string": "int64", "int64": "string"}
 
 
-@ml("CategoryMapper", "LabelEncoder")
+@ml("LabelEncoder")
 def strings_or_ints(c: InferenceContext, x: Shape) -> TensorType:
     """Integers for strings and strings for integers."""
     return TensorType(_OTHER.get(c.dtype(0) or ""), x)
+
+
+@ml("CategoryMapper")
+def category_mapper(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> TensorType:
+    """Integers for strings and strings for integers, by two lists of one length."""
+    if not cats_int64s or len(cats_int64s) != len(cats_strings):
+        c.fail("cats_int64s and cats_strings must be of one length, at least 1", len(cats_int64s), len(cats_strings))
+    return strings_or_ints(c, x)
 
 
 @ml("LabelEncoder", since=2)
@@ -75,8 +83,14 @@ def label_encoder_by_tensors(
     values_strings: Strings = (),
     values_int64s: Ints = (),
     values_floats: Floats = (),
+    default_tensor: PartialTensor | None = None,
 ) -> TensorType:
     """The shape of the input, in the type of the values, which may be a tensor."""
+    if default_tensor is not None:
+        if default_tensor.shape.dims != (1,):
+            c.fail("default_tensor must hold one element", default_tensor.shape)
+        if values_tensor is not None and default_tensor.dtype != values_tensor.dtype:
+            c.fail("default_tensor must be of the type of the values", default_tensor.dtype, values_tensor.dtype)
     return _encoded(
         c,
         x,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.ml import Strings, batch, ml
 from shapeinf.algebra import Dim
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints
 
 
@@ -75,7 +75,36 @@ def svm_regressor(c: InferenceContext, x: Shape) -> Shape:
     return Shape((batch(c, x), 1))
 
 
-@ml("TreeEnsembleRegressor", "TreeEnsemble")
+@ml("TreeEnsembleRegressor")
 def tree_ensemble(c: InferenceContext, x: Shape, *, n_targets: int | None = None) -> Shape:
     """[N, C] -> [N, n_targets]."""
     return Shape((batch(c, x), c.fresh("targets") if n_targets is None else n_targets))
+
+
+@ml("TreeEnsemble", since=5)
+def tree_ensemble_of_tensors(
+    c: InferenceContext,
+    x: Shape,
+    *,
+    n_targets: int | None = None,
+    nodes_featureids: Ints,
+    nodes_truenodeids: Ints,
+    nodes_falsenodeids: Ints,
+    nodes_trueleafs: Ints,
+    nodes_falseleafs: Ints,
+    nodes_modes: PartialTensor,
+    nodes_splits: PartialTensor,
+    leaf_targetids: Ints,
+    leaf_weights: PartialTensor,
+) -> Shape:
+    """[N, C] -> [N, n_targets]; every list has one entry a node, or one a leaf."""
+    lists = nodes_featureids, nodes_truenodeids, nodes_falsenodeids, nodes_trueleafs, nodes_falseleafs
+    nodes = c.numel(nodes_modes.shape)
+    if any(len(found) != nodes for found in lists) or nodes_splits.shape != nodes_modes.shape:
+        c.fail("every list of nodes must have one entry a node", *(len(found) for found in lists))
+    if c.numel(leaf_weights.shape) != len(leaf_targetids):
+        c.fail("there must be a weight for each leaf", leaf_weights.shape, len(leaf_targetids))
+    for found, name in ((leaf_weights, "leaf_weights"), (nodes_splits, "nodes_splits")):
+        if c.dtype(0) not in (None, found.dtype):
+            c.fail(f"{name} must be of the type of the input", found.dtype, c.dtype(0))
+    return tree_ensemble(c, x, n_targets=n_targets)

@@ -48,7 +48,7 @@ def dft(
     inverse: int = 0,
     onesided: int = 0,
 ) -> Shape:
-    """[..., N, ..., 1|2] -> [..., length, ..., 2]; one-sided length // 2 + 1, and back to real [..., length, ..., 1]."""
+    """[..., N, ..., 1|2] -> [..., L, ..., 2]; one-sided L // 2 + 1, and its inverse to real [..., L, ..., 1]."""
     known = (-2,) if axis is None else known_ints(axis)
     if known is None and length is None and not onesided:
         known = (-2,)  # whichever axis it is, no size changes

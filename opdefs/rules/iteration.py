@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, maximum
-from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType, Type
+from shapeinf.lattice import SCALAR, Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -76,14 +76,13 @@ def _by_induction(
 ) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
     """The carried values after so many trips, and the body's outputs in any trip; None when growth is not linear."""
     first = body.run([_scalar("int64", 0), _scalar("bool", True), *carried], certain=False)
-    steps = [_growth(old, new) for old, new in zip(carried, first[1:], strict=False)]
-    if any(step is None for step in steps):
+    guesses = [_growth(old, new) for old, new in zip(carried, first[1:], strict=False)]
+    growths = [guess for guess in guesses if guess is not None]
+    if len(growths) < len(carried):
         return None
 
     def after(trips: Dim, index: int) -> Type:
-        step = steps[index]
-        assert step is not None
-        return _grown(carried[index], step, trips)
+        return growths[index](trips)
 
     any_trip: Types = [after(number, i) for i in range(len(carried))]
     outputs = body.run([_scalar("int64", number), _scalar("bool", True), *any_trip], certain=False)
@@ -93,40 +92,58 @@ def _by_induction(
     return after, outputs
 
 
-Growth = tuple[tuple[Dim, ...], tuple[Dim, ...] | None]
-"""What each dim, and each known element, gains a trip."""
+Growth = Callable[[Dim], Type]
+"""The type of a carried value after so many trips."""
 
 
 def _growth(old: Type, new: Type) -> Growth | None:
-    if old == new and not isinstance(old, TensorType):
-        return (), None
-    if not isinstance(old, TensorType) or not isinstance(new, TensorType) or old.dtype != new.dtype:
-        return None
+    """What a value becomes if every trip adds as much as the first; None for a change that is no addition."""
+    if isinstance(old, TensorType) and isinstance(new, TensorType):
+        return _tensor_growth(old, new) if old.dtype == new.dtype else None
+    if type(old) is SequenceType and type(new) is SequenceType:
+        return _sequence_growth(old, new)
+    return (lambda trips: old) if old == new else None
+
+
+def _tensor_growth(old: TensorType, new: TensorType) -> Growth | None:
     if old.shape.dims is None or new.shape.dims is None or len(old.shape.dims) != len(new.shape.dims):
         return None
-    dims = tuple(n - o for o, n in zip(old.shape, new.shape, strict=True))
-    if old.elements is None or new.elements is None or any(dims):
-        return dims, None
-    gains = []
-    for o, n in zip(old.elements, new.elements, strict=True):
-        if not _counts(o) or not _counts(n):
-            return (dims, (0,) * len(old.elements)) if old.elements == new.elements else (dims, None)
-        gains.append(n - o)  # type: ignore[operator]
-    return dims, tuple(gains)
+    start = old.shape.dims
+    gains = [n - o for o, n in zip(start, new.shape.dims, strict=True)]
+    contents = None if any(gains) else _gains(old, new)
+
+    def grown(trips: Dim) -> Type:
+        shape = Shape(d + gain * trips for d, gain in zip(start, gains, strict=True))
+        if contents is None or old.elements is None:
+            return PartialTensor(old.dtype, shape, None)
+        elements = (e if g == 0 else e + g * trips for e, g in zip(old.elements, contents, strict=True))  # type: ignore[operator]
+        return PartialTensor(old.dtype, shape, elements)
+
+    return grown
+
+
+def _gains(old: TensorType, new: TensorType) -> list[Dim] | None:
+    """What each known element gains; None where contents are not known or are no numbers that grow."""
+    if old.elements is None or new.elements is None:
+        return None
+    if old.elements == new.elements:
+        return [0] * len(old.elements)
+    pairs = list(zip(old.elements, new.elements, strict=True))
+    if not all(_counts(o) and _counts(n) for o, n in pairs):
+        return None
+    return [n - o for o, n in pairs]  # type: ignore[operator]
 
 
 def _counts(element: Element) -> bool:
     return isinstance(element, (int, Dimension)) and not isinstance(element, bool)
 
 
-def _grown(start: Type, step: Growth, trips: Dim) -> Type:
-    if not isinstance(start, TensorType):
-        return start
-    shape = Shape(d + gain * trips for d, gain in zip(start.shape, step[0], strict=True))
-    if step[1] is None or start.elements is None:
-        return PartialTensor(start.dtype, shape, None)
-    elements = (e if g == 0 else e + g * trips for e, g in zip(start.elements, step[1], strict=True))  # type: ignore[operator]
-    return PartialTensor(start.dtype, shape, elements)
+def _sequence_growth(old: SequenceType, new: SequenceType) -> Growth | None:
+    """More elements of the same type; an empty sequence says nothing of its elements."""
+    start, end = old.length, new.length
+    if start is None or end is None or (start != 0 and old.element != new.element):
+        return None
+    return lambda trips: SequenceType(new.element, start + (end - start) * trips)
 
 
 def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | None:

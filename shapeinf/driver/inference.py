@@ -199,15 +199,14 @@ class Inference:
             if self.strict:
                 raise
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
-        numbers = [table.add(one) for one in found]
         if not self.made_fresh:
-            self._memo[key] = numbers
+            self._memo[key] = found
         self.made_fresh = fresh or self.made_fresh
         if self.facts.epoch != table.epoch:
             table.refresh()
-        return numbers
+        return found
 
-    def _ruled(self, step: Step, types: Sequence[Type | None]) -> Sequence[Type]:
+    def _ruled(self, step: Step, types: Sequence[Type | None]) -> Sequence[int]:
         operation = step.operation
         assert operation.call is not None
         bodies: Mapping[str, Body] | None = None
@@ -220,6 +219,7 @@ class Inference:
             types = types[: len(step.node.inputs)]
         try:
             outcome = operation.call.run(types, self.facts, self.path + step.site, bodies)
+            numbers = [self.table.add(one) for one in outcome.types]
         except (ShapeError, ModelError):
             raise
         except Exception as error:  # best mode gives a result for every model, whatever a rule does
@@ -233,15 +233,15 @@ class Inference:
             self.found.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
-        return outcome.types
+        return numbers
 
-    def _expanded(self, step: Step, types: Sequence[Type | None]) -> Sequence[Type]:
+    def _expanded(self, step: Step, types: Sequence[Type | None]) -> Sequence[int]:
         from shapeinf.driver.bodies import expanded
 
         found = expanded(self, step, types)
-        return self._without_rule(step) if found is None else found
+        return self._without_rule(step) if found is None else [self.table.add(one) for one in found]
 
-    def _without_rule(self, step: Step) -> Sequence[Type]:
+    def _without_rule(self, step: Step) -> Sequence[int]:
         operation, site = step.operation, self.path + step.site
         if self.strict:
             raise UnknownOperatorError(site, str(operation))
@@ -249,11 +249,11 @@ class Inference:
         note = Diagnostic("warning", "S201", f"{what}: its outputs are unknown", site, str(operation))
         return self._unknown(step, note)
 
-    def _unknown(self, step: Step, diagnostic: Diagnostic) -> Sequence[Type]:
+    def _unknown(self, step: Step, diagnostic: Diagnostic) -> Sequence[int]:
         self.made_fresh = True
         self.found.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
-        return [unknown_type() for _ in step.outputs]
+        return [self.table.add(unknown_type()) for _ in step.outputs]
 
     def _note_unknown(self, step: Step, reason: str, types: Sequence[Type | None]) -> None:
         """Report an unknown only where it starts: not where an input is already of unknown rank."""

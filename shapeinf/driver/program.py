@@ -131,7 +131,7 @@ def compile_graph(
     order = range(len(graph.nodes))
     try:
         return Program(graph, registry, compiler.slots, compiler.steps(order), None, functions)
-    except (KeyError, _NotInOrder):
+    except (KeyError, _NotInOrderError):
         return _compile_carefully(graph, registry, functions, captures)
 
 
@@ -155,7 +155,7 @@ def _compile_carefully(
     return Program(graph, registry, compiler.slots, steps, placed, functions)
 
 
-class _NotInOrder(Exception):
+class _NotInOrderError(Exception):
     """A name is made twice, or read before it is made."""
 
 
@@ -212,11 +212,11 @@ class _Compiler:
                 elif prepared:
                     outputs.append(slots[name])
                 else:
-                    raise _NotInOrder
+                    raise _NotInOrderError
             found.append(new(Step, (index, node, operation, inputs, tuple(outputs))))
         for name in self.graph.outputs:
             if name not in slots:
-                raise _NotInOrder
+                raise _NotInOrderError
         return found
 
     def operation(self, kind: NodeKind, outputs: tuple[str, ...]) -> Operation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -38,7 +39,9 @@ class TensorInfo:
     def __str__(self) -> str:
         """`float32[B, 128]`."""
         text = f"{self.dtype or '?'}{self.shape}"
-        return text if self.kind == "tensor" else f"{self.kind}({text})"
+        for kind in reversed(re.findall(r"map\(\w+|sequence|optional", self.kind)):
+            text = f"{kind}, {text})" if kind.startswith("map") else f"{kind}({text})"
+        return text
 
 
 @attrs.frozen

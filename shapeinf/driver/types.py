@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from shapeinf.algebra import Dimension
-from shapeinf.lattice import MapType, PartialTensor, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import MapType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 
 NOTHING = 0
 """The number of "no type": an input that is not given, a value that no node has made yet."""
@@ -103,16 +103,24 @@ def _symbols(found: Type) -> frozenset[Dimension] | None:
 def canonical(facts: ShapeFacts, found: Type) -> Type:
     """A type with canonical dims and elements; the same object when it is canonical already."""
     if not isinstance(found, TensorType):
-        inner = canonical(facts, found.element)
-        if inner is found.element:
-            return found
-        return MapType(found.key, inner) if isinstance(found, MapType) else type(found)(inner)
+        return _canonical_container(facts, found)
     shape = facts.canon_shape(found.shape)
     elements = found.elements
     if elements is not None and facts.solved:
         new = tuple(e if e is None or isinstance(e, (int, float, str, complex)) else facts.canon(e) for e in elements)
         return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
     return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)
+
+
+def _canonical_container(facts: ShapeFacts, found: SequenceType) -> SequenceType:
+    inner = canonical(facts, found.element)
+    length = found.length if found.length is None else facts.canon(found.length)
+    items = found.items if found.items is None else tuple(canonical(facts, item) for item in found.items)
+    if inner is found.element and length is found.length and items == found.items:
+        return found
+    if isinstance(found, MapType):
+        return MapType(found.key, inner)
+    return SequenceType(inner, length, items) if type(found) is SequenceType else type(found)(inner)
 
 
 def without_contents(found: Type) -> Type:

@@ -29,7 +29,7 @@ class Info(Protocol):
 
 @attrs.frozen
 class Annotation:
-    """The values of a graph by name, of the subgraphs of its nodes by (outputs of the node, attribute), of functions."""
+    """The values of a graph by name, of subgraphs by (outputs of the node, attribute), of functions by key."""
 
     tensors: Mapping[str, Info]
     bodies: Mapping[tuple[str, ...], Mapping[str, Annotation]] = attrs.Factory(dict)

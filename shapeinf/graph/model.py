@@ -106,10 +106,10 @@ FunctionKey = tuple[str, str, str]
 class Graph:
     """Nodes, the values they read and write, and what is declared of these.
 
-    `constants` hold known values (contents only of small ones), `unread` gives the contents of those that lie in other
-    files (`external` says that some do); `opsets` the version of each domain; `functions` the bodies of the model's own operators, with `defaults`
-    for their attributes; `cyclic` says that cycles are meant (loops drawn as back edges), not a mistake; `model` is
-    the reader's own object, for writing.
+    `constants` hold known values (contents only of small ones); `unread` gives the contents of those that lie in other
+    files, and `external` says that some do. `opsets` has the version of each domain, `functions` the bodies of the
+    model's own operators, with `defaults` for their attributes. `cyclic` says that cycles are meant (loops drawn as
+    back edges), not a mistake. `model` is the reader's own object, for writing.
     """
 
     name: str = ""

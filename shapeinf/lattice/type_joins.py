@@ -16,7 +16,12 @@ def merge_type(facts: ShapeFacts, a: Type, b: Type, source: Source) -> Type:
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         return _merge_tensors(facts, a, b, source)
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
-        return _rewrapped(a, b, merge_type(facts, a.element, b.element, source), source)
+        merged = _rewrapped(a, b, merge_type(facts, a.element, b.element, source), source)
+        if type(a) is SequenceType:
+            merged.length = b.length if a.length is None else a.length
+            if a.length is not None and b.length is not None:
+                merged.length = facts.tell_equal(a.length, b.length, source)
+        return merged
     raise ShapeError(f"types must be equal: {source.reason}", operands=(repr(a), repr(b)))
 
 
@@ -58,9 +63,25 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str) -> Type:
         pairs = enumerate(zip(left, right, strict=True))
         return PartialTensor(dtype, shape, (_relaxed_element(relaxer, x, y, site, i) for i, (x, y) in pairs))
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
+        if type(a) is SequenceType and type(b) is SequenceType:
+            return _relax_sequences(relaxer, a, b, site)
         source = Source(site, "either may be true here")
         return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds: nothing is both or either")
+
+
+def _relax_sequences(relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str) -> SequenceType:
+    """An empty sequence says nothing of elements; items stay apart while both have as many."""
+    if a.length == 0 or b.length == 0:
+        element = b.element if a.length == 0 else a.element
+    else:
+        element = relax_type(relaxer, a.element, b.element, site)
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        pairs = enumerate(zip(a.items, b.items, strict=True))
+        return SequenceType(element, items=tuple(relax_type(relaxer, x, y, f"{site}[{i}]") for i, (x, y) in pairs))
+    if a.length is None or b.length is None:
+        return SequenceType(element)
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length"))
 
 
 def _relaxed_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int) -> Element:

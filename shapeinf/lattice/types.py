@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dimension
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice.shape import Shape
 
 Element = int | float | bool | str | complex | Dimension | None
@@ -107,21 +107,32 @@ class PartialTensor(TensorType):
 
 
 class SequenceType:
-    """A sequence of values of one type; `element` joins all of them."""
+    """A sequence of values; `element` joins the types of all of them.
 
-    __slots__ = ("element",)
+    `length` is their number, None when it is not known. `items` are the types one by one, where they are known apart.
+    """
 
-    def __init__(self, element: Type) -> None:
+    __slots__ = ("element", "items", "length")
+
+    def __init__(self, element: Type, length: Dim | None = None, items: tuple[Type, ...] | None = None) -> None:
         """`element` is the join of the types of all elements."""
         self.element = element
+        self.length = length if items is None else len(items)
+        self.items = items
 
     def __eq__(self, other: object) -> bool:
-        """Same kind and same element type."""
-        return type(other) is type(self) and isinstance(other, SequenceType) and self.element == other.element
+        """Same kind, same element type and the same known length and items."""
+        return (
+            type(other) is type(self)
+            and isinstance(other, SequenceType)
+            and self.element == other.element
+            and (self.length is other.length or self.length == other.length)
+            and self.items == other.items
+        )
 
     def __hash__(self) -> int:
         """Consistent with equality."""
-        return hash((type(self).__name__, self.element))
+        return hash((type(self).__name__, self.element, self.length))
 
     def __repr__(self) -> str:
         """`sequence(float32[2])`."""
@@ -132,6 +143,10 @@ class OptionalType(SequenceType):
     """A value of the element type, or nothing."""
 
     __slots__ = ()
+
+    def __init__(self, element: Type) -> None:
+        """`element` is the type of the value, if there is one."""
+        super().__init__(element)
 
 
 class MapType(SequenceType):

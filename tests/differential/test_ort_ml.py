@@ -194,8 +194,10 @@ def test_maps_become_rows(op, key, value, content, attributes, dtype, shape):
     assert [d if isinstance(d, int) else None for d in info.shape] == shape
 
 
-@pytest.mark.parametrize("labels", [{"classlabels_strings": list("abc")}, {"classlabels_int64s": [1, 2, 3]}])
-def test_zip_map_gives_maps(labels):
+@pytest.mark.parametrize(
+    ("labels", "key"), [({"classlabels_strings": list("abc")}, "string"), ({"classlabels_int64s": [1, 2, 3]}, "int64")]
+)
+def test_zip_map_gives_maps(labels, key):
     c = ml("ZipMap", tensor([2, 3]), **labels)
     assert isinstance(ort.run(c), dict)
-    assert str(infer_shapes(model_of(c, KNOWN)).tensors["o0"]) == "sequence(??)"
+    assert str(infer_shapes(model_of(c, KNOWN)).tensors["o0"]) == f"sequence(map({key}, float32[]))"

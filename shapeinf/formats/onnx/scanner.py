@@ -27,7 +27,7 @@ from shapeinf.formats.onnx.reader import (
     read_type,
     wants_contents,
 )
-from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, Damaged, fields, packed_varints, signed, varint
+from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fields, packed_varints, signed, varint
 from shapeinf.graph import Declared, Graph, Node, NodeKind, subgraphs
 from shapeinf.lattice import PartialTensor, Shape
 
@@ -43,7 +43,7 @@ def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
     """
     try:
         return _Scanner(buffer, folder).model(where)
-    except (Damaged, DecodeError, struct.error, RecursionError) as error:
+    except (DamagedError, DecodeError, struct.error, RecursionError) as error:
         cause = f"is not a whole ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
 
@@ -75,7 +75,7 @@ class _Scanner:
         for number, kind, start, end in fields(self.buffer, 0, len(self.buffer)):
             if kind == BYTES and number == 7:
                 if graph_at is not None:
-                    raise Damaged("it has two graphs")
+                    raise DamagedError("it has two graphs")
                 graph_at = start, end
             elif kind == BYTES and number == 8:
                 self.opset(self.opsets, self.buffer[start:end])

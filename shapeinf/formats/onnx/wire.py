@@ -1,6 +1,6 @@
 """The protobuf wire format: as much of it as reading ONNX takes, on bytes or a memory-mapped file.
 
-Source: protobuf's "Encoding" page. Damaged input raises `Damaged`; the caller says which file it was.
+Source: protobuf's "Encoding" page. DamagedError input raises `DamagedError`; the caller says which file it was.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Buffer = bytes | mmap
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
-class Damaged(ValueError):
+class DamagedError(ValueError):
     """The bytes are no protobuf message."""
 
 
@@ -29,9 +29,9 @@ def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
                 return value, pos
             shift += 7
             if shift > 63:
-                raise Damaged("an integer is longer than 64 bits")
+                raise DamagedError("an integer is longer than 64 bits")
     except IndexError:
-        raise Damaged("it ends inside an integer") from None
+        raise DamagedError("it ends inside an integer") from None
 
 
 def signed(value: int) -> int:
@@ -61,9 +61,9 @@ def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, 
             start, pos = pos, pos + (8 if kind == FIXED64 else 4)
             yield tag >> 3, kind, start, pos
         else:
-            raise Damaged(f"it has a field of the unknown kind {kind}")
+            raise DamagedError(f"it has a field of the unknown kind {kind}")
         if pos > end:
-            raise Damaged("a field ends after its message")
+            raise DamagedError("a field ends after its message")
 
 
 def packed_varints(data: bytes) -> list[int]:
