@@ -1,0 +1,39 @@
+"""ONNX Runtime's own operators: their shapes are those of its CPU kernels."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import opdefs.microsoft
+from opdefs.onnx import onnx
+from tests.differential.microsoft_cases import CASES
+from tests.differential.one_node import differences, run
+
+SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_shapes_and_types_are_those_of_a_run(case):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    real = run(runtime, case)
+    assert not differences(case, real), "static inputs"
+    assert not differences(case, real, named=True), "named inputs, perhaps empty"
+    if all(array is None or array.size for array in case.arrays()):
+        assert not differences(case, real, named=True, min_dim=1), "named inputs"
+
+
+@pytest.mark.parametrize("entry", SCHEMAS, ids=lambda e: f"{e['domain']}.{e['name']}")
+def test_every_operator_has_a_rule_that_takes_its_inputs(entry):
+    op_def = onnx.lookup(entry["domain"], entry["name"], 1)
+    assert op_def is not None
+    assert op_def.rule is not None
+    for i, arg in enumerate(op_def.inputs):
+        param = op_def.rule.param(i)
+        assert param is not None, f"input {arg.name}"
+        assert param.variadic or param.optional >= arg.optional, f"input {arg.name} is optional"
+    assert set(op_def.rule.attributes) <= set(op_def.attributes)
+    for name, default in op_def.rule.attributes.items():
+        attribute = op_def.attributes[name]
+        if attribute.has_default:
+            assert default == attribute.default, name
