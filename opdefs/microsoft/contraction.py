@@ -24,7 +24,7 @@ def transposed(x: Shape, swap: int, batch: int = 0) -> Shape:
     return Shape((*dims[:-2], dims[-1], dims[-2]) if swap else dims)
 
 
-@onnx("FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", domain=MS)
+@onnx("FusedMatMul", "FusedMatMulActivation", domain=MS)
 def fused_matmul(
     c: InferenceContext,
     a: Shape,
@@ -37,6 +37,19 @@ def fused_matmul(
 ) -> Shape:
     """Numpy's matmul of operands that are transposed first."""
     return matmul(c, transposed(a, transA, transBatchA), transposed(b, transB, transBatchB))
+
+
+@onnx("TransposeMatMul", domain=MS)
+def transpose_matmul(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Shape:
+    """Numpy's matmul of operands that are transposed first."""
+    return fused_matmul(c, a, b, transA=transA, transB=transB)
 
 
 @onnx("SparseToDenseMatMul", domain=MS)

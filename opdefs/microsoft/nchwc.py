@@ -59,7 +59,7 @@ def _padded(c: InferenceContext, channels: Dim) -> Dim:
 
 
 @onnx("ReorderOutput", domain=NCHWC)
-def reorder_output(c: InferenceContext, x: Shape, *, channels: int, channels_last: int = 0) -> Shape:
+def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels_last: int = 0) -> Shape:
     """[N, padded(C), H, W] -> [N, C, H, W], or [N, H, W, C] with `channels_last`."""
     x = c.require_rank(x, 4, "X")
     if channels < 1:

@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"
@@ -50,6 +51,8 @@ class Case:
     domain: str = MS
     data: bool = False  # sizes depend on contents: bounds are enough
     rank: bool = True  # the rank must be known even when the sizes of the inputs are not
+    floats: tuple = ()  # outputs whose element type only the model's declaration says
+    in_place: dict = attrs.field(factory=dict)  # outputs that are written into the buffer of an input
 
     def arrays(self):
         return [spec.array if isinstance(spec, Known) else _array(spec) for spec in self.inputs]
@@ -66,8 +69,8 @@ def _array(spec):
     shape = [int(d) for d in dims.split(",") if d.strip()]
     random = np.random.default_rng(0)
     if np.dtype(TYPES[kind]).kind == "f":
-        return (random.random(shape) * 0.5 + 0.25).astype(TYPES[kind])
-    return random.integers(0, 2, shape).astype(TYPES[kind])
+        return np.asarray(random.random(shape) * 0.5 + 0.25).astype(TYPES[kind])
+    return np.asarray(random.integers(0, 2, shape)).astype(TYPES[kind])
 
 
 def model_of(case, arrays, named=False):
@@ -87,7 +90,10 @@ def model_of(case, arrays, named=False):
         inputs.append(helper.make_tensor_value_info(names[-1], onnx_type(array.dtype), dims))
     outputs = [f"out{i}" for i in range(case.outputs)]
     node = helper.make_node(case.op, names, outputs, "node", domain=case.domain, **case.attributes)
-    graph = helper.make_graph([node], "g", inputs, [helper.make_empty_tensor_value_info(n) for n in outputs])
+    empty = [helper.make_empty_tensor_value_info(n) for n in outputs]
+    for i in case.floats:
+        empty[i].type.tensor_type.elem_type = TensorProto.FLOAT
+    graph = helper.make_graph([node], "g", inputs, empty)
     graph.initializer.extend(initializers)
     model = helper.make_model(graph, opset_imports=OPSETS)
     model.ir_version = 9
@@ -102,18 +108,58 @@ def onnx_type(dtype):
     return helper.np_dtype_to_tensor_dtype(dtype)
 
 
-def run(runtime, case):
-    """The arrays that the runtime gives; the model is not optimized."""
+def session_of(runtime, model, strict=False):
+    """A session on the CPU that changes nothing and says nothing."""
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
+    options.add_session_config_entry("session.strict_shape_type_inference", str(int(strict)))
+    return runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def run(runtime, case):
+    """The arrays that the runtime gives."""
     arrays = case.arrays()
-    model, _ = model_of(case, arrays)
-    session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = session_of(runtime, model_of(case, arrays)[0])
     names = {i.name for i in session.get_inputs()}
     feeds = {f"in{i}": a for i, a in enumerate(arrays) if f"in{i}" in names}
-    return session.run(None, feeds)
+    return _run_in_place(runtime, session, case, feeds) if case.in_place else session.run(None, feeds)
+
+
+def _run_in_place(runtime, session, case, feeds):
+    values = {name: runtime.OrtValue.ortvalue_from_numpy(a) for name, a in feeds.items()}
+    binding = session.io_binding()
+    for name, value in values.items():
+        binding.bind_ortvalue_input(name, value)
+    for i in range(case.outputs):
+        if i in case.in_place:
+            binding.bind_ortvalue_output(f"out{i}", values[f"in{case.in_place[i]}"])
+        else:
+            binding.bind_output(f"out{i}")
+    session.run_with_iobinding(binding)
+    return [value.numpy() for value in binding.get_outputs()]
+
+
+_NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast")  # the second: for float16, it looks for one of float32
+
+
+def objections(runtime, case):
+    """What the runtime's own inference says against the shapes inferred here, for operators that it cannot run."""
+    model, _ = model_of(case, case.arrays())
+    result = infer_shapes(model)
+    found = [str(d) for d in result.diagnostics]
+    for output in model.graph.output:
+        info = result.tensors[output.name]
+        output.type.tensor_type.elem_type = DTYPE_NUMBERS[info.dtype]
+        output.type.tensor_type.shape.SetInParent()
+        for dim in info.shape:
+            output.type.tensor_type.shape.dim.add(**({"dim_value": dim} if isinstance(dim, int) else {}))
+    try:
+        session_of(runtime, model, strict=True)
+    except Exception as error:
+        return found if any(text in str(error) for text in _NO_KERNEL) else [*found, str(error)]
+    return found
 
 
 def differences(case, real, named=False, min_dim=0):

@@ -7,13 +7,15 @@ import pytest
 
 import opdefs.microsoft
 from opdefs.onnx import onnx
+from tests.differential.microsoft_attention_cases import ATTENTION_CASES
 from tests.differential.microsoft_cases import CASES
-from tests.differential.one_node import differences, run
+from tests.differential.microsoft_definition_cases import DEFINITION_CASES
+from tests.differential.one_node import differences, objections, run
 
 SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*CASES, *ATTENTION_CASES], ids=str)
 def test_shapes_and_types_are_those_of_a_run(case):
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
     real = run(runtime, case)
@@ -21,6 +23,12 @@ def test_shapes_and_types_are_those_of_a_run(case):
     assert not differences(case, real, named=True), "named inputs, perhaps empty"
     if all(array is None or array.size for array in case.arrays()):
         assert not differences(case, real, named=True, min_dim=1), "named inputs"
+
+
+@pytest.mark.parametrize("case", DEFINITION_CASES, ids=str)
+def test_the_runtimes_own_inference_does_not_object(case):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    assert not objections(runtime, case)
 
 
 @pytest.mark.parametrize("entry", SCHEMAS, ids=lambda e: f"{e['domain']}.{e['name']}")
