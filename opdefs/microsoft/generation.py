@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.elements import as_dim
+from opdefs.microsoft.laws import length_or_open
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
-
-
-def _asked(c: InferenceContext, value: Value, what: str) -> Dim:
-    """The one element of an input that says a size."""
-    known = as_dim(value.elements[0]) if value.elements else None
-    return c.fresh(what) if known is None or c.prove_le(0, known) is not True else known
 
 
 def _vocabulary(c: InferenceContext, size: int) -> Dim:
@@ -32,8 +26,8 @@ def beam_search(
     model_type: int = 0,
 ) -> tuple[TensorType, Shape, Shape]:
     """[B, ..] -> [B, returned, length], [B, returned] and, of each step, [steps, B, beams, vocabulary] scores."""
-    batch, longest = ids[0], _asked(c, max_length, "length")
-    returned, beams = _asked(c, num_return_sequences, "returned"), _asked(c, num_beams, "beams")
+    batch, longest = ids[0], length_or_open(c, max_length, "length")
+    returned, beams = length_or_open(c, num_return_sequences, "returned"), length_or_open(c, num_beams, "beams")
     steps = longest - ids[1] if model_type == 0 else c.fresh("steps", 0, c.interval(longest).hi)
     scores = Shape((steps, batch, beams, _vocabulary(c, vocab_size)))
     return TensorType("int32", Shape((batch, returned, longest))), Shape((batch, returned)), scores
@@ -85,7 +79,7 @@ def greedy_search(
 ) -> tuple[Shape, Shape]:
     """[B, S] -> [B, length]; and [B, vocabulary] scores."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
-    return Shape((batch, _asked(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
+    return Shape((batch, length_or_open(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
 
 
 @onnx("EPContext", "Snpe", domain=MS)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.attention import FILLED
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import part
-from opdefs.rules.elements import as_dim
+from opdefs.microsoft.laws import length, part
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -51,8 +50,8 @@ def group_query_attention(
     """
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
-    batch, length, _ = query
-    known = as_dim(total_length.elements[0]) if total_length.elements else None
+    batch, tokens, _ = query
+    known = length(c, total_length)
     caches = []
     for past in (past_key, past_value):
         if past is not None:
@@ -65,7 +64,7 @@ def group_query_attention(
     total = c.fresh("scores") if known is None else known
     dtype = c.dtype(3) or c.dtype(0)
     present_key, present_value = (TensorType(dtype, cache) for cache in caches)
-    return Shape((batch, length, hidden)), present_key, present_value, Shape((batch, num_heads, length, total))
+    return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
 
 
 @onnx("SparseAttention", domain=MS)
@@ -107,7 +106,7 @@ def dynamic_sparse_attention(
     """[B, S, N*D] (or packed with key and value) -> [B, S, N*D] and the caches; new ones are [B, K, total, D]."""
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
-    known = as_dim(total_length.elements[0]) if total_length.elements else None
+    known = length(c, total_length)
     keys, values = (
         Shape((query[0], kv_num_heads, _longest(c, None, known), width)) if past is None else past
         for past in (past_key, past_value)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import vector
-from opdefs.rules.elements import as_dim
-from shapeinf.algebra import Dim
+from opdefs.microsoft.laws import length_or_open, vector
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -31,9 +29,4 @@ def restore_padding(c: InferenceContext, x: Shape, offsets: Shape) -> Shape:
 def relative_position_bias(c: InferenceContext, table: Shape, queries: Value, keys: Value) -> Shape:
     """[buckets, N] -> [1, N, queries, keys], the contents of the other inputs."""
     heads = c.require_rank(table, 2, "bias_table")[1]
-    return Shape((1, heads, _length(c, queries, "queries"), _length(c, keys, "keys")))
-
-
-def _length(c: InferenceContext, value: Value, what: str) -> Dim:
-    known = as_dim(value.elements[0]) if value.elements else None
-    return c.fresh(what) if known is None or c.prove_le(0, known) is not True else known
+    return Shape((1, heads, length_or_open(c, queries, "queries"), length_or_open(c, keys, "keys")))

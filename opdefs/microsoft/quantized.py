@@ -124,10 +124,9 @@ def quantized_mean(
 
 
 @onnx("ReduceSumInteger", domain=MS)
-def integer_sum(c: InferenceContext, x: Value, *, axes: Ints, keepdims: int) -> TensorType:
-    """The named axes become 1, or vanish without `keepdims`; 32 bits."""
-    wide = {"int8": "int32", "uint8": "uint32"}.get(x.dtype or "")
-    return TensorType(wide, reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape)
+def integer_sum(c: InferenceContext, x: Value, *, axes: Ints, keepdims: int) -> Shape:
+    """The named axes become 1, or vanish without `keepdims`; 32 bits, with a sign or without as the model declares."""
+    return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
 @onnx("QLinearAveragePool", domain=MS)

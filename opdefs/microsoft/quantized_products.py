@@ -123,9 +123,9 @@ def matmul_fp4(
 
 @onnx("MatMulInteger16", domain=MS)
 def matmul_integer16(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
-    """Numpy's matmul, summed in 32 bits; unsigned where both operands are."""
-    unsigned = c.dtype(0) == "uint16" and c.dtype(1) == "uint16"
-    return TensorType("uint32" if unsigned else "int32", matmul(c, a, b))
+    """Numpy's matmul, summed in 32 bits: signed for signed operands, unsigned for unsigned ones."""
+    wide = {("int16", "int16"): "int32", ("uint16", "uint16"): "uint32"}.get((c.dtype(0) or "", c.dtype(1) or ""))
+    return TensorType(wide, matmul(c, a, b))
 
 
 @onnx("MatMulIntegerToFloat", domain=MS)

@@ -30,7 +30,9 @@ def gather_block_quantized(
     gather_axis: int = 0,
 ) -> TensorType:
     """The axes of `indices` in place of one axis of the data; a byte of packed data holds several elements."""
-    at = c.axis(gather_axis, c.same_rank(x, scales))
+    if scales.dims is not None:
+        c.same_rank(x, scales)
+    at = c.axis(gather_axis, len(x))
     dims = list(x)
     if c.dtype(0) == "uint8" and bits < 8:
         dims[-1] *= 8 // bits

@@ -33,16 +33,16 @@ ATTENTION = [
     Case("QAttention", ("B[2,3,6]", "B[6,24]", "f[24]", "f[]", "f[]", None, "B[]", "B[]"), N2, 2),
     Case("MultiHeadAttention", QKV, N2),
     Case("MultiHeadAttention", QKV, N2, 3),
-    Case("MultiHeadAttention", QKV, N2, 4, floats=(3,)),
+    Case("MultiHeadAttention", QKV, N2, 4, types={3: "float32"}),
     Case("MultiHeadAttention", ("f[2,3,8]", "f[2,5,8]", "f[2,5,12]"), N2, 3),
     Case("MultiHeadAttention", ("f[2,3,8]", "f[2,2,5,4]", "f[2,2,5,4]"), N2),
-    Case("MultiHeadAttention", ("f[2,3,8]", "f[2,2,5,4]", "f[2,2,5,4]"), N2, 4, floats=(3,)),
+    Case("MultiHeadAttention", ("f[2,3,8]", "f[2,2,5,4]", "f[2,2,5,4]"), N2, 4, types={3: "float32"}),
     Case(
         "MultiHeadAttention",
         ("f[2,3,8]", "f[2,3,8]", "f[2,3,8]", None, None, None, "f[2,2,7,4]", "f[2,2,7,4]"),
         N2,
         4,
-        floats=(3,),
+        types={3: "float32"},
     ),
     Case(
         "MultiHeadAttention",
@@ -50,7 +50,7 @@ ATTENTION = [
         N2,
         4,
         data=True,
-        floats=(3,),
+        types={3: "float32"},
     ),
     Case(
         "DecoderMaskedMultiHeadAttention",
@@ -64,7 +64,7 @@ ATTENTION = [
         {**N2, "past_present_share_buffer": 1, "output_qk": 1},
         4,
         data=True,
-        floats=(3,),
+        types={3: "float32"},
     ),
     Case("DecoderMaskedMultiHeadAttention", ("f[2,1,8]", "f[2,2,7,4]", "f[2,2,7,4]"), N2),
     Case(
