@@ -14,6 +14,12 @@ def vector(c: InferenceContext, v: Shape | None, size: Dim, law: str) -> None:
         c.merge(c.require_rank(v, 1, "a vector")[0], size, law)
 
 
+def holds(c: InferenceContext, v: Shape | None, count: Dim, law: str) -> None:
+    """Tell that an input of any rank holds so many values, where the runtime does not ask for a vector."""
+    if v is not None and v.dims is not None:
+        c.merge(c.numel(v), count, law)
+
+
 def equal(c: InferenceContext, a: Shape, b: Shape | None, law: str) -> Shape:
     """The shape of two inputs that must be of equal shape; the second may be left out."""
     return a if b is None else c.merge(a, b, law)

@@ -152,7 +152,7 @@ def ordered_layer_normalization(
 def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> Shape:
     """[*S, H*C], [C], [*S, H*C] -> [*S, H*C]."""
     x = c.merge(x, gate, "X and gate must be of equal shape")
-    group = c.concrete(c.require_rank(scale, 1, "scale")[0])
+    group = None if scale.dims is None else c.concrete(c.numel(scale))
     if group and x.dims:
         c.divisible(x[-1], group, "the last axis must be a multiple of the length of scale")
     return x

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, vector
+from opdefs.microsoft.laws import equal, holds, vector
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
 from opdefs.rules.elements import known_dims
@@ -142,7 +142,7 @@ def matmul_integer_to_float(
     """Numpy's matmul, in the type of the scales."""
     result = matmul(c, a, b)
     if result.dims:
-        vector(c, bias, result[-1], "the bias must be as long as the last axis of the product")
+        holds(c, bias, result[-1], "the bias must be as long as the last axis of the product")
     return result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, part, vector
+from opdefs.microsoft.laws import equal, holds, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -36,7 +36,8 @@ def linear_attention(
         for i in (0, 1):
             c.merge(query[i], other[i], "query, key and value must be of equal batch and length")
     width = part(c, query[2], q_num_heads, "the query must hold q_num_heads heads")
-    c.merge(key[2], width * kv_num_heads, "the key must hold kv_num_heads heads of the query's width")
+    if isinstance(width, int) and width:
+        c.divisible(key[2], width, "the key must hold heads of the query's width")
     value_width = part(c, value[2], kv_num_heads, "the value must hold kv_num_heads heads")
     state = windowed(Shape((query[0], kv_num_heads, width, value_width)), state_window)
     output = Shape((query[0], query[1], value_width * max(q_num_heads, kv_num_heads)))
@@ -50,7 +51,7 @@ def linear_attention_gate(
     """[B, S, N], [N], [N] -> [B, S, N], twice."""
     a = equal(c, c.require_rank(a, 3, "a"), b, "a and b must be of equal shape")
     for v, name in ((bias, "dt_bias"), (scale, "decay_scale")):
-        vector(c, v, a[2], f"{name} must hold one value a head")
+        holds(c, v, a[2], f"{name} must hold one value a head")
     return a, a
 
 

@@ -30,7 +30,9 @@ def tokenizer(c: InferenceContext, x: Shape) -> Shape:
 @onnx("WordConvEmbedding", domain=MS)
 def word_conv_embedding(c: InferenceContext, words: Shape, w: Shape, b: Shape, table: Shape) -> Shape:
     """[W, L] characters, [M, 1, K, E], [M], [A, E] -> [W, M]."""
-    words, w = c.require_rank(words, 2, "Sequence"), c.require_rank(w, 4, "W")
+    if len(words) < 2:
+        c.fail("the words must be [words, characters]", words)
+    w = c.require_rank(w, 4, "W")
     c.merge(w[3], c.require_rank(table, 2, "C")[1], "the kernel must be as wide as the embedding of a character")
     vector(c, b, w[0], "the bias must hold one value a filter")
     return Shape((words[0], w[0]))

@@ -7,11 +7,12 @@ import pytest
 
 import opdefs.microsoft
 from opdefs.onnx import onnx
+from shapeinf import infer_shapes
 from tests.differential.microsoft_attention_cases import ATTENTION_CASES
 from tests.differential.microsoft_cases import CASES
 from tests.differential.microsoft_definition_cases import DEFINITION_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
-from tests.differential.one_node import differences, objections, run
+from tests.differential.one_node import Case, differences, model_of, objections, run
 
 SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
 
@@ -30,6 +31,31 @@ def test_shapes_and_types_are_those_of_a_run(case):
 def test_the_runtimes_own_inference_does_not_object(case):
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
     assert not objections(runtime, case)
+
+
+BROKEN = [
+    Case("FusedMatMul", ("f[2,3,4]", "f[3,5]")),
+    Case("SkipLayerNormalization", ("f[2,3,4]", "f[2,5,4]", "f[4]")),
+    Case(
+        "GroupQueryAttention",
+        ("f[2,3,33]", None, None, None, None, "i[2]", "i[1]"),
+        {"num_heads": 4, "kv_num_heads": 2},
+    ),
+    Case("MultiHeadAttention", ("f[2,3,8]", "f[3,5,8]", "f[2,5,8]"), {"num_heads": 2}),
+    Case("Attention", ("f[2,3,6]", "f[7,24]", "f[24]"), {"num_heads": 2}),
+    Case("MatMulNBits", ("f[2,31]", "B[8,2,8]", "f[8,2]"), {"K": 32, "N": 8, "block_size": 16}),
+    Case("NhwcMaxPool", ("B[8,9,3]",), {"kernel_shape": [3, 3]}),
+    Case("UnfoldTensor", ("f[2,3]",), {"size": 4}),
+]
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=str)
+def test_a_broken_law_is_an_error_here_and_in_the_runtime(case):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    model, _ = model_of(case, case.arrays())
+    assert [d.severity for d in infer_shapes(model).diagnostics] == ["error"]
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        run(runtime, case)
 
 
 @pytest.mark.parametrize("entry", SCHEMAS, ids=lambda e: f"{e['domain']}.{e['name']}")
