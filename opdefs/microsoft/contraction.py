@@ -36,6 +36,8 @@ def fused_matmul(
     transBatchB: int = 0,  # noqa: N803
 ) -> Shape:
     """Numpy's matmul of operands that are transposed first."""
+    if (transBatchA or transBatchB) and c.same_rank(a, b) < 3:
+        c.fail("moving the batch needs operands of rank 3 or more", a, b)
     return matmul(c, transposed(a, transA, transBatchA), transposed(b, transB, transBatchB))
 
 
