@@ -9,5 +9,6 @@ from opdefs.onnx.dialect import onnx
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
+importlib.import_module("opdefs.microsoft")  # other domains of the same dialect
 
 __all__ = ["onnx"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import onnx.defs
@@ -15,10 +16,15 @@ _KINDS = {"seq": "sequence", "optional": "optional"}
 _SPECIAL = {"float": "float32", "double": "float64"}
 _DTYPES = set(DTYPE_NAMES.values())
 
+SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
+"""Domains that `onnx` does not define, and who defines them; packages of such operators add theirs."""
+
 
 @lru_cache(maxsize=4096)
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef in force at an opset version (0 for the newest), None when onnx does not know the operator."""
+    """The OpDef in force at an opset version (0 for the newest), None when nobody knows the operator."""
+    if domain in SOURCES:
+        return SOURCES[domain](domain, op, version)
     try:
         if version > 0:
             found = onnx.defs.get_schema(

@@ -45,10 +45,10 @@ class Param:
 class Rule:
     """A shape function with its inputs and attributes read once from its signature.
 
-    The first parameter is the context; positional parameters are the inputs (`= None` is optional, `*xs` variadic);
-    the annotation `Shape` wants the shape, `Value` also the contents, `Type` whatever the input is; keyword-only
-    parameters are attributes with their defaults (a trailing underscore avoids Python's keywords). A function of the
-    context alone is raw: it reads inputs and attributes itself.
+    The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
+    variadic); the annotation `Shape` wants the shape, `Value` also the contents, `Type` whatever the input is;
+    keyword-only parameters are attributes with their defaults (a trailing underscore avoids Python's keywords). A
+    function of the context alone is raw: it reads inputs and attributes itself.
     """
 
     function: Callable[..., object]
@@ -123,7 +123,8 @@ def _param(p: inspect.Parameter, hint: object) -> Param:
         wants = Wants.OPERAND
     elif PartialTensor in members:
         wants = Wants.VALUE
-    return Param(p.name, wants, p.default is None, p.kind is inspect.Parameter.VAR_POSITIONAL)
+    optional = p.default is None or type(None) in members
+    return Param(p.name, wants, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
 
 
 def _argument(param: Param, found: Type | None) -> Any:

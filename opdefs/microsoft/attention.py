@@ -1,0 +1,204 @@
+"""Attention over one tensor or over query, key and value, with caches of past keys and values.
+
+Letters: B batch, S new tokens, L new keys, P past keys, N heads, D width of a head, H = N*D, I input width, T packed
+tokens. A `present` cache grows along its sequence axis, or is the buffer that the past came in.
+"""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import part, vector
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Ints
+
+FILLED = "the heads must fill the hidden size"
+
+
+def grown_cache(
+    c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
+) -> Shape:
+    """[B, N, P + new, D] from [B, N, P, D] (or from nothing); a shared buffer keeps its size. `dims` is (B, N, D)."""
+    batch, heads, width = dims
+    if past is None:
+        return Shape((batch, heads, new, width))
+    past = c.require_rank(past, 4, "a cache")
+    for i, size in ((0, batch), (1, heads), (3, width)):
+        c.merge(past[i], size, "a cache must be [batch, heads, sequence, width of a head]")
+    return Shape((batch, heads, past[2] if shared else past[2] + new, width))
+
+
+def grown_pair(
+    c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
+) -> Shape:
+    """[2, B, N, P + new, D]: keys and values in one tensor."""
+    if past is not None:
+        past = c.require_rank(past, 5, "past")
+        c.merge(past[0], 2, "past must hold keys and values")
+        past = Shape(past[1:])
+    return Shape((2, *grown_cache(c, past, dims, new, shared)))
+
+
+@onnx("Attention", domain=MS)
+def attention(
+    c: InferenceContext,
+    x: Shape,
+    weights: Shape,
+    bias: Shape | None = None,
+    mask: Shape | None = None,
+    past: Shape | None = None,
+    scores_bias: Shape | None = None,
+    past_length: Shape | None = None,
+    *,
+    num_heads: int,
+    qkv_hidden_sizes: Ints = (),
+    past_present_share_buffer: int = 0,
+) -> tuple[Shape, Shape]:
+    """[B, S, I], [I, Q + K + V], [2, B, N, P, D] -> [B, S, V], [2, B, N, P + S, D]."""
+    x = c.require_rank(x, 3, "input")
+    values = _value_width(c, x[2], weights, bias, qkv_hidden_sizes)
+    width = part(c, values, num_heads, FILLED)
+    present = grown_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
+    return Shape((x[0], x[1], values)), present
+
+
+def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | None, sizes: Ints) -> Dim:
+    """The hidden size of the values: a third of the columns of the weights, or as the attribute says."""
+    weights = c.require_rank(weights, 2, "weights")
+    c.merge(width, weights[0], "the last axis of the input must equal the rows of the weights")
+    vector(c, bias, weights[1], "the bias must be as long as the weights are wide")
+    if not sizes:
+        return part(c, weights[1], 3, "the weights must hold query, key and value side by side")
+    if len(sizes) != 3:
+        c.fail("qkv_hidden_sizes must hold 3 values", sizes)
+    c.merge(weights[1], sum(sizes), "the weights must be as wide as query, key and value together")
+    return sizes[2]
+
+
+@onnx("QAttention", domain=MS)
+def quantized_attention(
+    c: InferenceContext,
+    x: Shape,
+    weights: Shape,
+    bias: Shape,
+    x_scale: Shape,
+    w_scale: Shape,
+    mask: Shape | None = None,
+    x_zero: Shape | None = None,
+    w_zero: Shape | None = None,
+    past: Shape | None = None,
+    *,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
+) -> tuple[Shape, Shape]:
+    """[B, S, I], [I, 3*H], [2, B, N, P, D] -> [B, S, H], [2, B, N, P + S, D]."""
+    shared = past_present_share_buffer
+    return attention(c, x, weights, bias, mask, past, num_heads=num_heads, past_present_share_buffer=shared)
+
+
+@onnx("DecoderMaskedSelfAttention", domain=MS)
+def decoder_self_attention(
+    c: InferenceContext,
+    x: Shape,
+    weights: Shape,
+    bias: Shape,
+    mask: Shape | None,
+    past: Shape,
+    scores_bias: Shape | None = None,
+    past_length: Shape | None = None,
+    beams: Shape | None = None,
+    cache_indirection: Shape | None = None,
+    *,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
+) -> tuple[Shape, Shape]:
+    """[B, 1, I], [I, 3*H], [2, B, N, P, D] -> [B, 1, H], [2, B, N, P + 1, D]."""
+    shared = past_present_share_buffer
+    return attention(c, x, weights, bias, mask, past, num_heads=num_heads, past_present_share_buffer=shared)
+
+
+@onnx("PackedAttention", domain=MS)
+def packed_attention(
+    c: InferenceContext,
+    x: Shape,
+    weights: Shape,
+    bias: Shape,
+    offsets: Shape,
+    lengths: Shape,
+    scores_bias: Shape | None = None,
+    *,
+    qkv_hidden_sizes: Ints = (),
+) -> Shape:
+    """[T, I], [I, Q + K + V] -> [T, V]."""
+    x = c.require_rank(x, 2, "input")
+    return Shape((x[0], _value_width(c, x[1], weights, bias, qkv_hidden_sizes)))
+
+
+@onnx("PackedMultiHeadAttention", domain=MS)
+def packed_multi_head_attention(
+    c: InferenceContext,
+    query: Shape,
+    key: Shape | None,
+    value: Shape | None,
+    bias: Shape | None,
+    offsets: Shape,
+    lengths: Shape,
+    scores_bias: Shape | None = None,
+) -> Shape:
+    """[T, H], [T, H], [T, V] -> [T, V]; or packed [T, N, 3, D] -> [T, N*D]."""
+    if len(query) == 4:
+        return Shape((query[0], query[1] * query[3]))
+    query = c.require_rank(query, 2, "query")
+    if value is None:
+        c.fail("a query without axes of heads needs key and value", query)
+    value = c.require_rank(value, 2, "value")
+    return Shape((c.merge(query[0], value[0], "query and value must hold the same tokens"), value[1]))
+
+
+@onnx("LongformerAttention", domain=MS)
+def longformer_attention(c: InferenceContext, x: Shape, weight: Shape, *others: Shape) -> Shape:
+    """[B, S, H], [H, 3*H] -> [B, S, H]."""
+    x, weight = c.require_rank(x, 3, "input"), c.require_rank(weight, 2, "weight")
+    c.merge(x[2], weight[0], "the last axis of the input must equal the rows of the weight")
+    return x
+
+
+@onnx("QOrderedLongformerAttention", domain=MS)
+def ordered_longformer_attention(c: InferenceContext, x: Shape, x_scale: Shape, weight: Shape, *others: Shape) -> Shape:
+    """[B, S, H], [H, 3*H] -> [B, S, H]."""
+    return longformer_attention(c, x, weight)
+
+
+@onnx("QOrderedAttention", domain=MS)
+def ordered_attention(c: InferenceContext, x: Shape, *others: Shape, qkv_hidden_sizes: Ints = ()) -> Shape:
+    """[B, S, I], three weights [I, H] -> [B, S, H]; H as the bias of the values [H] says."""
+    x = c.require_rank(x, 3, "input")
+    bias = others[12]
+    return Shape((x[0], x[1], c.require_rank(bias, 1, "V_bias")[0]))
+
+
+@onnx("DecoderAttention", domain=MS)
+def decoder_attention(
+    c: InferenceContext, query: Shape, key: Shape, *others: Shape, num_heads: int
+) -> tuple[Shape, Shape, Shape]:
+    """[S, B, H], [L, B, H] -> [S, B, H], and two caches [B, N, cached, D] whose length the flags decide."""
+    query = c.require_rank(query, 3, "query")
+    width = part(c, query[2], num_heads, FILLED)
+    keys, values = (Shape((query[1], num_heads, c.fresh(f"cached.{i}"), width)) for i in range(2))
+    return query, keys, values
+
+
+@onnx("RotaryEmbedding", "MRotaryEmbedding", domain=MS)
+def rotary_embedding(c: InferenceContext, x: Shape, positions: Shape, cosines: Shape, sines: Shape) -> Shape:
+    """[B, S, H] or [B, N, S, D] -> the same."""
+    c.merge(cosines, sines, "cos_cache and sin_cache must be of equal shape")
+    return x
+
+
+@onnx("GemmaRotaryEmbedding", domain=MS)
+def gemma_rotary_embedding(
+    c: InferenceContext, embedding: Shape, query: Shape, query_rotated: Shape, key: Shape, key_rotated: Shape
+) -> tuple[Shape, Shape]:
+    """[B, S, D], four of [B, N, S, D] -> two of [B, N, S, D]."""
+    query = c.merge(query, query_rotated, "q and q_rot must be of equal shape")
+    return query, c.merge(key, key_rotated, "k and k_rot must be of equal shape")

@@ -1,0 +1,115 @@
+"""Matrix products of floats: fused, transposed, sparse."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import vector
+from opdefs.onnx.cast import dtype_name
+from opdefs.onnx.contraction import gemm
+from opdefs.rules.contraction import matmul
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+def transposed(x: Shape, swap: int, batch: int = 0) -> Shape:
+    """[B0, *B, M, K] with its last two axes swapped, or the batch moved: [B0, B1.., M, K] -> [B1.., M, B0, K].
+
+    Vectors stay as they are.
+    """
+    dims = x.require()
+    if len(dims) < 2:
+        return x
+    if batch:
+        dims = (*dims[1:-1], dims[0], dims[-1])
+    return Shape((*dims[:-2], dims[-1], dims[-2]) if swap else dims)
+
+
+@onnx("FusedMatMul", "FusedMatMulActivation", domain=MS)
+def fused_matmul(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+    transBatchA: int = 0,  # noqa: N803
+    transBatchB: int = 0,  # noqa: N803
+) -> Shape:
+    """Numpy's matmul of operands that are transposed first."""
+    if (transBatchA or transBatchB) and c.same_rank(a, b) < 3:
+        c.fail("moving the batch needs operands of rank 3 or more", a, b)
+    return matmul(c, transposed(a, transA, transBatchA), transposed(b, transB, transBatchB))
+
+
+@onnx("TransposeMatMul", domain=MS)
+def transpose_matmul(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Shape:
+    """Numpy's matmul of operands that are transposed first."""
+    return fused_matmul(c, a, b, transA=transA, transB=transB)
+
+
+@onnx("SparseToDenseMatMul", domain=MS)
+def sparse_matmul(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Shape:
+    """Numpy's matmul of a sparse matrix and a dense one."""
+    return matmul(c, transposed(c.require_rank(a, 2, "A"), transA), transposed(b, transB))
+
+
+@onnx("FusedGemm", domain=MS)
+def fused_gemm(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    bias: Shape | None = None,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N], either operand transposed."""
+    return gemm(c, a, b, bias, transA=transA, transB=transB)
+
+
+@onnx("GemmFloat8", domain=MS)
+def gemm_float8(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    bias: Shape | None = None,
+    scale_a: Shape | None = None,
+    scale_b: Shape | None = None,
+    scale_y: Shape | None = None,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+    dtype: int = 1,
+) -> TensorType:
+    """[M, K] x [K, N] -> [M, N] in the type `dtype`."""
+    return TensorType(dtype_name(dtype), gemm(c, a, b, bias, transA=transA, transB=transB))
+
+
+@onnx("GemmFastGelu", domain=MS)
+def gemm_fast_gelu(c: InferenceContext, x: Shape, w: Shape, bias: Shape | None = None) -> Shape:
+    """Numpy's matmul, a bias as long as the last axis."""
+    result = matmul(c, x, w)
+    vector(c, bias, result[-1], "the bias must be as long as the last axis of the product")
+    return result
+
+
+@onnx("CDist", domain=MS)
+def pairwise_distances(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    """[M, N], [K, N] -> [M, K]."""
+    a, b = c.require_rank(a, 2, "A"), c.require_rank(b, 2, "B")
+    c.merge(a[1], b[1], "the points of A and B must be of equal dimension")
+    return Shape((a[0], b[0]))

@@ -1,0 +1,121 @@
+"""Fused element-wise operators and activations."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import equal, part, vector
+from opdefs.rules.elements import known_ints
+from shapeinf.algebra import ceildiv
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+@onnx("Gelu", "QuickGelu", "Trilu", "SampleOp", "Inverse", "ScaledSiLU", domain=MS)
+def same_shape(c: InferenceContext, x: Shape, other: Shape | None = None) -> Shape:
+    """The shape of the first input."""
+    return x
+
+
+@onnx("BiasGelu", "FastGelu", domain=MS)
+def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape:
+    """[*S, C], [C] -> [*S, C]."""
+    if x.dims:
+        vector(c, bias, x[-1], "the bias must be as long as the last axis")
+    return x
+
+
+@onnx("BiasAdd", domain=MS)
+def bias_add(c: InferenceContext, x: Shape, bias: Shape, skip: Shape) -> Shape:
+    """[N, S, C], [C], [N, S, C] -> [N, S, C]."""
+    x = c.require_rank(x, 3, "X")
+    vector(c, bias, x[2], "the bias must hold one value a channel")
+    return equal(c, x, skip, "X and skip must be of equal shape")
+
+
+@onnx("BiasSplitGelu", domain=MS)
+def bias_split_gelu(c: InferenceContext, x: Shape, bias: Shape) -> Shape:
+    """[N, S, D], [D] -> [N, S, D/2]."""
+    x = c.require_rank(x, 3, "X")
+    vector(c, bias, x[2], "the bias must be as long as the last axis")
+    return Shape((x[0], x[1], part(c, x[2], 2, "the last axis must split into two halves")))
+
+
+@onnx("BiasSoftmax", domain=MS)
+def bias_softmax(c: InferenceContext, x: Shape, bias: Shape) -> Shape:
+    """The shape of the data; the bias broadcasts to it."""
+    return x
+
+
+@onnx("BiasDropout", domain=MS)
+def bias_dropout(
+    c: InferenceContext,
+    x: Shape,
+    bias: Shape,
+    residual: Shape | None = None,
+    ratio: Shape | None = None,
+    training: Shape | None = None,
+) -> tuple[Shape, TensorType]:
+    """The shape of the data, and a mask of it."""
+    x = equal(c, x, residual, "data and residual must be of equal shape")
+    return x, TensorType("bool", x)
+
+
+@onnx("BitmaskDropout", domain=MS)
+def bitmask_dropout(
+    c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
+) -> tuple[Shape, TensorType]:
+    """The shape of the data, and one bit an element in words of 32."""
+    words = c.fresh("words") if x.dims is None else ceildiv(c.numel(x), 32)
+    return x, TensorType("uint32", Shape((words,)))
+
+
+@onnx("BitmaskBiasDropout", domain=MS)
+def bitmask_bias_dropout(
+    c: InferenceContext,
+    x: Shape,
+    bias: Shape,
+    residual: Shape | None = None,
+    ratio: Shape | None = None,
+    training: Shape | None = None,
+) -> tuple[Shape, TensorType]:
+    """The shape of the data, and one bit an element in words of 32."""
+    return bitmask_dropout(c, equal(c, x, residual, "data and residual must be of equal shape"))
+
+
+@onnx("ComplexMul", "ComplexMulConj", domain=MS)
+def complex_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    """[*A, 2], [*B, 2] -> [*broadcast(A, B), 2]: real and imaginary parts along the last axis."""
+    for x in (a, b):
+        c.merge(x[-1], 2, "the last axis of a complex tensor must hold 2 values")
+    return Shape((*c.broadcast(Shape(a[:-1]), Shape(b[:-1])), 2))
+
+
+@onnx("GatedAdd", domain=MS)
+def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape) -> Shape:
+    """[*S, C], [*S, C], [*S, 1] -> [*S, C]."""
+    x = c.merge(x, y, "X and Y must be of equal shape")
+    if x.dims:
+        c.merge(Shape((*x[:-1], 1)), gate, "the gate must have one value a row of X")
+    return x
+
+
+@onnx("IsAllFinite", domain=MS)
+def is_all_finite(c: InferenceContext, *xs: Shape) -> Shape:
+    """One bool for all inputs."""
+    return Shape(())
+
+
+@onnx("MulInteger", domain=MS)
+def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b_zero: Shape | None = None) -> Shape:
+    """Numpy broadcasting; products in int32."""
+    return c.broadcast(a, b)
+
+
+@onnx("ExpandDims", domain=MS)
+def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
+    """An axis of size 1 put in at `axis` of the output; the contents stay."""
+    known, rank = known_ints(axis), len(x.shape) + 1
+    if not known:
+        return PartialTensor(x.dtype, c.unknown_shape_of_rank(rank), None)
+    at = c.axis(known[0], rank)
+    return PartialTensor(x.dtype, Shape((*x.shape[:at], 1, *x.shape[at:])), x.elements)

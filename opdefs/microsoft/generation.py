@@ -1,0 +1,88 @@
+"""Loops that generate tokens, and containers of compiled graphs."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import length_or_open
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+def _vocabulary(c: InferenceContext, size: int) -> Dim:
+    return size if size > 0 else c.fresh("vocabulary", 1)
+
+
+@onnx("BeamSearch", domain=MS)
+def beam_search(
+    c: InferenceContext,
+    ids: Shape,
+    max_length: Value,
+    min_length: Shape | None,
+    num_beams: Value,
+    num_return_sequences: Value,
+    *others: Shape,
+    vocab_size: int = -1,
+    model_type: int = 0,
+) -> tuple[TensorType, Shape, Shape]:
+    """[B, ..] -> [B, returned, length], [B, returned] and, of each step, [steps, B, beams, vocabulary] scores."""
+    batch, longest = ids[0], length_or_open(c, max_length, "length")
+    returned, beams = length_or_open(c, num_return_sequences, "returned"), length_or_open(c, num_beams, "beams")
+    steps = longest - ids[1] if model_type == 0 else c.fresh("steps", 0, c.interval(longest).hi)
+    scores = Shape((steps, batch, beams, _vocabulary(c, vocab_size)))
+    return TensorType("int32", Shape((batch, returned, longest))), Shape((batch, returned)), scores
+
+
+@onnx("WhisperBeamSearch", domain=MS)
+def whisper_beam_search(
+    c: InferenceContext,
+    ids: Shape,
+    max_length: Value,
+    min_length: Shape | None,
+    num_beams: Value,
+    num_return_sequences: Value,
+    length_penalty: Shape | None = None,
+    repetition_penalty: Shape | None = None,
+    vocab_mask: Shape | None = None,
+    prefix_vocab_mask: Shape | None = None,
+    attention_mask: Shape | None = None,
+    decoder_input_ids: Shape | None = None,
+    logits_processor: Shape | None = None,
+    layer_heads: Shape | None = None,
+    extra_decoding_ids: Shape | None = None,
+    temperature: Shape | None = None,
+    *,
+    vocab_size: int = -1,
+    model_type: int = 2,
+) -> tuple[TensorType, Shape, Shape, Shape, Shape]:
+    """As BeamSearch; then [B, returned, layers*heads, tokens, frames] of cross attention, and [B] of no speech."""
+    sequences, scores, steps = beam_search(
+        c,
+        ids,
+        max_length,
+        min_length,
+        num_beams,
+        num_return_sequences,
+        vocab_size=vocab_size,
+        model_type=model_type,
+    )
+    batch, returned, longest = sequences.shape
+    kept = c.fresh("layer_heads") if layer_heads is None else c.require_rank(layer_heads, 2, "cross_qk_layer_head")[0]
+    tokens = c.fresh("tokens", 0, c.interval(longest).hi)
+    cross = Shape((batch, returned, kept, tokens, c.fresh("frames")))
+    return sequences, scores, steps, cross, Shape((batch,))
+
+
+@onnx("GreedySearch", "Sampling", domain=MS)
+def greedy_search(
+    c: InferenceContext, ids: Shape, max_length: Value, *others: Shape, vocab_size: int = -1
+) -> tuple[Shape, Shape]:
+    """[B, S] -> [B, length]; and [B, vocabulary] scores."""
+    batch = c.require_rank(ids, 2, "input_ids")[0]
+    return Shape((batch, length_or_open(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
+
+
+@onnx("EPContext", "Snpe", domain=MS)
+def compiled_graph(c: InferenceContext, *xs: Shape) -> Shape:
+    """Nothing says what a compiled graph gives."""
+    raise c.unknowable("the node holds a compiled graph; only its declared outputs say their shapes")

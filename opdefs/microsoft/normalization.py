@@ -1,0 +1,166 @@
+"""Normalization, alone or fused with what precedes it."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import equal, part, vector
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+Normalized = tuple[Shape, TensorType, TensorType, Shape]
+
+
+@onnx("SimplifiedLayerNormalization")
+def simplified_layer_normalization(
+    c: InferenceContext, x: Shape, scale: Shape, *, axis: int = -1
+) -> tuple[TensorType, TensorType]:
+    """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
+    first = c.axis(axis, len(x))
+    statistics = Shape((*x[:first], *(1 for _ in x[first:])))
+    return TensorType(c.dtype(1), x), TensorType("float32", statistics)
+
+
+@onnx("SkipLayerNormalization", domain=MS)
+def skip_layer_normalization(
+    c: InferenceContext,
+    x: Shape,
+    skip: Shape,
+    gamma: Shape,
+    beta: Shape | None = None,
+    bias: Shape | None = None,
+) -> Normalized:
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized.
+
+    The skip may lack the batch, or have a batch of 1.
+    """
+    for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "the bias")):
+        vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
+    _tell_skip(c, x, skip)
+    statistics = TensorType("float32", Shape((*x[:-1], 1)))
+    return x, statistics, statistics, x
+
+
+def _tell_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
+    if skip.dims is None:
+        return
+    if not len(x) - 1 <= len(skip) <= len(x):
+        c.fail("the skip must have the rank of the input, or lack its batch", x, skip)
+    for i in range(1, min(len(skip), 2) + 1):
+        c.merge(x[-i], skip[-i], "the last two axes of input and skip must be equal")
+
+
+@onnx("SkipSimplifiedLayerNormalization", domain=MS)
+def skip_simplified_layer_normalization(
+    c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, bias: Shape | None = None
+) -> Normalized:
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized."""
+    return skip_layer_normalization(c, x, skip, gamma, None, bias)
+
+
+@onnx("EmbedLayerNormalization", domain=MS)
+def embed_layer_normalization(
+    c: InferenceContext,
+    ids: Shape,
+    segment_ids: Shape | None,
+    words: Shape,
+    positions: Shape,
+    segments: Shape | None,
+    gamma: Shape,
+    beta: Shape,
+    mask: Shape | None = None,
+    position_ids: Shape | None = None,
+) -> tuple[Shape, Shape, Shape]:
+    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] before the normalization."""
+    ids = equal(c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape")
+    ids = equal(c, ids, mask, "input_ids and mask must be of equal shape")
+    hidden = c.require_rank(words, 2, "word_embedding")[1]
+    for table in (positions, segments):
+        if table is not None:
+            width = c.require_rank(table, 2, "an embedding")[1]
+            hidden = c.merge(hidden, width, "all embeddings must be equally wide")
+    for v, name in ((gamma, "gamma"), (beta, "beta")):
+        vector(c, v, hidden, f"{name} must be as long as an embedding")
+    result = Shape((*ids, hidden))
+    return result, Shape((ids[0],)), result
+
+
+@onnx("QEmbedLayerNormalization", domain=MS)
+def quantized_embed_layer_normalization(
+    c: InferenceContext,
+    ids: Shape,
+    segment_ids: Shape | None,
+    words: Shape,
+    positions: Shape,
+    segments: Shape | None,
+    gamma: Shape,
+    beta: Shape,
+    mask: Shape | None = None,
+    *scales: Shape,
+) -> tuple[Shape, Shape, Shape]:
+    """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
+    return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
+
+
+@onnx("GroupNorm", domain=MS)
+def group_norm(
+    c: InferenceContext, x: Shape, gamma: Shape, beta: Shape, *, groups: int, channels_last: int = 1
+) -> Shape:
+    """[N, *S, C] (or [N, C, *S] without `channels_last`), [C], [C] -> the shape of the input."""
+    channels = x[-1] if channels_last else x[1]
+    part(c, channels, groups, "the channels must split into equal groups")
+    for v, name in ((gamma, "gamma"), (beta, "beta")):
+        vector(c, v, channels, f"{name} must hold one value a channel")
+    return x
+
+
+@onnx("SkipGroupNorm", domain=MS)
+def skip_group_norm(
+    c: InferenceContext,
+    x: Shape,
+    gamma: Shape,
+    beta: Shape,
+    skip: Shape,
+    bias: Shape | None = None,
+    *,
+    groups: int,
+    channels_last: int = 1,
+) -> tuple[Shape, Shape]:
+    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result, and the sum that was normalized."""
+    x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
+    vector(c, bias, x[-1] if channels_last else x[1], "the bias must hold one value a channel")
+    return x, x
+
+
+@onnx("QOrderedLayerNormalization", domain=MS)
+def ordered_layer_normalization(
+    c: InferenceContext,
+    x: Shape,
+    scale_x: Shape,
+    scale: Shape,
+    bias: Shape | None,
+    scale_y: Shape,
+    *,
+    axis: int = -1,
+) -> Shape:
+    """The shape of the input."""
+    if x.dims is not None:
+        c.axis(axis, len(x))
+    return x
+
+
+@onnx("GatedRMSNorm", domain=MS)
+def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> Shape:
+    """[*S, H*C], [C], [*S, H*C] -> [*S, H*C]."""
+    x = c.merge(x, gate, "X and gate must be of equal shape")
+    group = None if scale.dims is None else c.concrete(c.numel(scale))
+    if group and x.dims:
+        c.divisible(x[-1], group, "the last axis must be a multiple of the length of scale")
+    return x
+
+
+@onnx("BranchwiseRMSNorm", domain=MS)
+def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
+    """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
+    if num_branches and x.dims:
+        part(c, x[-1], num_branches, "the last axis must split into equal branches")
+    return x

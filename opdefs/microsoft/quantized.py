@@ -1,0 +1,165 @@
+"""Quantized element-wise operators, pooling, reductions and concatenation; changes of element type."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.layout import channels_first, channels_last_again
+from opdefs.onnx.cast import dtype_name
+from opdefs.onnx.concat import concat
+from opdefs.onnx.pool import global_pool, pool
+from opdefs.onnx.reduction import reduce_by_attribute
+from opdefs.rules.elements import wanted_dims
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@onnx("QuantizeLinear", domain=MS)
+def quantize(
+    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
+) -> TensorType:
+    """The shape of the input; the type of the zero point, else uint8."""
+    return TensorType(c.dtype(2) or "uint8", _axis_checked(c, x, axis))
+
+
+@onnx("DequantizeLinear", domain=MS)
+def dequantize(
+    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
+) -> TensorType:
+    """The shape of the input, in the type of the scale."""
+    return TensorType(c.dtype(1), _axis_checked(c, x, axis))
+
+
+def _axis_checked(c: InferenceContext, x: Shape, axis: int | None) -> Shape:
+    if axis is not None and x.dims:
+        c.axis(axis, len(x))
+    return x
+
+
+@onnx("QuantizeWithOrder", domain=MS)
+def quantize_with_order(c: InferenceContext, x: Shape, scale: Shape) -> TensorType:
+    """The shape of the input, in int8."""
+    return TensorType("int8", x)
+
+
+@onnx("DequantizeWithOrder", domain=MS)
+def dequantize_with_order(c: InferenceContext, x: Shape, scale: Shape, *, to: int) -> TensorType:
+    """The shape of the input, in the type `to`."""
+    return TensorType(dtype_name(to), x)
+
+
+@onnx("QuantizeBFP", domain=MS)
+def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTensor, TensorType]:
+    """A flat tensor of bytes whose length is the format's secret; the shape of the input; its strides."""
+    if x.dims is None:
+        rank = Shape((c.fresh("rank"),))
+        return (
+            TensorType("uint8", Shape((c.fresh("bytes"),))),
+            PartialTensor("int64", rank, None),
+            TensorType("int64", rank),
+        )
+    rank = Shape((len(x),))
+    return TensorType("uint8", Shape((c.fresh("bytes"),))), PartialTensor("int64", rank, x), TensorType("int64", rank)
+
+
+@onnx("DequantizeBFP", domain=MS)
+def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, *, dtype: int = 1) -> TensorType:
+    """The shape that the contents of `shape` say, in the type `dtype`."""
+    dims = wanted_dims(c, shape)
+    known = (c.fresh(f"shape.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(dims))
+    return TensorType(dtype_name(dtype), Shape(known))
+
+
+@onnx("QLinearAdd", "QLinearMul", domain=MS)
+def quantized_binary(
+    c: InferenceContext,
+    a: Shape,
+    a_scale: Shape,
+    a_zero: Shape | None,
+    b: Shape,
+    b_scale: Shape,
+    b_zero: Shape | None,
+    c_scale: Shape,
+    c_zero: Shape | None = None,
+) -> Shape:
+    """Numpy broadcasting."""
+    return c.broadcast(a, b)
+
+
+@onnx("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QOrderedGelu", domain=MS)
+def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape) -> Shape:
+    """The shape of the first input."""
+    return x
+
+
+@onnx("QLinearWhere", domain=MS)
+def quantized_where(
+    c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape
+) -> Shape:
+    """Numpy broadcasting of condition, x and y."""
+    return c.broadcast(condition, x, y)
+
+
+@onnx("QLinearConcat", domain=MS)
+def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value, axis: int) -> TensorType:
+    """Inputs come in threes (tensor, scale, zero point); the tensors' sizes along `axis` add up."""
+    if not xs or len(xs) % 3:
+        c.fail("inputs must come in threes: a tensor, its scale, its zero point", len(xs))
+    return TensorType(c.dtype(1), concat(c, *xs[::3], axis=axis).shape)
+
+
+@onnx("QLinearReduceMean", domain=MS)
+def quantized_mean(
+    c: InferenceContext,
+    x: Value,
+    x_scale: Shape,
+    x_zero: Shape | None,
+    y_scale: Shape,
+    y_zero: Shape | None = None,
+    *,
+    axes: Ints,
+    keepdims: int,
+) -> Shape:
+    """The named axes become 1, or vanish without `keepdims`."""
+    return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
+
+
+@onnx("ReduceSumInteger", domain=MS)
+def integer_sum(c: InferenceContext, x: Value, *, axes: Ints, keepdims: int) -> Shape:
+    """The named axes become 1, or vanish without `keepdims`; 32 bits, with a sign or without as the model declares."""
+    return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
+
+
+@onnx("QLinearAveragePool", domain=MS)
+def quantized_average_pool(
+    c: InferenceContext,
+    x: Shape,
+    x_scale: Shape,
+    x_zero: Shape | None,
+    y_scale: Shape,
+    y_zero: Shape | None = None,
+    *,
+    kernel_shape: Ints,
+    auto_pad: str = "NOTSET",
+    strides: Ints = (),
+    pads: Ints = (),
+    ceil_mode: int = 0,
+    channels_last: int = 0,
+) -> Shape:
+    """[N, C, *S] -> [N, C, *window(S)], or [N, *S, C] -> [N, *window(S), C]."""
+    x = c.require_rank(x, len(kernel_shape) + 2, "x")
+    result = pool(
+        c,
+        channels_first(x) if channels_last else x,
+        kernel_shape=kernel_shape,
+        auto_pad=auto_pad,
+        strides=strides,
+        pads=pads,
+        ceil_mode=ceil_mode,
+    )
+    return channels_last_again(result) if channels_last else result
+
+
+@onnx("QLinearGlobalAveragePool", domain=MS)
+def quantized_global_average_pool(c: InferenceContext, x: Shape, *scales: Shape, channels_last: int = 0) -> Shape:
+    """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
+    return channels_last_again(global_pool(c, channels_first(x))) if channels_last else global_pool(c, x)

@@ -1,0 +1,206 @@
+"""Matrix products with quantized operands."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import equal, holds, vector
+from opdefs.onnx.contraction import gemm
+from opdefs.rules.contraction import matmul
+from opdefs.rules.elements import known_dims
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+def projected(c: InferenceContext, a: Shape, inner: Dim, outer: Dim) -> Shape:
+    """[*S, inner] -> [*S, outer]: a product with a weight matrix whose sizes are known otherwise."""
+    if not len(a):
+        c.fail("a matrix product needs operands of rank 1 or more", a)
+    c.merge(a[-1], inner, "the last axis of A must equal the input size of the weights")
+    return Shape((*a[:-1], outer))
+
+
+@onnx("MatMulNBits", domain=MS)
+def matmul_n_bits(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    scales: Shape,
+    zeros: Shape | None = None,
+    groups: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    K: int,  # noqa: N803
+    N: int,  # noqa: N803
+) -> Shape:
+    """[*S, K] -> [*S, N]; the weights are packed."""
+    vector(c, bias, N, "the bias must hold N values")
+    return projected(c, a, K, N)
+
+
+@onnx("MatMulNBitsMlp", domain=MS)
+def matmul_n_bits_mlp(
+    c: InferenceContext,
+    a: Shape,
+    skip: Shape | None,
+    scale: Shape | None,
+    *weights: Shape,
+    K: int,  # noqa: N803
+    N: int,  # noqa: N803
+) -> tuple[Shape, Shape]:
+    """[*S, K] -> [*S, N], and the sum [*S, K] of input and skip."""
+    a = equal(c, a, skip, "A and skip must be of equal shape")
+    vector(c, scale, K, "norm_scale must hold K values")
+    return projected(c, a, K, N), a
+
+
+@onnx("MatMulNBitsQkv", domain=MS)
+def matmul_n_bits_qkv(
+    c: InferenceContext,
+    a: Shape,
+    skip: Shape | None,
+    scale: Shape,
+    *weights: Shape,
+    K: int,  # noqa: N803
+    Nq: int,  # noqa: N803
+    Nkv: int,  # noqa: N803
+) -> tuple[Shape, Shape, Shape, Shape]:
+    """[*S, K] -> [*S, Nq], [*S, Nkv] twice, and the sum [*S, K] of input and skip."""
+    a = equal(c, a, skip, "A and skip must be of equal shape")
+    vector(c, scale, K, "norm_scale must hold K values")
+    kv = projected(c, a, K, Nkv)
+    return projected(c, a, K, Nq), kv, kv, a
+
+
+@onnx("MatMulBnb4", domain=MS)
+def matmul_bnb4(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    absmax: Shape,
+    *,
+    K: int,  # noqa: N803
+    N: int,  # noqa: N803
+    transB: int = 1,  # noqa: N803
+) -> Shape:
+    """[*S, K] -> [*S, N]; without `transB` [*S, N] -> [*S, K]."""
+    return projected(c, a, K, N) if transB else projected(c, a, N, K)
+
+
+@onnx("MatMulFpQ4", domain=MS)
+def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value) -> Shape:
+    """Numpy's matmul with a matrix of which only the shape is told, by the contents of `B_shape`."""
+    c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must hold 2 values")
+    inner, outer = known_dims(b_shape) or (None, None)
+    return projected(c, a, a[-1] if inner is None else inner, c.fresh("columns") if outer is None else outer)
+
+
+@onnx("MatMulBlockQuantizedFp8Weight", domain=MS)
+def matmul_fp8(
+    c: InferenceContext, a: Shape, b: Shape, b_scale: Shape, a_scale: Shape | None = None, bias: Shape | None = None
+) -> Shape:
+    """[*S, K], [N, K] -> [*S, N]."""
+    columns, inner = c.require_rank(b, 2, "B")
+    vector(c, bias, columns, "the bias must hold one value a column")
+    return projected(c, a, inner, columns)
+
+
+@onnx("MatMulBlockQuantizedFp4Weight", domain=MS)
+def matmul_fp4(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    scale: Shape,
+    global_scale: Shape,
+    input_scale: Shape | None = None,
+    bias: Shape | None = None,
+) -> Shape:
+    """[*S, K], [N, K/2] -> [*S, N]: two weights a byte."""
+    columns, half = c.require_rank(b, 2, "B")
+    vector(c, bias, columns, "the bias must hold one value a column")
+    return projected(c, a, half * 2, columns)
+
+
+@onnx("MatMulInteger16", domain=MS)
+def matmul_integer16(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
+    """Numpy's matmul, summed in 32 bits: signed for signed operands, unsigned for unsigned ones."""
+    wide = {("int16", "int16"): "int32", ("uint16", "uint16"): "uint32"}.get((c.dtype(0) or "", c.dtype(1) or ""))
+    return TensorType(wide, matmul(c, a, b))
+
+
+@onnx("MatMulIntegerToFloat", domain=MS)
+def matmul_integer_to_float(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    a_scale: Shape,
+    b_scale: Shape,
+    a_zero: Shape | None = None,
+    b_zero: Shape | None = None,
+    bias: Shape | None = None,
+) -> Shape:
+    """Numpy's matmul, in the type of the scales."""
+    result = matmul(c, a, b)
+    if result.dims:
+        holds(c, bias, result[-1], "the bias must be as long as the last axis of the product")
+    return result
+
+
+@onnx("DynamicQuantizeMatMul", domain=MS)
+def dynamic_quantize_matmul(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    b_scale: Shape,
+    b_zero: Shape | None = None,
+    bias: Shape | None = None,
+) -> Shape:
+    """Numpy's matmul of floats with a quantized matrix."""
+    return matmul_integer_to_float(c, a, b, b_scale, b_scale, bias=bias)
+
+
+@onnx("QGemm", domain=MS)
+def quantized_gemm(
+    c: InferenceContext,
+    a: Shape,
+    a_scale: Shape,
+    a_zero: Shape,
+    b: Shape,
+    b_scale: Shape,
+    b_zero: Shape,
+    bias: Shape | None = None,
+    y_scale: Shape | None = None,
+    y_zero: Shape | None = None,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> TensorType:
+    """[M, K] x [K, N] -> [M, N], either operand transposed; float32 without a zero point of the output."""
+    return TensorType(c.dtype(8) or "float32", gemm(c, a, b, bias, transA=transA, transB=transB))
+
+
+@onnx("QOrderedMatMul", domain=MS)
+def ordered_matmul(
+    c: InferenceContext,
+    a: Shape,
+    a_scale: Shape,
+    b: Shape,
+    b_scale: Shape,
+    y_scale: Shape,
+    bias: Shape | None = None,
+    addend: Shape | None = None,
+    addend_scale: Shape | None = None,
+) -> Shape:
+    """[*S, M, K] x [*S, K, N] -> [*S, M, N]: how the elements are ordered does not show in the shapes."""
+    return matmul(c, a, b)
+
+
+@onnx("MoE", "QMoE", domain=MS)
+def mixture_of_experts(c: InferenceContext, x: Shape, router: Shape, *weights: Shape) -> Shape:
+    """[T, H] or [B, S, H] tokens, [T, E] or [B*S, E] scores of the experts -> the shape of the tokens."""
+    if x.dims is not None:
+        if len(x) not in (2, 3):
+            c.fail("the input must be [tokens, hidden] or [batch, sequence, hidden]", x)
+        rows = c.require_rank(router, 2, "router_probs")[0]
+        c.merge(rows, c.numel(x[:-1]), "router_probs must have one row a token")
+    return x

@@ -1,0 +1,182 @@
+"""Layers that carry a state from call to call: linear attention, causal convolution, LSTMs."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.laws import equal, holds, part, vector
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+STATE = "the past state must have the shape of the present one"
+
+
+def windowed(state: Shape, window: int) -> Shape:
+    """The state, or the last `window` of them along a new first axis."""
+    return Shape((window, *state)) if window else state
+
+
+@onnx("LinearAttention", domain=MS)
+def linear_attention(
+    c: InferenceContext,
+    query: Shape,
+    key: Shape,
+    value: Shape,
+    past: Shape | None = None,
+    decay: Shape | None = None,
+    beta: Shape | None = None,
+    *,
+    q_num_heads: int,
+    kv_num_heads: int,
+    state_window: int = 0,
+) -> tuple[Shape, TensorType]:
+    """[B, S, N*D], [B, S, K*D], [B, S, K*V] -> [B, S, max(N, K)*V], a state [B, K, D, V]."""
+    query, key, value = (c.require_rank(x, 3, "an operand") for x in (query, key, value))
+    for other in (key, value):
+        for i in (0, 1):
+            c.merge(query[i], other[i], "query, key and value must be of equal batch and length")
+    width = part(c, query[2], q_num_heads, "the query must hold q_num_heads heads")
+    if isinstance(width, int) and width:
+        c.divisible(key[2], width, "the key must hold heads of the query's width")
+    value_width = part(c, value[2], kv_num_heads, "the value must hold kv_num_heads heads")
+    state = windowed(Shape((query[0], kv_num_heads, width, value_width)), state_window)
+    output = Shape((query[0], query[1], value_width * max(q_num_heads, kv_num_heads)))
+    return output, TensorType(c.dtype(3) or c.dtype(0), equal(c, state, past, STATE))
+
+
+@onnx("LinearAttentionGate", domain=MS)
+def linear_attention_gate(
+    c: InferenceContext, a: Shape, bias: Shape, scale: Shape, b: Shape | None = None
+) -> tuple[Shape, Shape]:
+    """[B, S, N], [N], [N] -> [B, S, N], twice."""
+    a = equal(c, c.require_rank(a, 3, "a"), b, "a and b must be of equal shape")
+    for v, name in ((bias, "dt_bias"), (scale, "decay_scale")):
+        holds(c, v, a[2], f"{name} must hold one value a head")
+    return a, a
+
+
+@onnx("GatedDeltaNet", domain=MS)
+def gated_delta_net(
+    c: InferenceContext,
+    query: Shape,
+    key: Shape | None = None,
+    value: Shape | None = None,
+    ends: Shape | None = None,
+    decay: Shape | None = None,
+    beta: Shape | None = None,
+    state: Shape | None = None,
+    a_log: Shape | None = None,
+    dt_bias: Shape | None = None,
+    captured: Shape | None = None,
+    active: Shape | None = None,
+    *,
+    state_update_capacity: int = 0,
+) -> tuple[Shape, Shape, Shape]:
+    """[*T, N, D], [*T, N, D], [*T, V, W] -> [*T, V, W], a state [B, V, W, D], [B, capacity*(V + N*D + V*W)].
+
+    *T is one packed axis or [B, S]; the query alone may hold all three, [*T, 2*N*D + V*W].
+    """
+    if key is None or value is None:
+        lead, key_size, heads, value_width, width = _from_state(c, query, state)
+    else:
+        lead, (key_heads, width), (heads, value_width) = query[:-2], key[-2:], value[-2:]
+        c.merge(query[-1], width, "query and key must be of equal width")
+        key_size = key_heads * width
+    batch = _batch(c, lead, ends, state)
+    final = equal(c, Shape((batch, heads, value_width, width)), state, STATE)
+    update = state_update_capacity * (heads + key_size + heads * value_width)
+    return Shape((*lead, heads, value_width)), final, Shape((batch, update))
+
+
+def _from_state(c: InferenceContext, query: Shape, state: Shape | None) -> tuple[tuple[Dim, ...], Dim, Dim, Dim, Dim]:
+    """Axes of tokens, N*D, V, W and D of a packed query."""
+    if state is None:
+        c.fail("a packed query needs an initial state", query)
+    _, heads, value_width, width = c.require_rank(state, 4, "initial_state")
+    keys = part(c, query[-1] - heads * value_width, 2, "a packed query must hold query, key and value")
+    return query[:-1], keys, heads, value_width, width
+
+
+def _batch(c: InferenceContext, lead: tuple[Dim, ...], ends: Shape | None, state: Shape | None) -> Dim:
+    if state is not None:
+        return c.require_rank(state, 4, "initial_state")[0]
+    if ends is not None:
+        return c.require_rank(ends, 1, "cu_seqlens")[0] - 1
+    return lead[0] if len(lead) > 1 else c.fresh("batch")
+
+
+@onnx("CausalConvWithState", domain=MS)
+def causal_conv(
+    c: InferenceContext,
+    x: Shape,
+    weight: Shape,
+    bias: Shape | None = None,
+    past: Shape | None = None,
+    *,
+    ndim: int = 1,
+    channels_last: int = 0,
+    dilation: int = 1,
+    state_window: int = 0,
+) -> tuple[Shape, Shape]:
+    """[B, C, *S], [C, 1, *K] -> [B, C, *S], a state [B, C, (K - 1)*dilation]; or [B, S, *C], [B, .., *C]."""
+    weight = c.require_rank(weight, 2 + ndim, "weight")
+    channels = c.numel(x[2:]) if channels_last else c.require_rank(x, 2 + ndim, "input")[1]
+    c.merge(weight[0], channels, "the weight must have one kernel a channel")
+    c.merge(weight[1], 1, "the second axis of the weight must be 1")
+    vector(c, bias, channels, "the bias must hold one value a channel")
+    kept = (weight[-1] - 1) * dilation
+    state = Shape((x[0], kept, *x[2:])) if channels_last else Shape((*x[:-1], kept))
+    return x, equal(c, windowed(state, state_window), past, STATE)
+
+
+@onnx("VarlenCausalConvWithState", domain=MS)
+def packed_causal_conv(
+    c: InferenceContext,
+    x: Shape,
+    weight: Shape,
+    ends: Shape,
+    bias: Shape | None,
+    state: Shape,
+    captured: Shape | None = None,
+    *,
+    dilation: int = 1,
+    state_update_capacity: int = 0,
+) -> tuple[Shape, Shape, Shape]:
+    """[T, C], [C, 1, K], [B + 1] -> [T, C], a state [B, C, (K - 1)*dilation], [B, capacity, C]."""
+    x, weight = c.require_rank(x, 2, "input"), c.require_rank(weight, 3, "weight")
+    channels = c.merge(weight[0], x[1], "the weight must have one kernel a channel")
+    c.merge(weight[1], 1, "the second axis of the weight must be 1")
+    vector(c, bias, channels, "the bias must hold one value a channel")
+    batch = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
+    vector(c, captured, batch, "capture_count must hold one value a request")
+    final = equal(c, Shape((batch, channels, (weight[2] - 1) * dilation)), state, STATE)
+    return x, final, Shape((batch, state_update_capacity, channels))
+
+
+@onnx("AttnLSTM", domain=MS)
+def attention_lstm(
+    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape, hidden_size: int = 0, direction: str = "forward"
+) -> tuple[Shape, Shape, Shape]:
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say."""
+    x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
+    return _recurrent(c, x, r[0], hidden_size or r[2], r[2], direction)
+
+
+@onnx("DynamicQuantizeLSTM", domain=MS)
+def quantized_lstm(
+    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape, hidden_size: int = 0, direction: str = "forward"
+) -> tuple[Shape, Shape, Shape]:
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, H, 4*H] say."""
+    x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))
+    c.merge(x[2], w[1], "the input size X[2] must equal W[1]")
+    return _recurrent(c, x, r[0], hidden_size or r[1], r[1], direction)
+
+
+def _recurrent(
+    c: InferenceContext, x: Shape, directions: Dim, hidden: Dim, rows: Dim, direction: str
+) -> tuple[Shape, Shape, Shape]:
+    count = 2 if direction == "bidirectional" else 1
+    c.merge(directions, count, f"the weights must have {count} directions")
+    c.merge(rows, hidden, "the weights must be for hidden_size")
+    last = Shape((count, x[1], hidden))
+    return Shape((x[0], count, x[1], hidden)), last, last

@@ -1,0 +1,61 @@
+"""OpDefs of ONNX Runtime's own domains, from `schemas.json` (written by `tools/make_microsoft.py`)."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from opdefs.onnx.schemas import dtype_of
+from shapeinf.ops import ArgDef, AttrDef, OpDef
+
+DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
+
+
+def schema(domain: str, op: str, version: int) -> OpDef | None:
+    """The OpDef in force at an opset version (0 for the newest), None for an unknown operator.
+
+    >>> schema("com.microsoft", "Gelu", 1).inputs[0].name
+    'X'
+    """
+    versions = [d for d in op_defs().get((domain, op), ()) if version <= 0 or d.since <= version]
+    return max(versions, key=lambda d: d.since, default=None)
+
+
+@lru_cache(maxsize=1)
+def op_defs() -> dict[tuple[str, str], list[OpDef]]:
+    """All operators by (domain, name); the file is read once, on the first question."""
+    found: dict[tuple[str, str], list[OpDef]] = {}
+    for entry in json.loads((files(__package__) / "schemas.json").read_text(encoding="utf-8")):
+        found.setdefault((entry["domain"], entry["name"]), []).append(_op_def(entry))
+    return found
+
+
+def _op_def(entry: dict[str, Any]) -> OpDef:
+    return OpDef(
+        entry["name"],
+        "onnx",
+        entry["domain"],
+        entry["since_version"],
+        tuple(map(_arg, entry["inputs"])),
+        tuple(map(_arg, entry["outputs"])),
+        {a["name"]: _attribute(a) for a in entry["attributes"]},
+        deprecated=entry.get("deprecated", False),
+    )
+
+
+def _arg(p: dict[str, Any]) -> ArgDef:
+    fixed, option = dtype_of(p["type"]), p.get("option")
+    return ArgDef(
+        p["name"],
+        type=fixed,
+        type_attr=None if fixed else p["type"],
+        optional=option == "optional",
+        variadic=option == "variadic",
+    )
+
+
+def _attribute(a: dict[str, Any]) -> AttrDef:
+    default = a.get("default")
+    return AttrDef(a["name"], a["type"], default, default is not None, required=a.get("required", False))

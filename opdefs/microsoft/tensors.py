@@ -1,0 +1,145 @@
+"""Picking, padding, cutting and sampling tensors; transforms."""
+
+from __future__ import annotations
+
+from opdefs.microsoft.dialect import MS, onnx
+from opdefs.onnx.constant import range_
+from opdefs.onnx.gather import gather_nd
+from opdefs.onnx.pad import pad
+from opdefs.rules.elements import known_dims
+from shapeinf.algebra import Dim
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+@onnx("GatherND", domain=MS)
+def gather_nd_without_batches(c: InferenceContext, x: Value, indices: Value) -> PartialTensor:
+    """[*I, k] indices into [*D] data -> [*I, *D[k:]]."""
+    return gather_nd(c, x, indices)
+
+
+@onnx("GatherBlockQuantized", domain=MS)
+def gather_block_quantized(
+    c: InferenceContext,
+    x: Shape,
+    indices: Shape,
+    scales: Shape,
+    zeros: Shape | None = None,
+    *,
+    bits: int = 4,
+    gather_axis: int = 0,
+) -> TensorType:
+    """The axes of `indices` in place of one axis of the data; a byte of packed data holds several elements."""
+    if scales.dims is not None:
+        c.same_rank(x, scales)
+    at = c.axis(gather_axis, len(x))
+    dims = list(x)
+    if c.dtype(0) == "uint8" and bits < 8:
+        dims[-1] *= 8 // bits
+    elif c.dtype(0) is None:
+        raise c.unknowable("the element type of the data is not known, so nor is whether they are packed")
+    return TensorType(c.dtype(2), Shape((*dims[:at], *indices, *dims[at + 1 :])))
+
+
+@onnx("TorchEmbedding", domain=MS)
+def torch_embedding(
+    c: InferenceContext,
+    weight: Shape,
+    indices: Shape,
+    padding: Shape | None = None,
+    scale: Shape | None = None,
+) -> Shape:
+    """[N, M], [*I] -> [*I, M]."""
+    return Shape((*indices, c.require_rank(weight, 2, "weight")[1]))
+
+
+@onnx("Pad", domain=MS)
+def pad_with_matrix(
+    c: InferenceContext, x: Value, pads: Value, fill: Value | None = None, *, mode: str = "constant"
+) -> PartialTensor:
+    """Every axis grows by its begin and end; `pads` is a vector, or a matrix of one row."""
+    if pads.shape.dims is not None and len(pads.shape) == 2:
+        pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
+    return pad(c, x, pads, fill, mode=mode)
+
+
+@onnx("Range", domain=MS)
+def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
+    """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
+    one = PartialTensor(start.dtype, Shape(()), (1,))
+    return range_(c, start, limit, one if delta is None else delta)
+
+
+@onnx("Unique", domain=MS)
+def unique(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
+    """[N] -> [U] unique elements, [N] their places, [U] their counts; U is at most N."""
+    (size,) = c.require_rank(x, 1, "x")
+    bounds = c.interval(size)
+    found = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
+    return found, Shape((size,)), found
+
+
+@onnx("UnfoldTensor", domain=MS)
+def unfold(c: InferenceContext, x: Shape, *, size: int, dim: int = -1, step: int = 1) -> Shape:
+    """[*A, d, *B] -> [*A, (d - size)//step + 1, *B, size]: slices of one axis."""
+    at = c.axis(dim, len(x))
+    if size < 1 or step < 1:
+        c.fail("size and step must be at least 1", size, step)
+    c.at_least(x[at], size, f"axis {at} must hold one slice at least")
+    return Shape((*x[:at], (x[at] - size) // step + 1, *x[at + 1 :], size))
+
+
+@onnx("GridSample", domain=MS)
+def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> TensorType:
+    """[N, C, H, W], [N, P, Q, 2] -> [N, C, P, Q]."""
+    x, grid = c.require_rank(x, 4, "X"), c.require_rank(grid, 4, "Grid")
+    n = c.merge(x[0], grid[0], "X and Grid must be of equal batch")
+    c.merge(grid[3], 2, "the last axis of Grid must hold 2 values")
+    return TensorType(c.dtype(0), Shape((n, x[1], grid[1], grid[2])))
+
+
+@onnx("CropAndResize", domain=MS)
+def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Shape, size: Value) -> Shape:
+    """[N, C, H, W], [R, 4], [R] -> [R, C, *size], the contents of `crop_size`."""
+    x, boxes = c.require_rank(x, 4, "X"), c.require_rank(boxes, 2, "rois")
+    c.merge(boxes[1], 4, "a box must have 4 coordinates")
+    count = c.merge(boxes[0], c.require_rank(batch, 1, "batch_indices")[0], "batch_indices must hold one value a box")
+    c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must hold 2 values")
+    height, width = known_dims(size) or (None, None)
+    return Shape((count, x[1], _positive(c, height, "height"), _positive(c, width, "width")))
+
+
+def _positive(c: InferenceContext, size: Dim | None, what: str) -> Dim:
+    if size is None:
+        return c.fresh(what, 1)
+    c.at_least(size, 1, f"the {what} of a crop must be at least 1")
+    return size
+
+
+@onnx("Rfft", domain=MS)
+def rfft(c: InferenceContext, x: Shape, *, signal_ndim: int = 1) -> Shape:
+    """[*S, n] -> [*S, n//2 + 1, 2]."""
+    if not 1 <= signal_ndim <= len(x):
+        c.fail("signal_ndim must be between 1 and the rank", signal_ndim)
+    return Shape((*x[:-1], x[-1] // 2 + 1, 2))
+
+
+@onnx("Irfft", domain=MS)
+def irfft(c: InferenceContext, x: Shape, *, signal_ndim: int) -> Shape:
+    """[*S, m, 2] -> [*S, 2*(m - 1)]."""
+    if not 1 <= signal_ndim <= len(x) - 1:
+        c.fail("signal_ndim must be between 1 and the rank of the signal", signal_ndim)
+    c.merge(x[-1], 2, "the last axis of a complex tensor must hold 2 values")
+    return Shape((*x[:-2], (x[-2] - 1) * 2))
+
+
+@onnx("DynamicTimeWarping", domain=MS)
+def dynamic_time_warping(c: InferenceContext, x: Shape) -> Shape:
+    """[M, N] or [1, M, N] costs -> [2, P]; a path has at least max(M, N) points and less than M + N."""
+    if len(x) not in (2, 3):
+        c.fail("the costs must be [M, N] or [1, M, N]", x)
+    if len(x) == 3:
+        c.merge(x[0], 1, "the batch must be 1")
+    rows, columns = c.interval(x[-2]), c.interval(x[-1])
+    high = None if rows.hi is None or columns.hi is None else rows.hi + columns.hi - 1
+    return Shape((2, c.fresh("path", max(rows.lo or 0, columns.lo or 0), high)))

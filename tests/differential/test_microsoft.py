@@ -1,0 +1,74 @@
+"""ONNX Runtime's own operators: their shapes are those of its CPU kernels."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import opdefs.microsoft
+from opdefs.onnx import onnx
+from shapeinf import infer_shapes
+from tests.differential.microsoft_attention_cases import ATTENTION_CASES
+from tests.differential.microsoft_cases import CASES
+from tests.differential.microsoft_definition_cases import DEFINITION_CASES
+from tests.differential.microsoft_search_cases import SEARCH_CASES
+from tests.differential.one_node import Case, differences, model_of, objections, run
+
+SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", [*CASES, *ATTENTION_CASES, *SEARCH_CASES], ids=str)
+def test_shapes_and_types_are_those_of_a_run(case):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    real = run(runtime, case)
+    assert not differences(case, real), "static inputs"
+    assert not differences(case, real, named=True), "named inputs, perhaps empty"
+    if all(array is None or array.size for array in case.arrays()):
+        assert not differences(case, real, named=True, min_dim=1), "named inputs"
+
+
+@pytest.mark.parametrize("case", DEFINITION_CASES, ids=str)
+def test_the_runtimes_own_inference_does_not_object(case):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    assert not objections(runtime, case)
+
+
+BROKEN = [
+    Case("FusedMatMul", ("f[2,3,4]", "f[3,5]")),
+    Case("SkipLayerNormalization", ("f[2,3,4]", "f[2,5,4]", "f[4]")),
+    Case(
+        "GroupQueryAttention",
+        ("f[2,3,33]", None, None, None, None, "i[2]", "i[1]"),
+        {"num_heads": 4, "kv_num_heads": 2},
+    ),
+    Case("MultiHeadAttention", ("f[2,3,8]", "f[3,5,8]", "f[2,5,8]"), {"num_heads": 2}),
+    Case("Attention", ("f[2,3,6]", "f[7,24]", "f[24]"), {"num_heads": 2}),
+    Case("MatMulNBits", ("f[2,31]", "B[8,2,8]", "f[8,2]"), {"K": 32, "N": 8, "block_size": 16}),
+    Case("NhwcMaxPool", ("B[8,9,3]",), {"kernel_shape": [3, 3]}),
+    Case("UnfoldTensor", ("f[2,3]",), {"size": 4}),
+]
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=str)
+def test_a_broken_law_is_an_error_here_and_in_the_runtime(case):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    model, _ = model_of(case, case.arrays())
+    assert [d.severity for d in infer_shapes(model).diagnostics] == ["error"]
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        run(runtime, case)
+
+
+@pytest.mark.parametrize("entry", SCHEMAS, ids=lambda e: f"{e['domain']}.{e['name']}")
+def test_every_operator_has_a_rule_that_takes_its_inputs(entry):
+    op_def = onnx.lookup(entry["domain"], entry["name"], 1)
+    assert op_def is not None
+    assert op_def.rule is not None
+    for i, arg in enumerate(op_def.inputs):
+        param = op_def.rule.param(i)
+        assert param is not None, f"input {arg.name}"
+        assert param.variadic or param.optional >= arg.optional, f"input {arg.name} is optional"
+    assert set(op_def.rule.attributes) <= set(op_def.attributes)
+    for name, default in op_def.rule.attributes.items():
+        attribute = op_def.attributes[name]
+        if attribute.has_default:
+            assert default == attribute.default, name
