@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, input_names, tell_assumptions, tell_ranges
 from shapeinf.driver.outputs import refiners
-from shapeinf.driver.program import Program, compile_graph
+from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.result import Result
 from shapeinf.errors import UnknownNameError
 from shapeinf.formats import load
@@ -121,22 +121,23 @@ def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLik
         inference.set(name, found or PartialTensor(None, reader.shape(None, name), None))
     for name, constant in graph.constants.items():
         inference.set(name, constant)
-    for name in _wanted(inference, graph.unread):
+    for name in _wanted(program, graph.unread):
         inference.set(name, graph.unread[name]())
 
 
-def _wanted(inference: Inference, names: Iterable[str]) -> list[str]:
+def _wanted(program: Program, names: Collection[str]) -> set[str]:
     """The values that some rule, or a body, wants the contents of."""
-    program = inference.program
-    return [name for name in names if any(_reads(program, i, name) for i in program.consumers[program.slots[name]])]
+    found: set[str] = set()
+    if names:
+        for step in program.steps:
+            found.update(name for i, name in enumerate(step.node.inputs) if name in names and _reads(step, i))
+            found.update(name for name in step.operation.captures if name in names)
+    return found
 
 
-def _reads(program: Program, index: int, name: str) -> bool:
-    step = program.steps[index]
+def _reads(step: Step, position: int) -> bool:
     call = step.operation.call
-    if call is None or step.operation.bodies:
-        return True
-    return any(n == name and call.rule.wants(i) is not Wants.SHAPE for i, n in enumerate(step.node.inputs))
+    return call is None or call.rule.wants(position) is not Wants.SHAPE
 
 
 def update_inference(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -24,7 +25,10 @@ Progress = Callable[[int, int], None]
 Refine = Callable[[int, Step], int]
 """What is declared of a slot: takes and gives the number of a type."""
 
-Key = tuple[object, ...]
+Key = tuple[Any, ...]
+"""An operation and the numbers of its inputs' types."""
+
+_NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
 class Inference:
@@ -102,8 +106,13 @@ class Inference:
     def _run_straight(self, steps: Sequence[Step]) -> None:
         numbers, outputs_of, declared, progress = self.numbers, self.outputs_of, self.declared, self.progress
         for step in steps:
-            for slot, number in zip(step[4], outputs_of(step), strict=False):
-                numbers[slot] = declared[slot](number, step) if slot in declared else number
+            found = outputs_of(step)
+            slots = step[4]
+            if len(slots) == 1 and not declared:
+                numbers[slots[0]] = found[0]
+            else:
+                for slot, number in zip(slots, found, strict=False):
+                    numbers[slot] = declared[slot](number, step) if slot in declared else number
             if progress is not None:
                 progress(step.index + 1, len(steps))
         self.visited += len(steps)
@@ -161,30 +170,33 @@ class Inference:
     def outputs_of(self, step: Step) -> Sequence[int]:
         """The numbers of the output types of a step."""
         _, _, operation, inputs, _ = step
-        numbers, table = self.numbers, self.table
-        call = operation.call
-        if call is None or call.contents is Contents.ANY:
-            whole = table.whole
-            given = [whole[numbers[slot]] for slot in inputs]
-        elif call.contents is Contents.NONE:
-            bare = table.bare
-            given = [bare[numbers[slot]] for slot in inputs]
+        numbers, contents = self.numbers, operation.contents
+        seen = self.table.bare if contents is _NONE else self.table.whole
+        if len(inputs) == 2:  # most nodes; a comprehension costs as much as all the rest
+            a, b = inputs
+            first, second = seen[numbers[a]], seen[numbers[b]]
+            if contents is _TOGETHER:
+                bare = self.table.bare
+                if bare[first] == first or bare[second] == second:
+                    first, second = bare[first], bare[second]
+            key: Key = (operation, first, second)
+        elif len(inputs) == 1:
+            key = (operation, seen[numbers[inputs[0]]])
         else:
-            whole, bare = table.whole, table.bare
-            given = [whole[numbers[slot]] for slot in inputs]
-            without = [bare[number] for number in given]
-            if any(map(int.__eq__, given, without)):
-                given = without
-        key = (operation, *given)
+            given = [seen[numbers[slot]] for slot in inputs]
+            if contents is _TOGETHER:
+                without = [self.table.bare[number] for number in given]
+                given = without if any(map(int.__eq__, given, without)) else given
+            key = (operation, *given)
         found = self._memo.get(key)
-        return self._called(step, key, given) if found is None else found
+        return self._called(step, key) if found is None else found
 
-    def _called(self, step: Step, key: Key, given: Sequence[int]) -> Sequence[int]:
+    def _called(self, step: Step, key: Key) -> Sequence[int]:
         """Call what the step does, and remember the answer where that is sound."""
         operation, table = step.operation, self.table
         fresh = self.made_fresh
         self.made_fresh = False
-        types = [table.types[number] for number in given]
+        types = [table.types[number] for number in key[1:]]
         try:
             if operation.call is not None:
                 found = self._ruled(step, types)
@@ -218,7 +230,7 @@ class Inference:
             bodies = bodies_of(self, step)
             types = types[: len(step.node.inputs)]
         try:
-            outcome = operation.call.run(types, self.facts, self.path + step.site, bodies)
+            outcome = operation.call.run(types, self.facts, self.path + (step.node.name or step.site), bodies)
             numbers = [self.table.add(one) for one in outcome.types]
         except (ShapeError, ModelError):
             raise

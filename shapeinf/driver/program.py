@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from shapeinf.errors import ModelError
 from shapeinf.graph import FunctionKey, Graph, Node, NodeKind, components, subgraphs, topological_order, validate
-from shapeinf.ops import Call, OpDef, OpRegistry
+from shapeinf.ops import Call, Contents, OpDef, OpRegistry
 
 MISSING = -1
 """Slot of an optional input that is not given; the state has nothing there."""
@@ -23,7 +23,7 @@ class Operation:
     definition in terms of others (`op_def.expand`) says what it does.
     """
 
-    __slots__ = ("bodies", "body", "call", "captures", "expansion", "kind", "op_def", "version")
+    __slots__ = ("bodies", "body", "call", "captures", "contents", "expansion", "kind", "op_def", "version")
 
     def __init__(
         self, kind: NodeKind, version: int, op_def: OpDef | None, call: Call | None, body: FunctionKey | None
@@ -33,6 +33,7 @@ class Operation:
         self.version = version
         self.op_def = op_def
         self.call = call
+        self.contents = Contents.ANY if call is None else call.contents
         self.body = body
         self.bodies: dict[str, Program] = {}
         self.expansion: Program | None = None
@@ -177,7 +178,7 @@ class _Compiler:
             self.slots.setdefault(name, len(self.slots))
         if len(graph.inputs) != len(set(graph.inputs)):
             validate(graph, captures)
-        self.operations: dict[tuple[NodeKind, int | tuple[bool, ...]], Operation] = {}
+        self.operations: dict[object, Operation] = {}
         self.prepared = False
 
     def output_slots(self, node: Node) -> None:
@@ -189,45 +190,51 @@ class _Compiler:
 
     def steps(self, order: range | list[int]) -> list[Step]:
         """The steps of the nodes in this order. Raises KeyError for a name that has no slot yet."""
-        slots, operations, prepared = self.slots, self.operations, self.prepared
+        slots, operations = self.slots, self.operations
         nodes, new = self.graph.nodes, tuple.__new__
+        slots[""] = MISSING
+        slot_of = slots.__getitem__
         found: list[Step] = []
         for index, i in enumerate(order):
             node = nodes[i]
             kind, names, made, _ = node
-            wanted = len(made) if "" not in made else tuple(map(bool, made))
-            operation = operations.get((kind, wanted))
+            key = kind if len(made) == 1 else (kind, *map(bool, made))
+            operation = operations.get(key)
             if operation is None:
-                operation = operations[kind, wanted] = self.operation(kind, made)
+                operation = operations[key] = self.operation(kind, made)
             if operation.captures:
                 names = (*names, *operation.captures)
-            inputs = tuple([slots[name] if name else MISSING for name in names])
-            outputs = []
-            for name in made:
-                if not name:
-                    outputs.append(UNUSED)
-                elif name not in slots:
-                    slots[name] = len(slots)
-                    outputs.append(slots[name])
-                elif prepared:
-                    outputs.append(slots[name])
-                else:
-                    raise _NotInOrderError
-            found.append(new(Step, (index, node, operation, inputs, tuple(outputs))))
+            inputs = tuple(map(slot_of, names))
+            name = made[0] if len(made) == 1 else ""
+            if name and name not in slots:
+                slots[name] = slot = len(slots) - 1  # the empty name is no slot
+                outputs: tuple[int, ...] = (slot,)
+            else:
+                outputs = tuple([self.output_slot(name) for name in made])
+            found.append(new(Step, (index, node, operation, inputs, outputs)))
         for name in self.graph.outputs:
             if name not in slots:
                 raise _NotInOrderError
+        del slots[""]
         return found
+
+    def output_slot(self, name: str) -> int:
+        """The slot of an output, a new one unless it was given ahead."""
+        if not name:
+            return UNUSED
+        slots = self.slots
+        if name in slots:
+            if self.prepared:
+                return slots[name]
+            raise _NotInOrderError
+        slots[name] = slot = len(slots) - 1
+        return slot
 
     def operation(self, kind: NodeKind, outputs: tuple[str, ...]) -> Operation:
         """What all nodes of a kind that make these outputs do."""
         version = self.graph.opsets.get(kind.domain, 0)
         op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
-        call = (
-            None
-            if op_def is None or op_def.rule is None
-            else Call(op_def, kind.attrs, version, tuple(map(bool, outputs)))
-        )
+        call = None if op_def is None else self.registry.call(op_def, kind, version, tuple(map(bool, outputs)))
         key = (kind.domain, kind.op, kind.overload)
         body = key if call is None and key in self.functions else None
         found = Operation(kind, version, op_def, call, body)

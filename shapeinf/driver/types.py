@@ -27,6 +27,8 @@ class TypeTable:
         self.bare: list[int] = [NOTHING]
         self._numbers: dict[Hashable, int] = {}
         self._symbols: dict[int, frozenset[Dimension] | None] = {}
+        self._new_ones: list[int] = []
+        """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
         self._solved = len(facts.solved)
         self._resets = facts.resets
 
@@ -42,23 +44,18 @@ class TypeTable:
     def _new(self, key: Hashable, found: Type) -> int:
         number = len(self.types)
         self._numbers[key] = number
-        if isinstance(found, TensorType):
-            contents = found.elements
-            self.types.append(
-                found if isinstance(found, PartialTensor) else PartialTensor(found.dtype, found.shape, contents)
-            )
-        else:
-            contents = None
-            self.types.append(found)
         self.whole.append(number)
         self.bare.append(number)
-        if contents is not None and isinstance(found, TensorType):
-            self.bare[number] = self.add(PartialTensor(found.dtype, found.shape, None))
-        symbols = _symbols(found)
-        if symbols is None or symbols:
-            self._symbols[number] = symbols
-            if self.facts.solved or self.facts.shapes:
-                self._canonicalize(number)
+        if isinstance(found, TensorType):
+            contents = found.elements
+            if found.__class__ is not PartialTensor:
+                found = PartialTensor(found.dtype, found.shape, contents)
+            self.types.append(found)
+            if contents is not None:
+                self.bare[number] = self.add(PartialTensor(found.dtype, found.shape, None))
+        else:
+            self.types.append(found)
+        self._new_ones.append(number)
         return number
 
     def refresh(self) -> None:
@@ -68,7 +65,15 @@ class TypeTable:
         grown = facts.resets == self._resets
         news = set(list(facts.solved)[self._solved :]) if grown else set()
         self._solved, self._resets = len(facts.solved), facts.resets
-        for number, symbols in tuple(self._symbols.items()):
+        old = tuple(self._symbols.items())
+        while self._new_ones:
+            number = self._new_ones.pop()
+            found = self.types[number]
+            symbols = frozenset() if found is None else _symbols(found)
+            if symbols is None or symbols:
+                self._symbols[number] = symbols
+                self._canonicalize(number)
+        for number, symbols in old:
             if not grown or symbols is None or not symbols.isdisjoint(news) or self.whole[number] != number:
                 self._canonicalize(number)
 

@@ -1,6 +1,6 @@
 """Shapes and types of values, and how they merge and relax."""
 
-from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape
+from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
 from shapeinf.lattice.shape import SCALAR, Shape
 from shapeinf.lattice.shape_facts import ShapeFacts
 from shapeinf.lattice.type_joins import merge_type, relax_type
@@ -34,5 +34,6 @@ __all__ = [
     "merge_shape",
     "merge_type",
     "numpy_dtype",
+    "quick_broadcast",
     "relax_type",
 ]

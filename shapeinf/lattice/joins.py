@@ -69,6 +69,33 @@ def broadcast_dim(facts: Facts, a: Dim, b: Dim, source: Source) -> Dim:
     )
 
 
+def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
+    """The broadcast of two shapes where no fact is needed to tell it: equal axes, or a 1 against anything."""
+    if len(shapes) != 2:
+        return shapes[0] if len(shapes) == 1 else None
+    a, b = shapes[0].dims, shapes[1].dims
+    if a is None or b is None:
+        return None
+    if a is b or a == b:
+        return shapes[0]
+    longer = shapes[0]
+    if len(a) < len(b):
+        a, b, longer = b, a, shapes[1]
+    if not b:
+        return longer
+    lead = len(a) - len(b)
+    changed: dict[int, Dim] = {}
+    for i, y in enumerate(b, lead):
+        x = a[i]
+        if x is y or y == 1:
+            continue
+        if x == 1:
+            changed[i] = y
+        elif x != y:
+            return None
+    return Shape(changed.get(i, d) for i, d in enumerate(a)) if changed else longer
+
+
 def broadcast(facts: Facts, *shapes: Shape, source: Source) -> Shape:
     """Numpy broadcasting from the right; unknown when any rank is unknown. Raises ShapeError naming the axis."""
     result: tuple[Dim, ...] = ()

@@ -39,8 +39,10 @@ class InferenceContext(TensorsMixin):
     ) -> None:
         """Contents and handles come with `inputs` unless given apart."""
         super().__init__(op_def, inputs, attributes, facts, site, version, num_outputs)
-        self.input_tensors = input_tensors
-        self.input_tensors_as_shapes = input_tensors_as_shapes
+        if input_tensors is not None:
+            self.input_tensors = input_tensors
+        if input_tensors_as_shapes is not None:
+            self.input_tensors_as_shapes = input_tensors_as_shapes
         if input_handles:
             self._handles.update((("input", i), h) for i, h in enumerate(input_handles) if h is not None)
 

@@ -26,8 +26,8 @@ _TF_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 class TensorsMixin(StructureMixin):
     """What the contents of inputs say about shapes."""
 
-    input_tensors: Sequence[Array | None] | None
-    input_tensors_as_shapes: Sequence[Shape | None] | None
+    input_tensors: Sequence[Array | None] | None = None
+    input_tensors_as_shapes: Sequence[Shape | None] | None = None
 
     @cached_property
     def requested_tensors(self) -> set[int]:

@@ -10,10 +10,15 @@ from typing import TypeVar
 
 import attrs
 
+from shapeinf.graph import NodeKind
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
+from shapeinf.ops.run import Call
 
 ENTRY_POINTS = "shapeinf.opdefs"
+
+MAX_CALLS = 4096
+"""Calls that a registry keeps."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Schemas = Callable[[str, str, int], "OpDef | None"]
@@ -102,6 +107,7 @@ class OpRegistry:
     def __init__(self, *dialects: Dialect) -> None:
         """With these dialects; see `discover` for all installed ones."""
         self.dialects = {dialect.name: dialect for dialect in dialects}
+        self._calls: dict[tuple[object, ...], Call] = {}
 
     def add(self, dialect: Dialect) -> None:
         """Add a dialect; the last one of a name wins."""
@@ -119,6 +125,21 @@ class OpRegistry:
         """The operator in force at a version; None for an unknown dialect or operator."""
         found = self.dialects.get(dialect)
         return None if found is None else found.lookup(domain, op, version)
+
+    def call(self, op_def: OpDef, kind: NodeKind, version: int, wanted: tuple[bool, ...]) -> Call | None:
+        """The call of an operator with the attributes of a kind; None for one without a rule.
+
+        Kinds are shared by equal nodes of many files, so calls are kept (up to a number of them).
+        """
+        if op_def.rule is None:
+            return None
+        key = (op_def, kind, version, wanted)
+        found = self._calls.get(key)
+        if found is None:
+            if len(self._calls) >= MAX_CALLS:
+                self._calls.clear()
+            found = self._calls[key] = Call(op_def, kind.attrs, version, wanted)
+        return found
 
 
 @lru_cache(maxsize=1)

@@ -96,7 +96,13 @@ class Rule:
                 raise ShapeError(f"takes at most {len(params)} inputs, got {len(inputs)}")
             inputs = inputs[: len(params)]
         last = len(params) - 1
-        args = [_argument(params[i if i < last else last], found) for i, found in enumerate(inputs)]
+        args: list[object] = []
+        for index, found in enumerate(inputs):
+            param = params[index if index < last else last]
+            if found.__class__ is PartialTensor:
+                args.append(found.shape if param.wants is Wants.SHAPE else found)  # type: ignore[union-attr]
+            else:
+                args.append(_argument(param, found))
         for param in params[len(inputs) :]:
             if not param.variadic:
                 args.append(_argument(param, None))

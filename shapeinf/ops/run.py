@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-
-import attrs
+from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
@@ -16,8 +15,7 @@ from shapeinf.ops.rule import Wants
 from shapeinf.ops.structure import INT64_MAX
 
 
-@attrs.frozen
-class Outcome:
+class Outcome(NamedTuple):
     """The output types of one call.
 
     `unknown` is the reason when the rule could not know; `fresh` says that the call made new unknowns, which belong
@@ -39,7 +37,10 @@ class Contents(enum.Enum):
 
 
 class Call:
-    """An operator with its attributes, ready to be called on inputs; made once for all equal nodes of a program."""
+    """An operator with its attributes, ready to be called on inputs; made once for all equal nodes of a program.
+
+    Everything that does not depend on the inputs is worked out here, since a call takes a few microseconds in all.
+    """
 
     def __init__(
         self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
@@ -51,10 +52,20 @@ class Call:
         self.attributes = attributes
         self.version = version
         self.wanted = wanted
-        self.outputs = outputs = len(wanted)
+        self.outputs = len(wanted)
         self.contents = _contents(op_def)
         self._keywords: dict[str, object] | None = None
-        self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(outputs)]
+        self._constant: Outcome | None = None
+        self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(self.outputs)]
+        self._variables = [_variable(op_def.output(i)) for i in range(self.outputs)]
+        self._places: dict[str | None, list[int]] = {}
+        self._context = {
+            "op_def": op_def,
+            "attributes": attributes,
+            "version": version,
+            "num_outputs": self.outputs,
+            "wanted": wanted,
+        }
 
     def run(
         self,
@@ -67,8 +78,11 @@ class Call:
 
         Raises ShapeError when a law of the operator is broken. NotKnown in the rule gives outputs of unknown shape.
         """
-        c = InferenceContext(self.op_def, inputs, self.attributes, facts, site, self.version, self.outputs)
-        c.wanted = self.wanted
+        if not inputs and self._constant is not None:
+            return self._constant
+        c = InferenceContext.__new__(InferenceContext)
+        c.__dict__.update(self._context)
+        c.types, c.facts, c.site = inputs, facts, site
         if bodies is not None:
             c.bodies = bodies
         rule = self.rule
@@ -84,6 +98,11 @@ class Call:
             nothing = None if unknown.dtype is None else PartialTensor(unknown.dtype, Shape.unknown(), None)
             types = [self.filled(nothing, i, inputs) for i in range(self.outputs)]
             return Outcome(types, unknown.reason, True, c.warnings)
+        if self.outputs == 1 and not isinstance(found, tuple):
+            outcome = Outcome((self.filled(found, 0, inputs),), None, c.made_fresh, c.warnings)
+            if not inputs and not c.made_fresh:
+                self._constant = outcome
+            return outcome
         given = found if isinstance(found, tuple) else (found,)
         types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.made_fresh, c.warnings)
@@ -94,19 +113,42 @@ class Call:
             _check_sizes(found.shape)
             if found.dtype is not None:
                 return found
-            dtype = self._fixed[index] or _variable_dtype(self.op_def, index, inputs)
-            return dtype_filled(found, dtype)
+            return PartialTensor(self._dtype(index, inputs), found.shape, found.elements)
         if found is None:
             found = Shape.unknown()
         if isinstance(found, Shape):
-            dtype = self._fixed[index] or _variable_dtype(self.op_def, index, inputs)
             _check_sizes(found)
             arg = self.op_def.output(index)
-            tensor = PartialTensor(dtype, found, None)
+            tensor = PartialTensor(self._dtype(index, inputs), found, None)
             return _KINDS[arg.kind](tensor) if arg is not None and arg.kind in _KINDS else tensor
         if isinstance(found, SequenceType):
             return found
         raise TypeError(f"a rule returned {found!r}; it must return Shapes or types")
+
+    def _dtype(self, index: int, inputs: Sequence[Type | None]) -> str | None:
+        """The element type of an output: its own, or that of the first input that shares its type variable."""
+        fixed = self._fixed[index]
+        if fixed is not None:
+            return fixed
+        variable = self._variables[index]
+        if variable is None:
+            return None
+        places = self._places.get(variable)
+        if places is None or (places and places[-1] < len(inputs) - 1):
+            places = self._places[variable] = [
+                i for i in range(len(inputs)) if _variable(self.op_def.input(i)) == variable
+            ]
+        for place in places:
+            found = inputs[place] if place < len(inputs) else None
+            while isinstance(found, SequenceType):
+                found = found.element
+            if found is not None and found.dtype:
+                return found.dtype
+        return None
+
+
+def _variable(arg: ArgDef | None) -> str | None:
+    return None if arg is None else arg.type_attr
 
 
 def _check_sizes(shape: Shape) -> None:
@@ -116,11 +158,6 @@ def _check_sizes(shape: Shape) -> None:
 
 
 _KINDS = {"sequence": SequenceType, "optional": OptionalType}
-
-
-def dtype_filled(found: TensorType, dtype: str | None) -> TensorType:
-    """The tensor with an element type."""
-    return PartialTensor(dtype, found.shape, found.elements)
 
 
 def _contents(op_def: OpDef) -> Contents:
@@ -138,18 +175,3 @@ def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object]) -> str | 
         return None
     named = attributes.get(arg.type_attr or "")
     return arg.type or (named if isinstance(named, str) else None)
-
-
-def _variable_dtype(op_def: OpDef, index: int, inputs: Sequence[Type | None]) -> str | None:
-    """The element type of the first input that shares the output's type variable."""
-    output = op_def.output(index)
-    variable = None if output is None else output.type_attr
-    if variable is None:
-        return None
-    for position, found in enumerate(inputs):
-        arg = op_def.input(position)
-        while isinstance(found, SequenceType):
-            found = found.element
-        if arg is not None and arg.type_attr == variable and isinstance(found, TensorType) and found.dtype:
-            return found.dtype
-    return None

@@ -18,6 +18,7 @@ from shapeinf.lattice import (
     broadcast,
     broadcast_dim,
     merge_shape,
+    quick_broadcast,
     relax_type,
 )
 from shapeinf.ops.bodies import Body
@@ -65,11 +66,13 @@ class RuleContext:
     def merge(self, a: Shape, b: Shape, law: str | None = None) -> Shape: ...
     def merge(self, a: Dim | Shape, b: Dim | Shape, law: str | None = None) -> Dim | Shape:
         """Both are true: tell that they are equal. Raises ShapeError when they cannot be: the law, else TF's text."""
+        if a is b:
+            return a
         if isinstance(a, Shape) and isinstance(b, Shape):
             return self._merge_shapes(a, b, law)
         if isinstance(a, Shape) or isinstance(b, Shape):
             raise TypeError("merge takes two dims or two shapes")
-        if a is b or a == b:
+        if a == b:
             return a
         told = law or f"Dimensions must be equal, but are {a} and {b}"
         try:
@@ -134,6 +137,9 @@ class RuleContext:
 
     def broadcast(self, *shapes: Shape) -> Shape:
         """Numpy broadcasting; unknown when any rank is."""
+        quick = quick_broadcast(shapes)
+        if quick is not None:
+            return quick
         return broadcast(self.facts, *shapes, source=self.source("operands must broadcast"))
 
     def broadcast_dim(self, a: Dim, b: Dim) -> Dim:

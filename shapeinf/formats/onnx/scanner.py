@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from math import prod
 
 import numpy as np
 import onnx
@@ -31,7 +32,24 @@ from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fiel
 from shapeinf.graph import Declared, Graph, Node, NodeKind, subgraphs
 from shapeinf.lattice import PartialTensor, Shape
 
-_RAW_DTYPES = {"int64": "<i8", "int32": "<i4", "float32": "<f4", "float64": "<f8", "bool": "?"}
+_RAW_DTYPES = {
+    "int64": "<i8",
+    "int32": "<i4",
+    "int8": "i1",
+    "uint8": "u1",
+    "float32": "<f4",
+    "float64": "<f8",
+    "bool": "?",
+}
+_HEAD = 256
+"""Bytes of a tensor in which its dims, type and name are expected."""
+
+_KINDS: dict[bytes, NodeKind] = {}
+"""What the last bytes of nodes (operator, attributes, domain) were decoded to, in all files; kinds never change."""
+
+_MAX_KINDS = 4096
+_MAX_TAIL = 1024
+
 _SMALL = 1 << 16
 """Messages up to this many bytes are copied before they are decoded: bytes are faster to index than a mapped file."""
 
@@ -64,7 +82,7 @@ class _Scanner:
         self.folder = folder
         self.names = _Names()
         self.kinds: dict[tuple[str, str, str, tuple[bytes, ...]], NodeKind] = {}
-        self.tails: dict[bytes, NodeKind] = {}
+        self.tensors: dict[tuple[int, ...], PartialTensor] = {}
         self.types: dict[bytes, Declared | None] = {}
         self.opsets: dict[str, int] = {}
         self.external = False
@@ -135,7 +153,7 @@ class _Scanner:
         The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
         attributes, domain) are equal for equal nodes, so they are decoded once and found again as a whole.
         """
-        names, tails, new, kind_of = self.names, self.tails, tuple.__new__, Node
+        names, tails, new, kind_of = self.names, _KINDS, tuple.__new__, Node
         while pos < end and buffer[pos] == 0x0A:
             size = buffer[pos + 1]
             pos += 2
@@ -193,8 +211,10 @@ class _Scanner:
             before = end
         op, domain, overload = ("".join(strings[number][-1:]) for number in (4, 7, 8))
         found, shared = self.kind((op, domain_of(domain), overload, tuple(attributes)), opsets, depth)
-        if shared and tail < len(data):
-            self.tails[data[tail:]] = found
+        if shared and 0 < len(data) - tail <= _MAX_TAIL:
+            if len(_KINDS) >= _MAX_KINDS:
+                _KINDS.clear()
+            _KINDS[data[tail:]] = found
         return Node(found, tuple(strings[1]), tuple(strings[2]), "".join(strings[3][-1:]))
 
     def kind(
@@ -240,12 +260,48 @@ class _Scanner:
 
     def initializer(self, graph: Graph, buffer: Buffer, start: int, end: int) -> None:
         """A TensorProto among the constants of a graph."""
-        if end - start <= _SMALL:
-            buffer, start, end = buffer[start:end], 0, end - start
-        tensor, load, name = self.tensor(buffer, start, end)
+        name, tensor, external = self.header(buffer[start : min(end, start + _HEAD)])
+        if tensor is None or wants_contents(tensor.dtype, tensor.shape.dims):
+            if end - start <= _SMALL:
+                buffer, start, end = buffer[start:end], 0, end - start
+            tensor, load, name = self.tensor(buffer, start, end)
+            if load is not None:
+                graph.unread[name] = load
+        self.external |= external
         graph.constants[name] = tensor
-        if load is not None:
-            graph.unread[name] = load
+
+    def header(self, head: bytes) -> tuple[str, PartialTensor | None, bool]:
+        """Name, dtype and shape of a TensorProto with its fields in the usual order, and whether its data are external.
+
+        No tensor where these do not fit into the head.
+        """
+        dims: list[int] = []
+        number_of_type = pos = 0
+        try:
+            while True:
+                tag, value = head[pos], head[pos + 1]
+                pos += 2
+                if value > 127:
+                    value, pos = varint(head, pos - 1)
+                if tag == 0x08:
+                    dims.append(value)
+                elif tag == 0x10:
+                    number_of_type = value
+                elif tag == 0x42:
+                    break
+                else:
+                    return "", None, False
+        except (IndexError, DamagedError):
+            return "", None, False
+        if pos + value >= len(head) or any(d >> 63 for d in dims):
+            return "", None, False
+        name = head[pos : pos + value].decode("utf-8", "replace")
+        external = head[pos + value] in (0x6A, 0x70)
+        key = (number_of_type, *dims)
+        found = self.tensors.get(key)
+        if found is None:
+            found = self.tensors[key] = PartialTensor(DTYPE_NAMES.get(number_of_type), Shape(dims), None)
+        return name, found, external
 
     def tensor(
         self, buffer: Buffer, pos: int, end: int
@@ -254,32 +310,32 @@ class _Scanner:
         dims: list[int] = []
         number_of_type, external = 0, False
         name = ""
-        raw: tuple[int, int] | None = None
+        payload: tuple[int, int, int] | None = None
         for number, kind, start, stop in fields(buffer, pos, end):
             if number == 1:
                 dims += [signed(start)] if kind == VARINT else packed_varints(buffer[start:stop])
             elif number == 2 and kind == VARINT:
                 number_of_type = start
-            elif number == 8:
+            elif number == 8 and kind == BYTES:
                 name = self.names[buffer[start:stop]]
-            elif number == 9:
-                raw = start, stop
+            elif number in (4, 5, 7, 9) and kind == BYTES:
+                payload = number, start, stop
             elif number == 14:
                 external = start == onnx.TensorProto.EXTERNAL
         self.external |= external
         dtype = DTYPE_NAMES.get(number_of_type)
         if any(d < 0 for d in dims):
             raise ModelError(f"a tensor has the negative dims {dims}", node=name)
-        shape = Shape(dims)
         if not wants_contents(dtype, dims):
-            return PartialTensor(dtype, shape, None), None, name
+            return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
             whole, folder = buffer[pos:end], self.folder
-            return PartialTensor(dtype, shape, None), lambda: external_contents(whole, folder), name
-        code = _RAW_DTYPES.get(dtype or "")
-        if raw is None or code is None:
-            return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
-        return _from_raw(dtype, code, shape, buffer[raw[0] : raw[1]], name), None, name
+            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(whole, folder), name
+        if payload is not None:
+            elements = _decoded(dtype, payload[0], buffer[payload[1] : payload[2]])
+            if elements is not None and len(elements) == prod(dims):
+                return PartialTensor(dtype, Shape(dims), elements), None, name
+        return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
 
     def value(self, data: bytes) -> tuple[str, Declared | None]:
         """A ValueInfoProto: name and declared type."""
@@ -363,8 +419,14 @@ def _small_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, obje
     return name, value, ""
 
 
-def _from_raw(dtype: str | None, code: str, shape: Shape, raw: bytes, name: str) -> PartialTensor:
-    try:
-        return PartialTensor(dtype, shape, np.frombuffer(raw, code).tolist())
-    except ValueError as error:
-        raise ModelError(f"the tensor's data do not fit its shape {shape}: {error}", node=name) from error
+def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
+    """The elements in a payload field of the plain kinds; None for any other, which are left to protobuf."""
+    code = _RAW_DTYPES.get(dtype or "")
+    if number == 9:
+        known = code is not None and len(data) % np.dtype(code).itemsize == 0
+        return np.frombuffer(data, code).tolist() if known else None
+    if number == 4 and dtype == "float32" and len(data) % 4 == 0:
+        return np.frombuffer(data, "<f4").tolist()
+    if (number == 7 and dtype == "int64") or (number == 5 and dtype in ("int32", "int16", "int8", "uint16", "uint8")):
+        return packed_varints(data)
+    return None
