@@ -25,17 +25,19 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
     """The sizes along `axis` add up; all other axes are equal."""
     rank = c.same_rank(*(x.shape for x in xs))
     at = c.axis(axis, rank)
-    dims = list(xs[0].shape)
+    dims = list(xs[0].shape.require())
     for x in xs[1:]:
-        for i, d in enumerate(x.shape):
-            dims[i] = (
-                dims[i] + d
-                if i == at
-                else c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
-            )
+        for i, d in enumerate(x.shape.dims or ()):
+            if i == at:
+                dims[i] = dims[i] + d
+            elif d is not dims[i]:
+                dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
     if not fits(shape) or all(x.elements is None for x in xs):
         return PartialTensor(xs[0].dtype, shape, None)
+    if rank == 1:
+        rows = (x.elements or (None,) * int(x.shape[0]) for x in xs)  # type: ignore[arg-type]
+        return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
     parts = [_elements_or_unknown(x) for x in xs]
     return PartialTensor(xs[0].dtype, shape, concatenated(parts, at).reshape(-1).tolist())
 

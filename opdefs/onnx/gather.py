@@ -22,6 +22,8 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
     _check_range(c, known or (), x.shape[at])
     if known is None or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
+    if len(x.shape) == 1:
+        return PartialTensor(x.dtype, shape, [x.elements[i] for i in known])
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
     return moved(x, shape, lambda array: np.take(array, index, axis=at))
 

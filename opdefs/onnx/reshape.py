@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints, moved, wanted_dims
+from opdefs.rules.elements import kept, known_ints, moved, wanted_dims
 from opdefs.rules.reshaping import reshaped
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -15,13 +15,13 @@ from shapeinf.ops import InferenceContext, Ints, Value
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
     """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
     result = reshaped(c, x.shape, wanted_dims(c, shape), not allowzero)
-    return moved(x, result, lambda array: array)
+    return kept(x, result)
 
 
 @onnx("Reshape")
 def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> PartialTensor:
     """Opset 1: the target is an attribute."""
-    return moved(x, reshaped(c, x.shape, shape, True), lambda array: array)
+    return kept(x, reshaped(c, x.shape, shape, True))
 
 
 @onnx("Flatten")
@@ -64,7 +64,7 @@ def _unsqueezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTen
     rank = len(x.shape) + len(axes)
     new = set(c.axes(axes, rank))
     rest = iter(x.shape)
-    return moved(x, Shape(1 if i in new else next(rest) for i in range(rank)), lambda array: array)
+    return kept(x, Shape(1 if i in new else next(rest) for i in range(rank)))
 
 
 @onnx("Squeeze", since=13)
@@ -91,11 +91,11 @@ def _squeezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTenso
     gone = set(c.axes(axes, len(x.shape)))
     for axis in gone:
         c.merge(x.shape[axis], 1, f"axis {axis} must have size 1 to be squeezed")
-    return moved(x, Shape(d for i, d in enumerate(x.shape) if i not in gone), lambda array: array)
+    return kept(x, Shape(d for i, d in enumerate(x.shape) if i not in gone))
 
 
 def _squeezed_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     verdicts = [c.prove_eq(d, 1) for d in x.shape]
     if None in verdicts:
         raise c.unknowable("which axes have size 1 is not decided")
-    return moved(x, Shape(d for d, one in zip(x.shape, verdicts, strict=True) if not one), lambda array: array)
+    return kept(x, Shape(d for d, one in zip(x.shape, verdicts, strict=True) if not one))

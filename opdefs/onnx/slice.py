@@ -88,8 +88,10 @@ def _python_slice(start: object, end: object, step: int, size: object) -> slice:
 
 def _contents(x: PartialTensor, shape: Shape, index: list[slice | None]) -> PartialTensor:
     known = [i for i in index if i is not None]
-    if len(known) < len(index):
+    if len(known) < len(index) or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
+    if len(known) == 1:
+        return PartialTensor(x.dtype, shape, x.elements[known[0]])
     return moved(x, shape, lambda array: array[tuple(known)])
 
 

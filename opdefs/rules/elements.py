@@ -41,6 +41,11 @@ def moved(value: PartialTensor, shape: Shape, move: Callable[[Elements], npt.NDA
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
+def kept(value: PartialTensor, shape: Shape) -> PartialTensor:
+    """The tensor of `shape` with the same elements in the same order, such as a reshape makes."""
+    return PartialTensor(value.dtype, shape, value.elements if value.elements is not None and fits(shape) else None)
+
+
 def fits(shape: Shape) -> bool:
     """Whether contents of this shape may be kept: known ints, few elements."""
     if shape.dims is None:
@@ -55,9 +60,15 @@ def fits(shape: Shape) -> bool:
 
 def mapped(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
     """The broadcast of the values under an operation on single elements; an unknown operand gives an unknown."""
-    arrays = [elements_of(v) for v in values]
-    if not fits(shape) or any(a is None for a in arrays):
+    if not fits(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
+    if all(v.shape == shape for v in values):
+        return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
+    if len(shape) <= 1:  # one element stands for all
+        size = int(shape[0]) if shape.dims else 1  # type: ignore[arg-type]
+        flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
+        return PartialTensor(dtype, shape, map(operation, *flat))
+    arrays = [elements_of(v) for v in values]
     spread = np.broadcast_arrays(*(a for a in arrays if a is not None))
     rows = zip(*(a.reshape(-1).tolist() for a in spread), strict=True)
     return PartialTensor(dtype, shape, [operation(*row) for row in rows])

@@ -13,7 +13,7 @@ def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dila
 
     That matters only for a window that does not fit, which gives one window at times: for a symbolic size it must fit.
     """
-    room = size + pads[0] + pads[1] - window_span(kernel, dilation)
+    room = size + (pads[0] + pads[1] - window_span(kernel, dilation))
     if isinstance(room, int) and room < 0:
         return 1 - -room // stride
     return room // stride + 1
@@ -79,9 +79,12 @@ def windows(
     one = ceil_window_size if ceil_mode else window_size
     found = []
     for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
-        if must_fit or (step > 1 and not ceil_mode and not isinstance(size, int)):
-            c.at_most(window_span(k, dilation), size + pair[0] + pair[1], "the window must fit into the padded input")
+        least = window_span(k, dilation) - (pair[0] + pair[1])
+        fits = isinstance(least, int) and c.facts.bounds(size)[0] >= least
+        if not fits and (must_fit or (step > 1 and not ceil_mode and not isinstance(size, int))):
+            c.at_most(least, size, "the window must fit into the padded input")
         count = one(size, k, step, pair, dilation)
-        c.at_least(count, 0, "the number of windows must not be negative")
+        if not fits and not must_fit:
+            c.at_least(count, 0, "the number of windows must not be negative")
         found.append(count)
     return tuple(found)

@@ -12,40 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import gcd, inf
 
-import attrs
-
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
 from shapeinf.algebra.evaluation import substitute
 from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with, declared
+from shapeinf.algebra.told import Divisibility, Guard, Relation
 from shapeinf.errors import Contradiction, Source
 
 _MAX_RELATIONS_TRIED = 64
-
-
-@attrs.frozen
-class Relation:
-    """`expression >= 0`."""
-
-    expression: Dim
-    source: Source
-
-
-@attrs.frozen
-class Divisibility:
-    """`divisor` divides `expression`."""
-
-    expression: Dim
-    divisor: int
-    source: Source
-
-
-@attrs.frozen
-class Guard:
-    """A condition that could only be kept: `equation == 0`, or a text where it is no single equation."""
-
-    text: str
-    source: Source
-    equation: Dim | None = None
 
 
 class Facts:
@@ -65,6 +38,7 @@ class Facts:
         self.relations: list[Relation] = []
         self.divisibilities: list[Divisibility] = []
         self.guards: list[Guard] = []
+        self._guarded: set[tuple[str, str, tuple[Dim, ...]]] = set()
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
 
@@ -99,11 +73,19 @@ class Facts:
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
-        low, high = self.bounds(b - a)
-        if low >= 0:
+        (a_low, a_high), (b_low, b_high) = self.bounds(a), self.bounds(b)
+        if a_high <= b_low:
             return True
-        if high < 0:
+        if a_low > b_high:
             return False
+        if isinstance(a, Dimension) and isinstance(b, Dimension):
+            low, high = self.bounds(b - a)
+            if low >= 0:
+                return True
+            if high < 0:
+                return False
+        if not self.relations:
+            return None
         difference = self.canon(b - a)
         for relation in self.relations[:_MAX_RELATIONS_TRIED]:
             known = self.canon(relation.expression)
@@ -162,8 +144,10 @@ class Facts:
 
     def tell_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Learn `a <= b`. Raises Contradiction when it cannot hold."""
-        with self._all_or_nothing():
-            self._bound(self.canon(b - a), (0, inf), source)
+        difference = self.canon(b - a)
+        if self.bounds(difference)[0] < 0:
+            with self._all_or_nothing():
+                self._bound(difference, (0, inf), source)
 
     def tell_divisible(self, d: Dim, divisor: int, source: Source) -> None:
         """Learn that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
@@ -182,11 +166,12 @@ class Facts:
         self.ranges[symbol.terms[0][0][0]] = (bounds, source)
         self._changed()
 
-    def add_guard(self, text: str, source: Source) -> None:
-        """Keep a condition that is no single equation, as text; told twice is told once."""
-        guard = Guard(text, source)
-        if guard not in self.guards:
-            self.guards.append(guard)
+    def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
+        """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
+        key = (template, source.node, operands)
+        if key not in self._guarded:
+            self._guarded.add(key)
+            self.guards.append(Guard(template, source, None, operands))
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -218,6 +203,7 @@ class Facts:
         names = ("solved", "sources", "ranges", "relations", "divisibilities", "guards")
         for name, value in zip(names, state, strict=True):
             setattr(self, name, value)
+        self._guarded = {(g.template, g.source.node, g.operands) for g in self.guards}
         self.epoch += 1
         self.resets += 1
         self._changed()

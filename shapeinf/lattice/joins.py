@@ -59,7 +59,7 @@ def broadcast_dim(facts: Facts, a: Dim, b: Dim, source: Source) -> Dim:
     a_one_free, b_one_free = a_low > 1 or a_high < 1, b_low > 1 or b_high < 1
     if a_one_free and b_one_free:
         return facts.tell_equal(a, b, source)
-    facts.add_guard(f"{a} == {b} or {a} == 1 or {b} == 1", source)
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", source, a, b)
     if a_one_free or b_one_free:
         return a if a_one_free else b
     if a_low >= 1 and b_low >= 1:

@@ -7,51 +7,30 @@ typed tensor data, sparse tensors) are left to protobuf.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
-from math import prod
+from collections.abc import Mapping
 
-import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.formats.onnx.reader import (
     MAX_NESTING,
     domain_of,
-    external_contents,
     finish_graph,
     finish_model,
     read_attribute,
     read_sparse,
-    read_tensor,
     read_type,
-    wants_contents,
 )
+from shapeinf.formats.onnx.tensors import TensorScanner
 from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fields, packed_varints, signed, varint
 from shapeinf.graph import Declared, Graph, Node, NodeKind, subgraphs
-from shapeinf.lattice import PartialTensor, Shape
-
-_RAW_DTYPES = {
-    "int64": "<i8",
-    "int32": "<i4",
-    "int8": "i1",
-    "uint8": "u1",
-    "float32": "<f4",
-    "float64": "<f8",
-    "bool": "?",
-}
-_HEAD = 256
-"""Bytes of a tensor in which its dims, type and name are expected."""
 
 _KINDS: dict[bytes, NodeKind] = {}
 """What the last bytes of nodes (operator, attributes, domain) were decoded to, in all files; kinds never change."""
 
 _MAX_KINDS = 4096
 _MAX_TAIL = 1024
-
-_SMALL = 1 << 16
-"""Messages up to this many bytes are copied before they are decoded: bytes are faster to index than a mapped file."""
 
 
 def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
@@ -79,13 +58,11 @@ class _Scanner:
 
     def __init__(self, buffer: Buffer, folder: str | None) -> None:
         self.buffer = buffer
-        self.folder = folder
         self.names = _Names()
         self.kinds: dict[tuple[str, str, str, tuple[bytes, ...]], NodeKind] = {}
-        self.tensors: dict[tuple[int, ...], PartialTensor] = {}
+        self.tensors = TensorScanner(folder)
         self.types: dict[bytes, Declared | None] = {}
         self.opsets: dict[str, int] = {}
-        self.external = False
 
     def model(self, where: str) -> Graph:
         graph_at: tuple[int, int] | None = None
@@ -102,7 +79,7 @@ class _Scanner:
         if graph_at is None:
             raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(self.buffer)} bytes)", node=where)
         graph = self.graph(self.buffer, *graph_at, self.opsets, 0)
-        graph.external = self.external
+        graph.external = self.tensors.external
         for start, end in functions:
             key, body = self.function(self.buffer[start:end])
             graph.functions.setdefault(key, body)
@@ -247,7 +224,7 @@ class _Scanner:
             if kind == BYTES and number == 6:
                 return self.names[_name_of(data)], self.graph(data, start, end, opsets, depth + 1), ""
             if kind == BYTES and number == 5:
-                return self.names[_name_of(data)], self.tensor(data, start, end)[0], ""
+                return self.names[_name_of(data)], self.tensors.tensor(data, start, end)[0], ""
         proto = onnx.AttributeProto.FromString(data)
         if proto.graphs:
             graphs = tuple(self.proto_graph(g, opsets, depth + 1) for g in proto.graphs)
@@ -260,82 +237,10 @@ class _Scanner:
 
     def initializer(self, graph: Graph, buffer: Buffer, start: int, end: int) -> None:
         """A TensorProto among the constants of a graph."""
-        name, tensor, external = self.header(buffer[start : min(end, start + _HEAD)])
-        if tensor is None or wants_contents(tensor.dtype, tensor.shape.dims):
-            if end - start <= _SMALL:
-                buffer, start, end = buffer[start:end], 0, end - start
-            tensor, load, name = self.tensor(buffer, start, end)
-            if load is not None:
-                graph.unread[name] = load
-        self.external |= external
+        tensor, load, name = self.tensors.initializer(buffer, start, end)
         graph.constants[name] = tensor
-
-    def header(self, head: bytes) -> tuple[str, PartialTensor | None, bool]:
-        """Name, dtype and shape of a TensorProto with its fields in the usual order, and whether its data are external.
-
-        No tensor where these do not fit into the head.
-        """
-        dims: list[int] = []
-        number_of_type = pos = 0
-        try:
-            while True:
-                tag, value = head[pos], head[pos + 1]
-                pos += 2
-                if value > 127:
-                    value, pos = varint(head, pos - 1)
-                if tag == 0x08:
-                    dims.append(value)
-                elif tag == 0x10:
-                    number_of_type = value
-                elif tag == 0x42:
-                    break
-                else:
-                    return "", None, False
-        except (IndexError, DamagedError):
-            return "", None, False
-        if pos + value >= len(head) or any(d >> 63 for d in dims):
-            return "", None, False
-        name = head[pos : pos + value].decode("utf-8", "replace")
-        external = head[pos + value] in (0x6A, 0x70)
-        key = (number_of_type, *dims)
-        found = self.tensors.get(key)
-        if found is None:
-            found = self.tensors[key] = PartialTensor(DTYPE_NAMES.get(number_of_type), Shape(dims), None)
-        return name, found, external
-
-    def tensor(
-        self, buffer: Buffer, pos: int, end: int
-    ) -> tuple[PartialTensor, Callable[[], PartialTensor] | None, str]:
-        """A TensorProto without its payload if that is large; for one in another file, how to read it; its name."""
-        dims: list[int] = []
-        number_of_type, external = 0, False
-        name = ""
-        payload: tuple[int, int, int] | None = None
-        for number, kind, start, stop in fields(buffer, pos, end):
-            if number == 1:
-                dims += [signed(start)] if kind == VARINT else packed_varints(buffer[start:stop])
-            elif number == 2 and kind == VARINT:
-                number_of_type = start
-            elif number == 8 and kind == BYTES:
-                name = self.names[buffer[start:stop]]
-            elif number in (4, 5, 7, 9) and kind == BYTES:
-                payload = number, start, stop
-            elif number == 14:
-                external = start == onnx.TensorProto.EXTERNAL
-        self.external |= external
-        dtype = DTYPE_NAMES.get(number_of_type)
-        if any(d < 0 for d in dims):
-            raise ModelError(f"a tensor has the negative dims {dims}", node=name)
-        if not wants_contents(dtype, dims):
-            return PartialTensor(dtype, Shape(dims), None), None, name
-        if external:
-            whole, folder = buffer[pos:end], self.folder
-            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(whole, folder), name
-        if payload is not None:
-            elements = _decoded(dtype, payload[0], buffer[payload[1] : payload[2]])
-            if elements is not None and len(elements) == prod(dims):
-                return PartialTensor(dtype, Shape(dims), elements), None, name
-        return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
+        if load is not None:
+            graph.unread[name] = load
 
     def value(self, data: bytes) -> tuple[str, Declared | None]:
         """A ValueInfoProto: name and declared type."""
@@ -417,16 +322,3 @@ def _small_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, obje
     else:
         return None
     return name, value, ""
-
-
-def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
-    """The elements in a payload field of the plain kinds; None for any other, which are left to protobuf."""
-    code = _RAW_DTYPES.get(dtype or "")
-    if number == 9:
-        known = code is not None and len(data) % np.dtype(code).itemsize == 0
-        return np.frombuffer(data, code).tolist() if known else None
-    if number == 4 and dtype == "float32" and len(data) % 4 == 0:
-        return np.frombuffer(data, "<f4").tolist()
-    if (number == 7 and dtype == "int64") or (number == 5 and dtype in ("int32", "int16", "int8", "uint16", "uint8")):
-        return packed_varints(data)
-    return None
