@@ -81,10 +81,9 @@ def scan_of_batches(
     """Opset 8: everything has a batch axis first, which the body does not see; scans run along axis 1."""
     run = c.bodies["body"]
     states, inputs = _split(c, values, num_scan_inputs)
-    batch, states = _without_batch(c, states)
-    _, inputs = _without_batch(c, inputs)
-    slices, count = _slices(c, inputs, ())
-    after, outputs = _scanned(c, run, states, slices)
+    batch, each_state = _without_batch(c, states)
+    slices, count = _slices(c, _without_batch(c, inputs)[1], ())
+    after, outputs = _scanned(c, run, each_state, slices)
     stacks = (stacked(c, stacked(c, one, count, 0), batch, 0) for one in outputs)
     return (*(stacked(c, one, batch, 0) for one in after), *stacks)
 

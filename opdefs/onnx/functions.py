@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
 import onnx
 import onnx.defs
-from onnx.defs import OpSchema
 
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 from shapeinf.formats.onnx.reader import read_function
@@ -17,8 +17,8 @@ from shapeinf.lattice import PartialTensor, TensorType, Type
 from shapeinf.ops.opdef import Expansion
 
 
-def expansion(schema: OpSchema) -> Expansion | None:
-    """How to get the definition of an operator, None when onnx has none."""
+def expansion(schema: Any) -> Expansion | None:
+    """How to get the definition of an `onnx.defs.OpSchema` (whose type stubs lack functions), None when it has none."""
     if schema.has_function:
         return lambda attributes, inputs, outputs: _with_defaults(
             read_function(schema.function_body)[1], schema, attributes
@@ -28,7 +28,7 @@ def expansion(schema: OpSchema) -> Expansion | None:
     return None
 
 
-def _with_defaults(body: Graph, schema: OpSchema, attributes: Mapping[str, object]) -> Graph:
+def _with_defaults(body: Graph, schema: Any, attributes: Mapping[str, object]) -> Graph:
     given = {name: _value(a.default_value) for name, a in schema.attributes.items() if a.default_value.type}
     return bound(body, {**given, **attributes})
 
@@ -39,7 +39,7 @@ def _value(proto: onnx.AttributeProto) -> object:
 
 
 def _in_context(
-    schema: OpSchema, attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
+    schema: Any, attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
 ) -> Graph | None:
     """The definition for inputs of these types; None where onnx needs to know more, or an attribute cannot be shown."""
     node = onnx.NodeProto(op_type=schema.name, domain=schema.domain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
+from shapeinf.algebra import Dim
 from shapeinf.lattice import SCALAR, Shape
 from shapeinf.ops import InferenceContext
 
@@ -22,7 +23,7 @@ def negative_log_likelihood(
     return target if reduction == "none" else SCALAR
 
 
-def _per_class(c: InferenceContext, scores: Shape, target: Shape) -> object:
+def _per_class(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
     """The number of classes; targets have the shape of the scores without that axis."""
     dims = scores.require()
     if len(dims) < 2:

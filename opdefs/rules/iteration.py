@@ -116,7 +116,8 @@ def _tensor_growth(old: TensorType, new: TensorType) -> Growth | None:
         shape = Shape(d + gain * trips for d, gain in zip(start, gains, strict=True))
         if contents is None or old.elements is None:
             return PartialTensor(old.dtype, shape, None)
-        elements = (e if g == 0 else e + g * trips for e, g in zip(old.elements, contents, strict=True))  # type: ignore[operator]
+        pairs = zip(old.elements, contents, strict=True)
+        elements = (e if g == 0 else e + g * trips for e, g in pairs)  # type: ignore[operator]
         return PartialTensor(old.dtype, shape, elements)
 
     return grown
@@ -131,7 +132,7 @@ def _gains(old: TensorType, new: TensorType) -> list[Dim] | None:
     pairs = list(zip(old.elements, new.elements, strict=True))
     if not all(_counts(o) and _counts(n) for o, n in pairs):
         return None
-    return [n - o for o, n in pairs]  # type: ignore[operator]
+    return [n - o for o, n in pairs]  # type: ignore[operator,misc]
 
 
 def _counts(element: Element) -> bool:
@@ -143,7 +144,8 @@ def _sequence_growth(old: SequenceType, new: SequenceType) -> Growth | None:
     start, end = old.length, new.length
     if start is None or end is None or (start != 0 and old.element != new.element):
         return None
-    return lambda trips: SequenceType(new.element, start + (end - start) * trips)
+    first, gain = start, end - start
+    return lambda trips: SequenceType(new.element, first + gain * trips)
 
 
 def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | None:

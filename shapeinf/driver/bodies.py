@@ -71,7 +71,7 @@ def results(child: Inference) -> list[Type]:
 def _child(outer: Inference, step: Step, name: str, program: Program, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
     child = Inference(program, outer.facts, outer.strict, outer=outer, path=path, certain=certain)
-    outer.children.setdefault(step.index, {})[name] = child
+    outer.children.setdefault(step.place, {})[name] = child
     for constant, found in program.graph.constants.items():
         child.set(constant, found)
     return child

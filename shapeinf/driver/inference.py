@@ -56,7 +56,7 @@ class Inference:
         self.progress = progress
         self.path = path
         self.certain = certain
-        self.table = TypeTable(facts) if outer is None else outer.table
+        self.table: TypeTable = TypeTable(facts) if outer is None else outer.table
         self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
         self.numbers = [0] * (len(program.slots) + 2)
         self.found: dict[int, list[Diagnostic]] = {}
@@ -114,7 +114,7 @@ class Inference:
                 for slot, number in zip(slots, found, strict=False):
                     numbers[slot] = declared[slot](number, step) if slot in declared else number
             if progress is not None:
-                progress(step.index + 1, len(steps))
+                progress(step.place + 1, len(steps))
         self.visited += len(steps)
 
     def update(self, changed: Iterable[int]) -> None:
@@ -134,7 +134,7 @@ class Inference:
         """Run one step again; the slots whose type has changed."""
         self.visited += 1
         for table in (self.found, self.reasons, self.children):
-            table.pop(step.index, None)
+            table.pop(step.place, None)
         changed = []
         for slot, number in zip(step.outputs, self.outputs_of(step), strict=False):
             if slot == UNUSED:
@@ -242,7 +242,7 @@ class Inference:
         self.made_fresh |= outcome.fresh or bool(outcome.warnings)
         for broken in outcome.warnings:
             note = from_error(broken, self.path + step.site, str(operation), self.operands(step), "warning")
-            self.found.setdefault(step.index, []).append(note)
+            self.found.setdefault(step.place, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
         return numbers
@@ -263,18 +263,18 @@ class Inference:
 
     def _unknown(self, step: Step, diagnostic: Diagnostic) -> Sequence[int]:
         self.made_fresh = True
-        self.found.setdefault(step.index, []).append(diagnostic)
-        self.reasons[step.index] = diagnostic.message
+        self.found.setdefault(step.place, []).append(diagnostic)
+        self.reasons[step.place] = diagnostic.message
         return [self.table.add(unknown_type()) for _ in step.outputs]
 
     def _note_unknown(self, step: Step, reason: str, types: Sequence[Type | None]) -> None:
         """Report an unknown only where it starts: not where an input is already of unknown rank."""
-        self.reasons[step.index] = reason
+        self.reasons[step.place] = reason
         if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
         message = f"the shape of {', '.join(o for o in step.node.outputs if o)} is unknown: {reason}"
         note = Diagnostic("warning", "S202", message, self.path + step.site, str(step.operation), self.operands(step))
-        self.found.setdefault(step.index, []).append(note)
+        self.found.setdefault(step.place, []).append(note)
 
     def operands(self, step: Step) -> tuple[str, ...]:
         """The inputs as lines: name, type, and the node that made it."""

@@ -137,4 +137,4 @@ class Refiner:
             error.node, error.op = site, step.node.op
             raise error
         note = Diagnostic("warning", "S120", law, site, op)
-        self.inference.found.setdefault(step.index, []).append(note)
+        self.inference.found.setdefault(step.place, []).append(note)

@@ -54,7 +54,7 @@ class Operation:
 class Step(NamedTuple):
     """One node, ready to run. `inputs` ends with the slots of what its subgraphs read of this graph."""
 
-    index: int
+    place: int
     node: Node
     operation: Operation
     inputs: tuple[int, ...]
@@ -97,8 +97,8 @@ class Program:
         found: list[list[int]] = [[] for _ in self.slots]
         for step in self.steps:
             for slot in step.inputs:
-                if slot != MISSING and (not found[slot] or found[slot][-1] != step.index):
-                    found[slot].append(step.index)
+                if slot != MISSING and (not found[slot] or found[slot][-1] != step.place):
+                    found[slot].append(step.place)
         return found
 
     @cached_property
@@ -108,7 +108,7 @@ class Program:
         for step in self.steps:
             for slot in step.outputs:
                 if slot != UNUSED:
-                    found[slot] = step.index
+                    found[slot] = step.place
         return found
 
     @cached_property

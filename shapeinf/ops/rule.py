@@ -100,7 +100,7 @@ class Rule:
         for index, found in enumerate(inputs):
             param = params[index if index < last else last]
             if found.__class__ is PartialTensor:
-                args.append(found.shape if param.wants is Wants.SHAPE else found)  # type: ignore[union-attr]
+                args.append(found.shape if param.wants is Wants.SHAPE else found)
             else:
                 args.append(_argument(param, found))
         for param in params[len(inputs) :]:

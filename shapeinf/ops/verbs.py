@@ -125,7 +125,10 @@ class RuleContext:
         Where they cannot be equal the node will fail when it runs; that is a warning, and inference goes on.
         """
         try:
-            self.merge(a, b, law)  # type: ignore[call-overload]
+            if isinstance(a, Shape) and isinstance(b, Shape):
+                self.merge(a, b, law)
+            elif not isinstance(a, Shape) and not isinstance(b, Shape):
+                self.merge(a, b, law)
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
 

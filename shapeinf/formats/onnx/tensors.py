@@ -47,7 +47,7 @@ class TensorScanner:
         """A TensorProto with a name."""
         name, tensor, external = self._header(buffer[start : min(end, start + _HEAD)])
         self.external |= external
-        if tensor is not None and not wants_contents(tensor.dtype, tensor.shape.dims or ()):
+        if tensor is not None and not wants_contents(tensor.dtype, [d for d in tensor.shape if isinstance(d, int)]):
             return tensor, None, name
         if end - start <= _SMALL:
             buffer, start, end = buffer[start:end], 0, end - start
@@ -124,9 +124,9 @@ def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[fl
     code = _RAW_DTYPES.get(dtype or "")
     if number == 9:
         known = code is not None and len(data) % np.dtype(code).itemsize == 0
-        return np.frombuffer(data, code).tolist() if known else None
+        return list(np.frombuffer(data, code).tolist()) if known else None
     if number == 4 and dtype == "float32" and len(data) % 4 == 0:
-        return np.frombuffer(data, "<f4").tolist()
+        return list(np.frombuffer(data, "<f4").tolist())
     if (number == 7 and dtype == "int64") or (number == 5 and dtype in ("int32", "int16", "int8", "uint16", "uint8")):
         return packed_varints(data)
     return None

@@ -47,7 +47,7 @@ def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) ->
 
 def _serialized(model: onnx.ModelProto) -> bytes:
     try:
-        return model.SerializeToString()
+        return bytes(model.SerializeToString())
     except ValueError as error:
         raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
 
