@@ -134,8 +134,7 @@ def conv_transpose(
     if auto_pad not in ("", "NOTSET") and any(pads):
         c.fail("pads and auto_pad cannot both be given", auto_pad, tuple(pads))
     if output_shape:
-        sizes = spatial(output_shape[-rank:], rank, 0, c, "output_shape")
-        return Shape((x[0], channels, *sizes))
+        return Shape((x[0], channels, *spatial(output_shape[-rank:], rank, 0, c, "output_shape")))
     steps = spatial(strides, rank, 1, c, "strides")
     spread = spatial(dilations, rank, 1, c, "dilations")
     extra = spatial(output_padding, rank, 0, c, "output_padding")
