@@ -90,7 +90,7 @@ def non_zero(draw):
     """Of a scalar ONNX wants [0, count], where onnxruntime gives [1, count]."""
     array = tensor(draw(shapes(low=1, least=0)), seed=draw(SEED))
     deciding = draw(st.sampled_from(((), (0,))))
-    return case("NonZero", array, deciding=deciding, exact=bool(deciding), opset=draw(opset(9, 13)))
+    return case("NonZero", array, deciding=deciding, exact=bool(deciding) and array.size < 32, opset=draw(opset(9, 13)))
 
 
 def unique(draw):

@@ -45,7 +45,7 @@ def conv(draw):
     rank = draw(st.integers(1, 3))
     window = _window(draw, rank)
     group, channels, each = draw(st.integers(1, 2)), draw(st.integers(1, 2)), draw(st.integers(1, 2))
-    x = tensor([draw(st.integers(1, 2)), group * channels, *_spatial(draw, rank)])
+    x = tensor([draw(st.integers(0, 2)), group * channels, *_spatial(draw, rank)])
     w = tensor([group * each, channels, *window["kernel_shape"]])
     if draw(st.booleans()):
         window["kernel_shape"] = None
@@ -89,7 +89,7 @@ def _pool(draw, op, **attributes):
     ceils = version >= {"AveragePool": 10, "MaxPool": 10, "LpPool": 18}[op]
     if not dilates:
         window["dilations"] = None
-    x = tensor([draw(st.integers(1, 2)), draw(st.integers(1, 2)), *_fitting(draw, window)])
+    x = tensor([draw(st.integers(0, 2)), draw(st.integers(1, 2)), *_fitting(draw, window)])
     ceil = draw(flag) if ceils else None
     return case(op, x, ceil_mode=ceil, opset=version, **window, **attributes)
 
