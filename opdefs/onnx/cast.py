@@ -9,7 +9,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import folded, is_float
 from shapeinf.algebra import Dimension
 from shapeinf.formats.onnx.names import DTYPE_NAMES, DTYPE_NUMBERS
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -32,8 +32,8 @@ def converted(x: PartialTensor, dtype: str | None) -> PartialTensor:
         return array.astype(target)
 
     def symbolic(element: Element) -> Element:
-        if element is None or dtype == "bool" or isinstance(element, complex):
-            return None
+        if element is None or dtype == "bool" or isinstance(element, (complex, Condition)):
+            return element if isinstance(element, Condition) and dtype == "bool" else None
         if isinstance(element, Dimension):
             return element if is_float(dtype) or dtype in ("int64", "int32") else None
         return float(element) if is_float(dtype) else int(element)

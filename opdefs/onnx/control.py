@@ -10,7 +10,7 @@ from opdefs.rules.iteration import iterated
 from opdefs.rules.joining import one_of
 from shapeinf.algebra import Dim
 from shapeinf.graph import Graph
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Ints, Value
 
 
@@ -18,7 +18,7 @@ from shapeinf.ops import Body, InferenceContext, Ints, Value
 def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
     """The outputs of the branch that runs; what both branches have in common while the condition is not known."""
     decided = condition.elements[0] if condition.elements else None
-    if decided is not None:
+    if isinstance(decided, (bool, int)):
         taken = c.bodies["then_branch" if decided else "else_branch"]
         return tuple(taken.run((), certain=True))
     then = c.bodies["then_branch"].run((), certain=False)
@@ -38,8 +38,9 @@ def loop(
     if len(carried) < width or run.num_outputs < 1 + width:
         c.fail("the body must take and give the carried values", f"{len(carried)} carried", f"{width} taken")
     most = None if limit is None else as_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
-    known = True if condition is None else condition.elements[0] if condition.elements else None
-    found = iterated(c, run, most, None if known is None else bool(known), carried[:width])
+    start = True if condition is None else condition.elements[0] if condition.elements else None
+    go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
+    found = iterated(c, run, most, go_on, carried[:width])
     return (*found.carried, *(stacked(c, one, found.trips, 0) for one in found.scanned))
 
 

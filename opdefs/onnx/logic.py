@@ -10,13 +10,14 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import as_dim, folded, mapped, on_dims
 from shapeinf.algebra import Dim
-from shapeinf.lattice import Element, PartialTensor
+from shapeinf.lattice import Condition, Element, PartialTensor
 from shapeinf.ops import InferenceContext, Operand, Value
 
-Verdict = Callable[[InferenceContext, Dim, Dim], "bool | None"]
+Verdict = bool | Condition | None
+Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
 
 
-def _comparison(concrete: Callable[[Any, Any], Any], verdict: Verdict) -> Callable[..., PartialTensor]:
+def _comparison(concrete: Callable[[Any, Any], Any], verdict: Compare) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
         """Broadcasting; each element is true, false or not decided."""
         operation = on_dims(lambda x, y: verdict(c, x, y))
@@ -25,28 +26,36 @@ def _comparison(concrete: Callable[[Any, Any], Any], verdict: Verdict) -> Callab
     return rule
 
 
-def _less(c: InferenceContext, a: Dim, b: Dim) -> bool | None:
-    at_least = c.prove_le(b, a)
-    return None if at_least is None else not at_least
+def _at_most(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+    """`a <= b`: decided, or kept as a condition."""
+    decided = c.prove_le(a, b)
+    if decided is not None:
+        return decided
+    difference = b - a
+    return difference >= 0 if isinstance(difference, int) else Condition(difference)
 
 
 onnx("Equal", since=7)(_comparison(np.equal, lambda c, a, b: c.prove_eq(a, b)))
-onnx("Less", since=7)(_comparison(np.less, _less))
-onnx("Greater", since=7)(_comparison(np.greater, lambda c, a, b: _less(c, b, a)))
-onnx("LessOrEqual")(_comparison(np.less_equal, lambda c, a, b: c.prove_le(a, b)))
-onnx("GreaterOrEqual")(_comparison(np.greater_equal, lambda c, a, b: c.prove_le(b, a)))
+onnx("Less", since=7)(_comparison(np.less, lambda c, a, b: _at_most(c, a + 1, b)))
+onnx("Greater", since=7)(_comparison(np.greater, lambda c, a, b: _at_most(c, b + 1, a)))
+onnx("LessOrEqual")(_comparison(np.less_equal, _at_most))
+onnx("GreaterOrEqual")(_comparison(np.greater_equal, lambda c, a, b: _at_most(c, b, a)))
 
 
 def _and(a: Element, b: Element) -> Element:
-    return False if a is False or b is False else True if a is True and b is True else None
+    if a is True or b is True:
+        return b if a is True else a
+    return False if a is False or b is False else None
 
 
 def _or(a: Element, b: Element) -> Element:
-    return True if a is True or b is True else False if a is False and b is False else None
+    if a is False or b is False:
+        return b if a is False else a
+    return True if a is True or b is True else None
 
 
 def _xor(a: Element, b: Element) -> Element:
-    return None if a is None or b is None else a != b
+    return a != b if isinstance(a, bool) and isinstance(b, bool) else None
 
 
 def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
@@ -65,7 +74,14 @@ onnx("Xor", since=7)(_connective(_xor))
 @onnx("Not")
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element."""
-    return mapped("bool", x.shape, lambda e: None if e is None else not e, x)
+    return mapped("bool", x.shape, _not, x)
+
+
+def _not(a: Element) -> Element:
+    if isinstance(a, Condition):
+        opposite = -a.expression - 1
+        return opposite if isinstance(opposite, int) else Condition(opposite)
+    return not a if isinstance(a, bool) else None
 
 
 @onnx("Where")
@@ -73,7 +89,7 @@ def where(c: InferenceContext, condition: Operand, x: Operand, y: Operand) -> Pa
     """Broadcasting of all three; elements are chosen where the condition is decided or both choices agree."""
 
     def choose(decided: Element, a: Element, b: Element) -> Element:
-        if decided is not None:
+        if isinstance(decided, bool):
             return a if decided else b
         left, right = as_dim(a), as_dim(b)
         same = left is not None and right is not None and c.prove_eq(left, right) is True

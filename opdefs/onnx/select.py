@@ -62,8 +62,9 @@ def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | Non
 
 def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
     """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
-    if condition.elements is not None and None not in condition.elements:
-        return sum(bool(e) for e in condition.elements)
+    decided = condition.array()
+    if decided is not None:
+        return int(decided.sum())
     choices = condition.shape[0] if condition.shape.rank == 1 else None
     highs = [c.interval(d).hi for d in (size, choices) if d is not None]
     return c.fresh("count", 0, min((h for h in highs if h is not None), default=None))

@@ -11,12 +11,18 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, maximum
-from shapeinf.lattice import SCALAR, Element, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.algebra import Dim, Dimension, maximum, minimum, substitute
+from shapeinf.lattice import SCALAR, Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
 MAX_ROUNDS = 64
+
+ENDLESS = 2**31 - 1
+"""A limit that stands for none: exporters of `while` write the largest int32 or int64."""
+
+Start = bool | Condition | None
+"""The condition before the first trip: decided, kept as a condition, or not known."""
 
 Types = list[Type | None]
 Run = Callable[[Types, Types], list[Type]]
@@ -32,24 +38,24 @@ class Iterated:
     scanned: list[Type]
 
 
-def iterated(
-    c: InferenceContext, body: Body, limit: Dim | None, go_on: bool | None, carried: Sequence[Type]
-) -> Iterated:
+def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, carried: Sequence[Type]) -> Iterated:
     """A loop of at most `limit` trips that runs while the body's first output is true.
 
     Body inputs are the iteration number, the condition and the carried values. `go_on` is the condition before the
     first trip.
     """
     width = len(carried)
+    if isinstance(limit, int) and limit >= ENDLESS:
+        limit = None
     if go_on is False or limit == 0:
         return Iterated(0, list(carried), _never(c, body, width))
     high = None if limit is None else c.interval(limit).hi
     number = c.fresh("iteration", 0, None if high is None else max(0, high - 1))
     grown = _by_induction(c, body, number, carried)
-    if grown is not None and limit is not None:
+    if grown is not None:
         after, outputs = grown
-        trips = limit if c.prove_le(0, limit) is True else maximum(limit, 0)
-        if go_on is True and _is_true(outputs[0]):
+        trips = _trips(c, limit, go_on, outputs[0], number)
+        if trips is not None:
             final = [after(trips, i) for i in range(width)]
             return Iterated(trips, final, outputs[1 + width :])
     if isinstance(limit, int) and limit <= MAX_UNROLLED and go_on is True:
@@ -57,6 +63,34 @@ def iterated(
         if unrolled is not None:
             return unrolled
     return _fixpoint(c, body, number, limit, go_on, carried)
+
+
+def _trips(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
+    """How often the body runs, None when that is not known; `after` is the condition at the end of trip `number`."""
+    again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
+    if again is True and go_on is True and limit is not None:
+        return at_least_zero(c, limit)
+    if again is False and go_on is True:
+        return 1
+    if not isinstance(again, Condition) or go_on is None:
+        return None
+    first = substitute(again.expression, {number: 0})
+    step = first - substitute(again.expression, {number: 1})
+    if not isinstance(step, int) or step < 1 or first - number * step != again.expression:
+        return None
+    if isinstance(go_on, Condition):  # the condition before the first trip must be that after a trip before it
+        if go_on.expression != first + step:
+            return None
+        count = at_least_zero(c, (first + step) // step + 1)
+    else:
+        rest = first // step + 1
+        count = at_least_zero(c, rest) + 1
+    return count if limit is None else minimum(count, at_least_zero(c, limit))
+
+
+def at_least_zero(c: InferenceContext, d: Dim) -> Dim:
+    """The larger of a dim and 0."""
+    return d if c.prove_le(0, d) is True else maximum(d, 0)
 
 
 def _never(c: InferenceContext, body: Body, width: int) -> list[Type]:
@@ -117,7 +151,7 @@ def _tensor_growth(old: TensorType, new: TensorType) -> Growth | None:
         if contents is None or old.elements is None:
             return PartialTensor(old.dtype, shape, None)
         pairs = zip(old.elements, contents, strict=True)
-        elements = (e if g == 0 else e + g * trips for e, g in pairs)  # type: ignore[operator]
+        elements = (e if g == 0 else e + g * trips for e, g in pairs)  # type: ignore[operator,arg-type]
         return PartialTensor(old.dtype, shape, elements)
 
     return grown
@@ -174,7 +208,7 @@ def _either(a: Type, b: Type) -> Type:
 
 
 def _fixpoint(
-    c: InferenceContext, body: Body, number: Dimension, limit: Dim | None, go_on: bool | None, carried: Sequence[Type]
+    c: InferenceContext, body: Body, number: Dimension, limit: Dim | None, go_on: Start, carried: Sequence[Type]
 ) -> Iterated:
     """Relax the carried values until one more trip changes nothing; sound for any number of trips."""
     width = len(carried)

@@ -112,7 +112,7 @@ def canonical(facts: ShapeFacts, found: Type) -> Type:
     shape = facts.canon_shape(found.shape)
     elements = found.elements
     if elements is not None and facts.solved:
-        new = tuple(e if e is None or isinstance(e, (int, float, str, complex)) else facts.canon(e) for e in elements)
+        new = tuple(facts.canon(e) if isinstance(e, Dimension) else e for e in elements)
         return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
     return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)
 

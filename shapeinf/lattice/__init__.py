@@ -6,6 +6,7 @@ from shapeinf.lattice.shape_facts import ShapeFacts
 from shapeinf.lattice.type_joins import merge_type, relax_type
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
+    Condition,
     Element,
     MapType,
     OptionalType,
@@ -19,6 +20,7 @@ from shapeinf.lattice.types import (
 __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
+    "Condition",
     "Element",
     "MapType",
     "OptionalType",

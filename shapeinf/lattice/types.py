@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import attrs
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,19 @@ import numpy.typing as npt
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice.shape import Shape
 
-Element = int | float | bool | str | complex | Dimension | None
+
+@attrs.frozen
+class Condition:
+    """A bool that is not decided: `expression >= 0`."""
+
+    expression: Dimension
+
+    def __str__(self) -> str:
+        """`B - 1 >= 0`."""
+        return f"{self.expression} >= 0"
+
+
+Element = int | float | bool | str | complex | Dimension | Condition | None
 """One element of a PartialTensor: concrete, symbolic, or None when not known."""
 
 MAX_ELEMENTS = 4096
@@ -88,7 +101,7 @@ class PartialTensor(TensorType):
 
     def array(self) -> npt.NDArray[Any] | None:
         """A numpy array when every element is concrete, else None."""
-        if self._elements is None or any(e is None or isinstance(e, Dimension) for e in self._elements):
+        if self._elements is None or any(e is None or isinstance(e, (Dimension, Condition)) for e in self._elements):
             return None
         dims = [d for d in self.shape if isinstance(d, int)]
         return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
