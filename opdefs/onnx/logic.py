@@ -9,7 +9,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import as_dim, folded, mapped, on_dims
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Condition, Element, PartialTensor
 from shapeinf.ops import InferenceContext, Operand, Value
 
@@ -31,8 +31,7 @@ def _at_most(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     decided = c.prove_le(a, b)
     if decided is not None:
         return decided
-    difference = b - a
-    return difference >= 0 if isinstance(difference, int) else Condition(difference)
+    return _at_least_zero(b - a)
 
 
 onnx("Equal", since=7)(_comparison(np.equal, lambda c, a, b: c.prove_eq(a, b)))
@@ -42,15 +41,23 @@ onnx("LessOrEqual")(_comparison(np.less_equal, _at_most))
 onnx("GreaterOrEqual")(_comparison(np.greater_equal, lambda c, a, b: _at_most(c, b, a)))
 
 
+def _at_least_zero(expression: Dim) -> bool | Condition:
+    return expression >= 0 if isinstance(expression, int) else Condition(expression)
+
+
 def _and(a: Element, b: Element) -> Element:
     if a is True or b is True:
         return b if a is True else a
+    if isinstance(a, Condition) and isinstance(b, Condition):
+        return _at_least_zero(minimum(a.expression, b.expression))
     return False if a is False or b is False else None
 
 
 def _or(a: Element, b: Element) -> Element:
     if a is False or b is False:
         return b if a is False else a
+    if isinstance(a, Condition) and isinstance(b, Condition):
+        return _at_least_zero(maximum(a.expression, b.expression))
     return True if a is True or b is True else None
 
 
@@ -79,8 +86,7 @@ def negation(c: InferenceContext, x: Operand) -> PartialTensor:
 
 def _not(a: Element) -> Element:
     if isinstance(a, Condition):
-        opposite = -a.expression - 1
-        return opposite if isinstance(opposite, int) else Condition(opposite)
+        return _at_least_zero(-a.expression - 1)
     return not a if isinstance(a, bool) else None
 
 

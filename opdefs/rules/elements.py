@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.algebra import Dim, Dimension, maximum
-from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
 Array = npt.NDArray[Any]
@@ -99,7 +99,7 @@ def as_dim(element: Element) -> Dim | None:
     return None
 
 
-def on_dims(operation: Callable[..., Dim | bool | None]) -> Operation:
+def on_dims(operation: Callable[..., Dim | bool | Condition | None]) -> Operation:
     """An operation on dims as one on elements; unknown where an operand is no whole number."""
 
     def lifted(*elements: Element) -> Element:

@@ -125,9 +125,9 @@ class RuleContext:
         Where they cannot be equal the node will fail when it runs; that is a warning, and inference goes on.
         """
         try:
-            if (isinstance(a, Shape) and isinstance(b, Shape)) or (
-                not isinstance(a, Shape) and not isinstance(b, Shape)
-            ):
+            if isinstance(a, Shape) and isinstance(b, Shape):
+                self._merge_shapes(a, b, law)
+            elif isinstance(a, (int, Dimension)) and isinstance(b, (int, Dimension)):
                 self.merge(a, b, law)
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
