@@ -214,6 +214,11 @@ class Scope:
             found = self._names[name] = self._atom(Symbol(name, lo, hi, anonymous))
         return found
 
+    @property
+    def has_maxima(self) -> bool:
+        """Whether any dimension has a maximum in it."""
+        return bool(self._maxes)
+
     def has(self, name: str) -> bool:
         """Whether a symbol of this name was made."""
         return name in self._names

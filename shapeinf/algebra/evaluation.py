@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class _Substitution:
         self.done: dict[Dimension, Dim] = {}
 
     def dim(self, d: Dim) -> Dim:
-        if isinstance(d, int) or not any(s in self.values for s in d.symbols()):
+        if isinstance(d, int) or not self.changes(d):
             return d
         if d not in self.done:
             total: Dim = 0
@@ -45,16 +45,51 @@ class _Substitution:
             self.done[d] = total
         return self.done[d]
 
+    def changes(self, d: Dimension) -> bool:
+        return any(s in self.values for s in d.symbols())
+
+    def maximum(self, args: Sequence[Dim]) -> Dim:
+        return maximum(*args)
+
     def atom(self, scope: Scope, number: int) -> Dim:
         found = scope.atoms[number]
         whole = scope.atom_dim(number)
         if isinstance(found, Symbol):
             return self.values.get(whole, whole)
-        if not any(s in self.values for s in whole.symbols()):
+        if not self.changes(whole):
             return whole
         if isinstance(found, Floor):
             return self.dim(found.numerator) // self.dim(found.denominator)
-        return maximum(*(self.dim(a) for a in found.args))
+        return self.maximum([self.dim(a) for a in found.args])
+
+
+def resolved(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
+    """`d` without the arguments of maxima that never win; `at_least_zero` says what is known of a difference.
+
+    >>> s = Scope()
+    >>> x, y = s.symbol("x"), s.symbol("y")
+    >>> resolved(maximum(x, y) * 2, lambda difference: difference is x - y)
+    2*x
+    """
+    return d if isinstance(d, int) else _Resolution(at_least_zero).dim(d)
+
+
+class _Resolution(_Substitution):
+    """Rebuilds a dimension with fewer arguments to its maxima."""
+
+    def __init__(self, at_least_zero: Callable[[Dim], bool]) -> None:
+        super().__init__({})
+        self.at_least_zero = at_least_zero
+
+    def changes(self, d: Dimension) -> bool:
+        return any(not isinstance(d.scope.atoms[a], Symbol) for monomial, _ in d.terms for a in monomial)
+
+    def maximum(self, args: Sequence[Dim]) -> Dim:
+        kept = list(args)
+        for a in args:
+            if any(b is not a and self.at_least_zero(b - a) for b in kept):
+                kept.remove(a)
+        return maximum(*kept)
 
 
 def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:

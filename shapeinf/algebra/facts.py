@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from math import gcd, inf
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
-from shapeinf.algebra.evaluation import substitute
+from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with, declared
 from shapeinf.algebra.told import Divisibility, Guard, Relation
 from shapeinf.errors import Contradiction, Source
@@ -30,6 +30,8 @@ class Facts:
         self.version = 0
         self.epoch = 0
         """Counts the changes of canonical forms: equalities solved, or everything taken back."""
+        self.narrowed: list[Dimension] = []
+        """The symbols whose bounds have become tighter: then maxima of them may be decided."""
         self.resets = 0
         """Counts how often facts were taken back."""
         self.solved: dict[Dimension, Dim] = {}
@@ -46,12 +48,18 @@ class Facts:
 
     def canon(self, d: Dim) -> Dim:
         """The canonical form of a dim under the equalities known today."""
-        if isinstance(d, int) or not self.solved:
+        if isinstance(d, int) or not (self.solved or (self.narrowed and self.scope.has_maxima)):
             return d
         found = self._canonical.get(d)
         if found is None:
-            found = self._canonical[d] = substitute(d, self.solved)
+            found = substitute(d, self.solved)
+            if self.narrowed and self.scope.has_maxima:
+                found = resolved(found, self._at_least_zero)
+            self._canonical[d] = found
         return found
+
+    def _at_least_zero(self, difference: Dim) -> bool:
+        return bounds_with(difference, self._lookup)[0] >= 0
 
     def bounds(self, d: Dim) -> Bounds:
         """Bounds as numbers, infinities for none (the inside form of `interval`)."""
@@ -200,6 +208,7 @@ class Facts:
         )
 
     def _restore(self, state: tuple[object, ...]) -> None:
+        self.narrowed = [self.scope.atom_dim(atom) for atom in state[2]]  # type: ignore[attr-defined]
         names = ("solved", "sources", "ranges", "relations", "divisibilities", "guards")
         for name, value in zip(names, state, strict=True):
             setattr(self, name, value)
@@ -308,6 +317,9 @@ class Facts:
         if new == (low, high):
             return
         self.ranges[atom] = (new, source)
+        self.narrowed.append(symbol)
+        if self.scope.has_maxima:
+            self.epoch += 1
         self._changed()
         if new[0] == new[1]:
             self._solve(symbol, int(new[0]), source)

@@ -30,6 +30,7 @@ class TypeTable:
         self._new_ones: list[int] = []
         """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
         self._solved = len(facts.solved)
+        self._narrowed = len(facts.narrowed)
         self._resets = facts.resets
 
     def add(self, found: Type) -> int:
@@ -63,8 +64,8 @@ class TypeTable:
         facts = self.facts
         self.epoch = facts.epoch
         grown = facts.resets == self._resets
-        news = set(list(facts.solved)[self._solved :]) if grown else set()
-        self._solved, self._resets = len(facts.solved), facts.resets
+        news = {*list(facts.solved)[self._solved :], *facts.narrowed[self._narrowed :]} if grown else set()
+        self._solved, self._narrowed, self._resets = len(facts.solved), len(facts.narrowed), facts.resets
         old = tuple(self._symbols.items())
         while self._new_ones:
             number = self._new_ones.pop()
@@ -111,7 +112,7 @@ def canonical(facts: ShapeFacts, found: Type) -> Type:
         return _canonical_container(facts, found)
     shape = facts.canon_shape(found.shape)
     elements = found.elements
-    if elements is not None and facts.solved:
+    if elements is not None:
         new = tuple(facts.canon(e) if isinstance(e, Dimension) else e for e in elements)
         return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
     return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)

@@ -34,7 +34,7 @@ class ShapeFacts(Facts):
         """The shape with canonical dims; a learned rank in place of an unknown one."""
         while shape.dims is None and shape in self.shapes:
             shape = self.shapes[shape]
-        if shape.dims is None or not self.solved:
+        if shape.dims is None or not (self.solved or self.narrowed):
             return shape
         dims = tuple(map(self.canon, shape.dims))
         return shape if dims == shape.dims else Shape(dims)
