@@ -24,9 +24,15 @@ def infer_model(model: Any) -> dict[str, Row]:
 
 def _rows(result: Result) -> dict[str, Row]:
     return {
-        name: (info.dtype, None if info.shape.dims is None else [_dim(result, d) for d in info.shape.dims])
+        name: (info.dtype, None if info.shape.dims is None else [_dim_of(result, info, d) for d in info.shape.dims])
         for name, info in result.tensors.items()
     }
+
+
+def _dim_of(result: Result, info: TensorInfo, dim: Dim) -> int | str | tuple[int | None, int | None] | None:
+    """Of a sequence, None for a size that differs between its elements."""
+    varied = info.kind != "tensor" and not isinstance(dim, int) and dim.is_anonymous
+    return None if varied else _dim(result, dim)
 
 
 def _dim(result: Result, dim: Dim) -> int | str | tuple[int | None, int | None] | None:

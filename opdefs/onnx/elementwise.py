@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import folded, in_range, is_float, on_dims, truncated_quotient
+from opdefs.rules.elements import folded, in_range, is_float, known_dims, on_dims, truncated_quotient
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -16,10 +17,10 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 @onnx(
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
-    *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Relu", "Selu"),
+    *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Selu"),
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
     *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization", "PRelu"),
-    *("CumProd", "CumSum", "Trilu", "RMSNormalization"),
+    *("CumProd", "Trilu", "RMSNormalization"),
 )
 def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
     """The shape of the first input."""
@@ -36,6 +37,20 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
         if c.version >= 13 or at != len(x.dims):  # before opset 13 all axes may be in front of the axis
             c.axis(at, len(x.dims))
     return x
+
+
+@onnx("CumSum")
+def cumulative_sum(
+    c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
+) -> PartialTensor:
+    """The shape of the input; contents of vectors."""
+    elements = known_dims(x)
+    if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
+        return PartialTensor(x.dtype, x.shape, None)
+    ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
+    sums = list(accumulate(ordered))
+    sums = [s - e if exclusive else s for s, e in zip(sums, ordered, strict=True)]
+    return PartialTensor(x.dtype, x.shape, [in_range(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
 
 
 @onnx("Identity")
@@ -67,6 +82,7 @@ def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 
 onnx("Abs")(_absolute)
 onnx("Neg")(_unary(np.negative, lambda d: -d))
+onnx("Relu")(_unary(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
 onnx("Floor")(_unary(np.floor, lambda d: d))
 onnx("Ceil")(_unary(np.ceil, lambda d: d))
 onnx("Round")(_unary(np.rint, lambda d: d))
@@ -182,7 +198,18 @@ onnx("Max", since=8)(_extreme("Max"))
 onnx("Min", since=8)(_extreme("Min"))
 
 
-@onnx("Sum", "Mean", since=8)
+@onnx("Sum", since=8)
+def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
+    """Broadcasting of any number of inputs; contents where all are known."""
+
+    def added(*dims: Dim) -> Dim:
+        return sum(dims)
+
+    shape = c.broadcast(*(x.shape for x in xs))
+    return folded(None, shape, lambda *arrays: _reduced(np.add, arrays), _checked(xs[0].dtype, on_dims(added)), *xs)
+
+
+@onnx("Mean", since=8)
 @onnx("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
 def broadcasting(c: InferenceContext, *xs: Shape) -> Shape:
     """Numpy broadcasting of any number of inputs."""

@@ -1,7 +1,8 @@
 """Floor division in canonical form.
 
 Rewrites (floor semantics need no condition on signs; Python, ONNX): multiples of the divisor leave the floor; the
-common factor cancels; `floor((floor(x/d) + y)/q)` is `floor((x + d*y)/(d*q))` for every integer y.
+common factor cancels; `floor((floor(x/d) + y)/q)` is `floor((x + d*y)/(d*q))` for every integer y, and the other way
+round where `floor(x/d)` is a part of y.
 """
 
 from __future__ import annotations
@@ -57,12 +58,31 @@ def _proper(scope: Scope, r: Dim, q: int) -> Dim:
     if common > 1:
         reduced = scope.make({m: c // common for m, c in r.terms})
         return floordiv(scope, reduced, q // common)
+    folded = _folded(scope, r, q)
+    if folded is not None:
+        return folded
     nested = _nested_floor(scope, r)
     if nested is not None:
         atom, rest = nested
         assert isinstance(atom.denominator, int)
         return floordiv(scope, atom.numerator + rest * atom.denominator, q * atom.denominator)
     return _atom(scope, r, q)
+
+
+def _folded(scope: Scope, r: Dimension, q: int) -> Dim | None:
+    """`floor((n + d*m)/(d*k))` as `floor((floor(n/d) + m)/k)` where `floor(n/d)` is in `m` already; None otherwise."""
+    for monomial, coefficient in r.terms:
+        atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
+        if not isinstance(atom, Floor) or not isinstance(atom.denominator, int):
+            continue
+        d = atom.denominator
+        if coefficient % d or q % d:
+            continue
+        rest = r - atom.numerator
+        if all(c % d == 0 for _, c in terms_of(scope, rest)):
+            inner = scope.make({m: c // d for m, c in terms_of(scope, rest)})
+            return floordiv(scope, scope.atom_dim(monomial[0]) + inner, q // d)
+    return None
 
 
 def _nested_floor(scope: Scope, r: Dimension) -> tuple[Floor, Dim] | None:
