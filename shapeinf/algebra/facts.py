@@ -14,7 +14,7 @@ from math import gcd, inf
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
 from shapeinf.algebra.evaluation import resolved, substitute
-from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with, declared
+from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
 from shapeinf.algebra.told import Divisibility, Guard, Relation
 from shapeinf.errors import Contradiction, Source
 
@@ -43,6 +43,7 @@ class Facts:
         self._guarded: set[tuple[str, str, tuple[Dim, ...]]] = set()
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
+        self._known = Known(self._lookup)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -59,7 +60,7 @@ class Facts:
         return found
 
     def _at_least_zero(self, difference: Dim) -> bool:
-        return bounds_with(difference, self._lookup)[0] >= 0
+        return bounds_with(difference, self._known)[0] >= 0
 
     def bounds(self, d: Dim) -> Bounds:
         """Bounds as numbers, infinities for none (the inside form of `interval`)."""
@@ -67,7 +68,7 @@ class Facts:
             return d, d
         found = self._bounds.get(d)
         if found is None:
-            found = self._bounds[d] = bounds_with(self.canon(d), self._lookup)
+            found = self._bounds[d] = bounds_with(self.canon(d), self._known)
         return found
 
     def interval(self, d: Dim) -> Interval:
@@ -187,6 +188,7 @@ class Facts:
         self.version += 1
         self._canonical.clear()
         self._bounds.clear()
+        self._known.atoms.clear()
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:

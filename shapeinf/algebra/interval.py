@@ -13,9 +13,16 @@ import attrs
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
 
 Bounds = tuple[float, float]
-Lookup = Callable[[int, Symbol], Bounds]
 
 _MAX_SPLITS = 6
+
+
+@attrs.frozen
+class Known:
+    """Where the bounds of symbols come from, and those of other atoms worked out from them so far."""
+
+    symbol: Callable[[int, Symbol], Bounds]
+    atoms: dict[int, Bounds] = attrs.Factory(dict)
 
 
 @attrs.frozen
@@ -68,42 +75,49 @@ def bounds_of(d: Dim) -> Bounds:
     if isinstance(d, int):
         return d, d
     if d.bounds is None:
-        d.bounds = bounds_with(d, declared)
+        d.bounds = bounds_with(d, Known(declared, d.scope.declared_bounds))
     return d.bounds
 
 
-def bounds_with(d: Dim, lookup: Lookup, splits: int = _MAX_SPLITS) -> Bounds:
-    """Bounds of a dim when `lookup` gives the bounds of each symbol."""
+def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS) -> Bounds:
+    """Bounds of a dim under what is known of its symbols."""
     if isinstance(d, int):
         return d, d
     scope = d.scope
-    result = _plain(d, lookup)
-    if len(d.terms) > 1 and splits > 0:
-        result = _meet(result, _factored(d, lookup, splits))
+    result = _plain(d, known)
+    if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
+        result = _meet(result, _factored(d, known, splits))
         for monomial, coefficient in d.terms:
             atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
             if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-                return _meet(result, _through_floor(d, monomial, coefficient, atom, lookup, splits - 1))
+                return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1))
             if isinstance(atom, Maximum):
-                return _meet(result, _through_max(d, monomial, coefficient, atom, lookup, splits - 1))
+                return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1))
     return result
+
+
+def _is_linear(d: Dimension) -> bool:
+    """A sum of multiples of symbols: plain intervals lose nothing."""
+    atoms = d.scope.atoms
+    return all(not m or (len(m) == 1 and isinstance(atoms[m[0]], Symbol)) for m, _ in d.terms)
 
 
 def _meet(a: Bounds, b: Bounds) -> Bounds:
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def _plain(d: Dimension, lookup: Lookup) -> Bounds:
+def _plain(d: Dimension, known: Known) -> Bounds:
     lo: float = 0
     hi: float = 0
     for monomial, coefficient in d.terms:
-        low, high = _monomial_bounds(d.scope, monomial, lookup)
-        low, high = _times((coefficient, coefficient), (low, high))
-        lo, hi = lo + low, hi + high
+        low, high = _monomial_bounds(d.scope, monomial, known)
+        if coefficient < 0:
+            low, high = high, low
+        lo, hi = lo + coefficient * low if low else lo, hi + coefficient * high if high else hi
     return lo, hi
 
 
-def _factored(d: Dimension, lookup: Lookup, splits: int) -> Bounds:
+def _factored(d: Dimension, known: Known, splits: int) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
     common = set(d.terms[0][0])
     for monomial, _ in d.terms[1:]:
@@ -116,11 +130,13 @@ def _factored(d: Dimension, lookup: Lookup, splits: int) -> Bounds:
         left = list(monomial)
         left.remove(atom)
         rest[tuple(left)] = coefficient
-    factor = _atom_bounds(d.scope, atom, lookup)
-    return _times(factor, bounds_with(d.scope.make(rest), lookup, splits - 1))
+    factor = _atom_bounds(d.scope, atom, known)
+    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1))
 
 
-def _monomial_bounds(scope: Scope, monomial: Monomial, lookup: Lookup) -> Bounds:
+def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
+    if len(monomial) == 1:
+        return _atom_bounds(scope, monomial[0], known)
     result: Bounds = (1, 1)
     previous = -1
     for atom in monomial:
@@ -128,7 +144,7 @@ def _monomial_bounds(scope: Scope, monomial: Monomial, lookup: Lookup) -> Bounds
             continue
         previous = atom
         power = monomial.count(atom)
-        low, high = _atom_bounds(scope, atom, lookup)
+        low, high = _atom_bounds(scope, atom, known)
         factor = (low, high)
         for _ in range(power - 1):
             factor = _times(factor, (low, high))
@@ -138,30 +154,35 @@ def _monomial_bounds(scope: Scope, monomial: Monomial, lookup: Lookup) -> Bounds
     return result
 
 
-def _atom_bounds(scope: Scope, atom: int, lookup: Lookup) -> Bounds:
-    found = scope.atoms[atom]
-    if isinstance(found, Symbol):
-        return lookup(atom, found)
-    if isinstance(found, Floor):
-        return quotient_bounds(bounds_with(found.numerator, lookup), bounds_with(found.denominator, lookup))
-    pairs = [bounds_with(a, lookup) for a in found.args]
-    return max(p[0] for p in pairs), max(p[1] for p in pairs)
+def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
+    result = known.atoms.get(atom)
+    if result is None:
+        found = scope.atoms[atom]
+        if isinstance(found, Symbol):
+            result = known.symbol(atom, found)
+        elif isinstance(found, Floor):
+            result = quotient_bounds(bounds_with(found.numerator, known), bounds_with(found.denominator, known))
+        else:
+            pairs = [bounds_with(a, known) for a in found.args]
+            result = max(p[0] for p in pairs), max(p[1] for p in pairs)
+        known.atoms[atom] = result
+    return result
 
 
-def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, lookup: Lookup, splits: int) -> Bounds:
+def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
-    low, high = bounds_with(rest * q + atom.numerator * c, lookup, splits)
+    low, high = bounds_with(rest * q + atom.numerator * c, known, splits)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, lookup: Lookup, splits: int) -> Bounds:
+def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
-    pairs = [bounds_with(rest + a * c, lookup, splits) for a in atom.args]
+    pairs = [bounds_with(rest + a * c, known, splits) for a in atom.args]
     pick = max if c > 0 else min
     return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
 
