@@ -282,7 +282,9 @@ class Scope:
 
     def add(self, a: Dimension, b: Dim) -> Dim:
         """`a + b`, not yet in the table."""
-        if not isinstance(b, (int, Dimension)):
+        if isinstance(b, int):
+            return self._add_int(a, int(b))
+        if not isinstance(b, Dimension):
             return NotImplemented
         total = dict(a.terms)
         for monomial, coefficient in terms_of(self, b):
@@ -291,9 +293,31 @@ class Scope:
         remember(a, "sums", b, result)
         return result
 
+    def _add_int(self, a: Dimension, b: int) -> Dim:
+        """Only the constant changes, which is the first term."""
+        first, constant = a.terms[0]
+        rest = a.terms if first else a.terms[1:]
+        total = b if first else constant + b
+        if not -MAX_COEFFICIENT < total < MAX_COEFFICIENT or len(rest) >= MAX_TERMS:
+            return self._too_large("sum", a, b)
+        result = self._intern((((), total), *rest) if total else rest)
+        remember(a, "sums", b, result)
+        return result
+
+    def _multiply_int(self, a: Dimension, b: int) -> Dim:
+        """Only the coefficients change."""
+        terms = tuple([(m, c * b) for m, c in a.terms])
+        if not all(-MAX_COEFFICIENT < c < MAX_COEFFICIENT for _, c in terms):
+            return self._too_large("product", a, b)
+        result: Dim = self._intern(terms) if b else 0
+        remember(a, "products", b, result)
+        return result
+
     def multiply(self, a: Dimension, b: Dim) -> Dim:
         """`a * b`, not yet in the table."""
-        if not isinstance(b, (int, Dimension)):
+        if isinstance(b, int):
+            return self._multiply_int(a, int(b))
+        if not isinstance(b, Dimension):
             return NotImplemented
         total: dict[Monomial, int] = {}
         right = terms_of(self, b)
