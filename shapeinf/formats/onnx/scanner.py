@@ -40,7 +40,7 @@ def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
     """
     try:
         return _Scanner(buffer, folder).model(where)
-    except (DamagedError, DecodeError, struct.error, RecursionError) as error:
+    except (DamagedError, DecodeError, IndexError, struct.error, RecursionError) as error:
         cause = f"is not a whole ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
 
@@ -138,6 +138,8 @@ class _Scanner:
                 size, pos = varint(buffer, pos - 1)
             data = buffer[pos : pos + size]
             pos += size
+            if pos > end:
+                raise DamagedError("a node ends after its graph")
             inputs: list[str] = []
             outputs: list[str] = []
             name = ""
