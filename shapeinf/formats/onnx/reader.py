@@ -9,7 +9,7 @@ from typing import Any
 
 import onnx
 
-from shapeinf.errors import LimitError, ModelError
+from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
@@ -24,7 +24,12 @@ _SHAPE_DTYPES = frozenset({"int64", "int32", "bool", "string"})
 
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
-    """The graph of a whole model; small external tensors are read from `folder`."""
+    """The graph of a whole model; small external tensors are read from `folder`.
+
+    Raises UnknownFormatError for a model without a graph.
+    """
+    if not model.HasField("graph"):
+        raise UnknownFormatError("the model has no graph")
     opsets = {domain_of(entry.domain): entry.version for entry in model.opset_import}
     graph = read_graph(model.graph, opsets, 0, folder)
     for function in model.functions:
