@@ -227,5 +227,10 @@ def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:
     found: list[int | str | None] = []
     for dim in dims:
         which = dim.WhichOneof("value")
-        found.append(dim.dim_value if which == "dim_value" else dim.dim_param or None if which else None)
+        found.append(dim.dim_value if which == "dim_value" else _text(dim.dim_param) or None if which else None)
     return tuple(found)
+
+
+def _text(name: str | bytes) -> str:
+    """A string of a protobuf object; one that is no UTF-8 comes as bytes."""
+    return name if isinstance(name, str) else name.decode("utf-8", "replace")
