@@ -174,6 +174,19 @@ def test_fields_in_another_order_are_read_the_same():
     assert str(infer_shapes(data).tensors["y"]) == "float32[2, 3]"
 
 
+def test_a_node_in_an_odd_order_does_not_change_how_others_are_read():
+    """Equal ends of nodes are decoded once, in all files: an attribute before the operator is not part of the end."""
+    x = tensor_value("x", ["A", "B", "C"])
+    plain = model_of([helper.make_node("Transpose", ["x"], ["y"])], [x], [tensor_value("y", None)]).SerializeToString()
+    head, perm = field(1, b"x") + field(2, b"y"), helper.make_attribute("perm", [0, 2, 1]).SerializeToString()
+    opset = field(8, helper.make_opsetid("", 21).SerializeToString())
+    for early, shape in ((field(5, perm), "[A, C, B]"), (field(7, b"") + field(5, perm), "[A, C, B]")):
+        node = field(1, head + early + field(4, b"Transpose"))
+        odd = field(7, node + field(11, x.SerializeToString())) + opset
+        assert str(infer_shapes(odd).tensors["y"].shape) == shape
+        assert str(infer_shapes(plain).tensors["y"].shape) == "[C, B, A]"
+
+
 # -- the contents of constants
 
 TYPED = [

@@ -184,7 +184,10 @@ class _Scanner:
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind == BYTES and number in strings:
                 strings[number].append(self.names[data[start:end]])
-                tail = before if number == 4 else tail if number > 4 else len(data)
+                if number == 4:  # what came before the operator is not in its tail, so the tail must not stand for it
+                    tail = len(data) if attributes or strings[7] or strings[8] else before
+                elif number < 4:
+                    tail = len(data)
             elif kind == BYTES and number == 5:
                 attributes.append(data[start:end])
             before = end
