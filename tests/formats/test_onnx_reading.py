@@ -290,6 +290,24 @@ def test_small_external_data_are_read_when_a_rule_wants_them(tmp_path):
     assert str(infer_shapes(path).tensors["y"]) == "float32[batch, 2, 4]"
 
 
+@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("doc", [False, True])
+def test_a_file_knows_that_it_has_external_data(tmp_path, size, doc):
+    """Also when only a large weight has, whose data nobody wants; exporters write an empty doc string before it."""
+    weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size])
+    weight.raw_data = b""
+    set_external_data(weight, "data.bin", 0, 4 * size)
+    weight.ClearField("raw_data")
+    if doc:
+        weight.doc_string = ""
+    model = model_of([], initializers=[weight])
+    assert agreed(model).external
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(ModelError, match="save into the same folder"):
+        infer_shapes(tmp_path / "m.onnx").save(tmp_path / "elsewhere" / "m.onnx")
+
+
 def test_external_data_that_no_rule_wants_are_never_opened(tmp_path, monkeypatch):
     path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
     (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
