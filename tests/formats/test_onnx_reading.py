@@ -505,6 +505,17 @@ def test_a_domain_without_an_opset_is_an_error():
             read(form)
 
 
+def test_values_without_a_name():
+    node = helper.make_node("Relu", ["x"], ["y"])
+    initializer = numpy_helper.from_array(np.ones(2), "")
+    graph = agreed(model_of([node], [tensor_value("x", [1])], [tensor_value("y", None)], [initializer]))
+    assert str(infer_shapes(graph).tensors["y"].shape) == "[1]"
+    model = model_of([node], [tensor_value("x", [1]), tensor_value("", [1])])
+    for form in (model, model.SerializeToString()):
+        with pytest.raises(ModelError, match="has no name"):
+            read(form)
+
+
 def test_an_initializer_of_another_shape_than_its_input_is_an_error():
     initializer = numpy_helper.from_array(np.zeros((2, 3), "float32"), "x")
     for shape, wrong in (([2, 4], True), ([2], True), (["n", 3], False), (None, False)):

@@ -74,7 +74,13 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
 
 
 def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) -> Graph:
-    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow."""
+    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow.
+
+    An initializer without a name is one that nobody can read; an input without one is an error.
+    """
+    graph.constants.pop("", None)
+    if "" in graph.inputs:
+        raise ModelError("an input of the graph has no name", node=graph.name)
     table = graph.declared
     for name, one in declared:
         if one is not None:
