@@ -54,7 +54,8 @@ def _in_context(
     version = schema.context_dependent_function_opset_versions[-1]
     data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), types)
     body = read_function(onnx.FunctionProto.FromString(data))[1]
-    return _with_defaults(attrs.evolve(body), schema, attributes) if body.nodes else None
+    made = attrs.evolve(body, outputs=body.outputs[:outputs])  # a definition lists outputs that it was not asked for
+    return _with_defaults(made, schema, attributes) if body.nodes else None
 
 
 def _attribute(name: str, value: object) -> onnx.AttributeProto | None:

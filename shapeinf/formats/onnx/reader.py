@@ -9,7 +9,7 @@ from typing import Any
 
 import onnx
 
-from shapeinf.errors import LimitError, ModelError
+from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
@@ -24,7 +24,12 @@ _SHAPE_DTYPES = frozenset({"int64", "int32", "bool", "string"})
 
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
-    """The graph of a whole model; small external tensors are read from `folder`."""
+    """The graph of a whole model; small external tensors are read from `folder`.
+
+    Raises UnknownFormatError for a model without a graph.
+    """
+    if not model.HasField("graph"):
+        raise UnknownFormatError("the model has no graph")
     opsets = {domain_of(entry.domain): entry.version for entry in model.opset_import}
     graph = read_graph(model.graph, opsets, 0, folder)
     for function in model.functions:
@@ -69,7 +74,13 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
 
 
 def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) -> Graph:
-    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow."""
+    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow.
+
+    An initializer without a name is one that nobody can read; an input without one is an error.
+    """
+    graph.constants.pop("", None)
+    if "" in graph.inputs:
+        raise ModelError("an input of the graph has no name", node=graph.name)
     table = graph.declared
     for name, one in declared:
         if one is not None:
@@ -222,5 +233,10 @@ def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:
     found: list[int | str | None] = []
     for dim in dims:
         which = dim.WhichOneof("value")
-        found.append(dim.dim_value if which == "dim_value" else dim.dim_param or None if which else None)
+        found.append(dim.dim_value if which == "dim_value" else _text(dim.dim_param) or None if which else None)
     return tuple(found)
+
+
+def _text(name: str | bytes) -> str:
+    """A string of a protobuf object; one that is no UTF-8 comes as bytes."""
+    return name if isinstance(name, str) else name.decode("utf-8", "replace")

@@ -40,7 +40,7 @@ def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
     """
     try:
         return _Scanner(buffer, folder).model(where)
-    except (DamagedError, DecodeError, struct.error, RecursionError) as error:
+    except (DamagedError, DecodeError, IndexError, struct.error, RecursionError) as error:
         cause = f"is not a whole ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
 
@@ -138,6 +138,8 @@ class _Scanner:
                 size, pos = varint(buffer, pos - 1)
             data = buffer[pos : pos + size]
             pos += size
+            if pos > end:
+                raise DamagedError("a node ends after its graph")
             inputs: list[str] = []
             outputs: list[str] = []
             name = ""
@@ -182,7 +184,10 @@ class _Scanner:
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind == BYTES and number in strings:
                 strings[number].append(self.names[data[start:end]])
-                tail = before if number == 4 else tail if number > 4 else len(data)
+                if number == 4:  # what came before the operator is not in its tail, so the tail must not stand for it
+                    tail = len(data) if attributes or strings[7] or strings[8] else before
+                elif number < 4:
+                    tail = len(data)
             elif kind == BYTES and number == 5:
                 attributes.append(data[start:end])
             before = end

@@ -45,8 +45,9 @@ class TensorScanner:
 
     def initializer(self, buffer: Buffer, start: int, end: int) -> Scanned:
         """A TensorProto with a name."""
-        name, tensor, external = self._header(buffer[start : min(end, start + _HEAD)])
-        self.external |= external
+        name, tensor, payload = self._header(buffer[start : min(end, start + _HEAD)])
+        if tensor is not None and not payload:
+            self.external |= any(f[0] == 14 and f[2] == onnx.TensorProto.EXTERNAL for f in fields(buffer, start, end))
         if tensor is not None and not wants_contents(tensor.dtype, [d for d in tensor.shape if isinstance(d, int)]):
             return tensor, None, name
         if end - start <= _SMALL:
@@ -54,7 +55,7 @@ class TensorScanner:
         return self.tensor(buffer, start, end)
 
     def _header(self, head: bytes) -> tuple[str, PartialTensor | None, bool]:
-        """Name, dtype and shape of a TensorProto with its fields in the usual order, and whether its data are external.
+        """Name, dtype and shape of a TensorProto with its fields in the usual order, and whether its data follow.
 
         No tensor where these do not fit into the head.
         """
@@ -79,12 +80,12 @@ class TensorScanner:
         if pos + value >= len(head) or any(d >> 63 for d in dims):
             return "", None, False
         name = head[pos : pos + value].decode("utf-8", "replace")
-        external = head[pos + value] in (0x6A, 0x70)
+        payload = head[pos + value] == 0x4A and head[pos + value + 1 : pos + value + 2] != b"\0"
         key = (number_of_type, *dims)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = PartialTensor(DTYPE_NAMES.get(number_of_type), Shape(dims), None)
-        return name, found, external
+        return name, found, payload
 
     def tensor(self, buffer: Buffer, pos: int, end: int) -> Scanned:
         """A TensorProto without its payload if that is large; for one in another file, how to read it; its name."""

@@ -53,17 +53,15 @@ def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, 
             if size > 127:
                 size, pos = varint(buffer, pos - 1)
             start, pos = pos, pos + size
-            yield tag >> 3, kind, start, pos
         elif kind == VARINT:
-            value, pos = varint(buffer, pos)
-            yield tag >> 3, kind, value, pos
+            start, pos = varint(buffer, pos)
         elif kind in (FIXED64, FIXED32):
             start, pos = pos, pos + (8 if kind == FIXED64 else 4)
-            yield tag >> 3, kind, start, pos
         else:
             raise DamagedError(f"it has a field of the unknown kind {kind}")
         if pos > end:
             raise DamagedError("a field ends after its message")
+        yield tag >> 3, kind, start, pos
 
 
 def packed_varints(data: bytes) -> list[int]:

@@ -24,6 +24,9 @@ from shapeinf.graph import Graph
 Piece = bytes | tuple[int, int]
 """New bytes, or a range of the original."""
 
+MAX_TEXT = (1 << 31) - 1
+"""Text forms are written by protobuf, which takes no more bytes than this."""
+
 
 def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
@@ -62,7 +65,9 @@ def _check_folder(source: str, path: str | os.PathLike[str]) -> None:
 def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
     pieces = list(_model(buffer, graph, annotation))
     if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
-        whole = onnx.ModelProto.FromString(b"".join(_bytes_of(buffer, pieces)))
+        if _size(pieces) > MAX_TEXT:
+            raise ModelError("the model is too large for a text form: save it as .onnx", node=os.fspath(path))
+        whole = onnx.ModelProto.FromString(b"".join(map(bytes, _bytes_of(buffer, pieces))))
         onnx.save_model(whole, os.fspath(path), format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
     temporary = f"{os.fspath(path)}.part"

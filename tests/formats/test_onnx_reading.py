@@ -1,0 +1,532 @@
+"""ONNX in: both readers agree, data are read only where they are wanted, damaged files are errors of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import warnings
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
+
+from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
+from shapeinf.formats.onnx import read
+from shapeinf.formats.onnx.reader import read_model
+from shapeinf.formats.onnx.wire import encoded_varint
+from shapeinf.lattice import PartialTensor
+from tests.conformance.conftest import PROJECT, ROOT
+from tests.formats.graphs import record
+
+EXAMPLES = sorted((PROJECT / "examples").glob("*.onnx"))
+CORPUS = sorted((ROOT / "models").glob("*/*.onnx"))
+if not CORPUS:
+    warnings.warn("the corpus of models is not there, its tests are skipped: set SHAPEINF_CONFORMANCE", stacklevel=1)
+
+
+def tensor_value(name, shape, dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model_of(nodes, inputs=(), outputs=(), initializers=(), **options):
+    graph = helper.make_graph(list(nodes), "g", list(inputs), list(outputs), list(initializers), **options)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+
+
+def field(number, data):
+    """A protobuf field that holds bytes."""
+    return encoded_varint(number << 3 | 2) + encoded_varint(len(data)) + data
+
+
+def agreed(model):
+    """The graph of a model, which both readers must give."""
+    scanned, objects = read(model.SerializeToString()), read(model)
+    assert record(scanned) == record(objects)
+    return scanned
+
+
+# -- both readers give the same graph
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_both_readers_agree_on_the_examples(path):
+    agreed(onnx.load(path))
+
+
+@pytest.mark.skipif(not CORPUS, reason="set SHAPEINF_CONFORMANCE to the folder that holds models/")
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_both_readers_agree_on_the_corpus(path):
+    model = onnx.load_model(path, load_external_data=False)
+    from_file = read(path)
+    assert record(from_file) == record(read_model(model, str(path.parent)))
+    assert from_file.source == str(path)
+
+
+@pytest.mark.parametrize("kind", ["node", "simple", "pytorch-operator"])
+def test_both_readers_agree_on_the_published_cases(kind):
+    from onnx.backend.test.loader import load_model_tests
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = load_model_tests(kind=kind)
+    for case in cases:
+        if case.model is not None:
+            agreed(case.model)
+
+
+def inner(name="inner"):
+    nodes = [helper.make_node("Add", ["x", "k"], ["z"])]
+    return helper.make_graph(nodes, name, [], [tensor_value("z", [2])], [numpy_helper.from_array(np.ones(2), "k")])
+
+
+def everything():
+    """A small model with every kind of attribute, type and part that ONNX has."""
+    sparse = helper.make_sparse_tensor(
+        helper.make_tensor("sp", TensorProto.FLOAT, [2], [1.0, 2.0]),
+        helper.make_tensor("", TensorProto.INT64, [2], [0, 5]),
+        [3, 3],
+    )
+    attributes = {
+        "a_int": -3,
+        "a_float": 0.1,
+        "a_text": "täxt",
+        "ints": [1, -2, 3],
+        "floats": [0.5, float("nan"), float("inf")],
+        "strings": ["a", "ü"],
+        "tensor": numpy_helper.from_array(np.arange(3), "t"),
+        "graph": inner(),
+        "graphs": [inner("one"), inner("two")],
+        "sparse": sparse,
+        "type": helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.INT8, ["n", None, 3])),
+    }
+    nodes = [
+        helper.make_node("Any", ["x", "", "k"], ["y", "", "z"], "named", doc_string="doc", domain="my", **attributes),
+        helper.make_node("Local", ["x"], ["w"], domain="my", alpha=2.0, overload="two"),
+    ]
+    body = helper.make_node("Elu", ["p"], ["q"])
+    body.attribute.add(name="alpha", type=onnx.AttributeProto.FLOAT, ref_attr_name="alpha")
+    function = helper.make_function(
+        "my",
+        "Local",
+        ["p"],
+        ["q"],
+        [body],
+        [helper.make_opsetid("ai.onnx", 18)],
+        attributes=["beta"],
+        attribute_protos=[helper.make_attribute("alpha", 1.5)],
+        overload="two",
+    )
+    function.value_info.append(tensor_value("q", ["n", 4]))
+    inputs = [
+        tensor_value("x", ["batch", None, 3, "a + 1"]),
+        tensor_value("r", None),
+        helper.make_tensor_sequence_value_info("s", TensorProto.INT64, [None]),
+        helper.make_value_info("o", helper.make_optional_type_proto(helper.make_tensor_type_proto(1, [2]))),
+        helper.make_value_info("m", helper.make_map_type_proto(7, helper.make_tensor_type_proto(1, []))),
+        helper.make_sparse_tensor_value_info("sv", TensorProto.FLOAT, [3, 3]),
+    ]
+    model = helper.make_model(
+        helper.make_graph(
+            nodes,
+            "all",
+            inputs,
+            [tensor_value("y", [1])],
+            [numpy_helper.from_array(np.ones((2, 2), "float16"), "k")],
+            doc_string="doc",
+            value_info=[tensor_value("z", ["batch"])],
+            sparse_initializer=[sparse],
+        ),
+        functions=[function],
+        opset_imports=[helper.make_opsetid("ai.onnx", 21), helper.make_opsetid("my", 1)],
+        producer_name="tests",
+    )
+    helper.set_model_props(model, {"key": "value"})
+    return model
+
+
+def test_both_readers_agree_on_every_part_of_a_model():
+    graph = agreed(everything())
+    assert graph.opsets == {"": 21, "my": 1}
+    assert graph.declared["x"].dims == ("batch", None, 3, "a + 1")
+    assert graph.declared["r"].dims is None
+    assert (graph.declared["s"].kind, graph.declared["o"].kind, graph.declared["m"].kind) == (
+        "sequence",
+        "optional",
+        "map",
+    )
+    (body,) = graph.functions.values()
+    assert list(graph.functions) == [("my", "Local", "two")]
+    assert dict(body.nodes[0].kind.references) == {"alpha": "alpha"}
+    assert body.defaults == {"alpha": 1.5}
+
+
+def test_fields_in_another_order_are_read_the_same():
+    """Protobuf allows any order; writers that put the operator first are as good as others."""
+    node = field(4, b"Relu") + field(3, b"n") + field(2, b"y") + field(1, b"x")
+    shape = tensor_value("x", [2, 3]).SerializeToString()
+    graph = field(12, tensor_value("y", None).SerializeToString()) + field(11, shape) + field(1, node)
+    opset = helper.make_opsetid("", 18).SerializeToString()
+    data = field(7, graph) + field(8, opset)
+    assert record(read(data)) == record(read(onnx.ModelProto.FromString(data)))
+    assert str(infer_shapes(data).tensors["y"]) == "float32[2, 3]"
+
+
+def test_a_node_in_an_odd_order_does_not_change_how_others_are_read():
+    """Equal ends of nodes are decoded once, in all files: an attribute before the operator is not part of the end."""
+    x = tensor_value("x", ["A", "B", "C"])
+    plain = model_of([helper.make_node("Transpose", ["x"], ["y"])], [x], [tensor_value("y", None)]).SerializeToString()
+    head, perm = field(1, b"x") + field(2, b"y"), helper.make_attribute("perm", [0, 2, 1]).SerializeToString()
+    opset = field(8, helper.make_opsetid("", 21).SerializeToString())
+    for early, shape in ((field(5, perm), "[A, C, B]"), (field(7, b"") + field(5, perm), "[A, C, B]")):
+        node = field(1, head + early + field(4, b"Transpose"))
+        odd = field(7, node + field(11, x.SerializeToString())) + opset
+        assert str(infer_shapes(odd).tensors["y"].shape) == shape
+        assert str(infer_shapes(plain).tensors["y"].shape) == "[C, B, A]"
+
+
+# -- the contents of constants
+
+TYPED = [
+    (TensorProto.FLOAT, [1.5, -2.0]),
+    (TensorProto.DOUBLE, [1.5, -2.0]),
+    (TensorProto.INT64, [-1, 2**62]),
+    (TensorProto.INT32, [-1, 7]),
+    (TensorProto.INT16, [-1, 7]),
+    (TensorProto.INT8, [-1, 7]),
+    (TensorProto.UINT8, [1, 255]),
+    (TensorProto.UINT16, [1, 65535]),
+    (TensorProto.UINT32, [1, 2**31]),
+    (TensorProto.UINT64, [1, 2**63]),
+    (TensorProto.BOOL, [True, False]),
+    (TensorProto.STRING, ["a", "ü"]),
+    (TensorProto.FLOAT16, [1.5, -2.0]),
+    (TensorProto.BFLOAT16, [1.5, -2.0]),
+    (TensorProto.FLOAT8E4M3FN, [1.5, -2.0]),
+    (TensorProto.INT4, [-1, 7]),
+    (TensorProto.UINT4, [1, 15]),
+    (TensorProto.COMPLEX64, [1 + 2j, 3j]),
+]
+
+
+def constant_of(initializer, **options):
+    graph = agreed(model_of([], initializers=[initializer], **options))
+    return graph.constants[initializer.name]
+
+
+@pytest.mark.parametrize(("number", "values"), TYPED, ids=lambda v: v if isinstance(v, int) else "")
+@pytest.mark.parametrize("raw", [False, True], ids=["typed", "raw"])
+def test_small_contents_are_read_in_every_element_type(number, values, raw):
+    initializer = helper.make_tensor("t", number, [2], [v.encode() for v in values] if number == 8 else values)
+    if raw:
+        if number == TensorProto.STRING:
+            pytest.skip("strings have no raw form")
+        initializer = numpy_helper.from_array(numpy_helper.to_array(initializer), "t")
+        if initializer.data_type != number:
+            pytest.skip("numpy has another name for it")
+    found = constant_of(initializer)
+    assert found.shape.dims == (2,)
+    assert list(found.elements) == values
+
+
+def test_large_contents_are_left_where_they_are():
+    assert constant_of(numpy_helper.from_array(np.zeros((64, 65), "int64"), "t")).elements is None
+    assert constant_of(numpy_helper.from_array(np.zeros((64, 64), "int64"), "t")).elements == (0,) * 4096
+    assert constant_of(numpy_helper.from_array(np.zeros(65, "float32"), "t")).elements is None
+
+
+def test_sparse_initializers_have_a_shape():
+    graph = agreed(everything())
+    assert (graph.constants["sp"].dtype, graph.constants["sp"].shape.dims) == ("float32", (3, 3))
+
+
+@pytest.mark.parametrize("raw", [b"", b"1234567", b"123456789"])
+def test_data_that_do_not_fit_the_shape_are_an_error(raw):
+    model = model_of([], initializers=[TensorProto(name="t", data_type=TensorProto.INT64, dims=[1], raw_data=raw)])
+    for form in (model, model.SerializeToString()):
+        with pytest.raises(ModelError, match="do not fit its shape"):
+            read(form)
+
+
+def test_a_negative_dim_of_a_tensor_is_an_error():
+    model = model_of([], initializers=[TensorProto(name="t", data_type=TensorProto.INT64, dims=[-1])])
+    for form in (model, model.SerializeToString()):
+        with pytest.raises(ModelError, match="negative dims"):
+            read(form)
+
+
+# -- data in other files
+
+
+def external(path, array, location, offset=0, name="t"):
+    """A model with a reshape by a shape that lies in another file."""
+    tensor = numpy_helper.from_array(array, name)
+    set_external_data(tensor, location, offset, len(tensor.raw_data))
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    weight = numpy_helper.from_array(np.zeros((4, 4), "float32"), "w")
+    set_external_data(weight, "no-such-file.bin", 0, 64)
+    weight.ClearField("raw_data")
+    weight.data_location = TensorProto.EXTERNAL
+    nodes = [helper.make_node("Reshape", ["x", name], ["r"]), helper.make_node("MatMul", ["r", "w"], ["y"])]
+    x = tensor_value("x", ["batch", 8])
+    path.write_bytes(model_of(nodes, [x], [tensor_value("y", None)], [tensor, weight]).SerializeToString())
+    return path
+
+
+SHAPE = np.array([-1, 2, 4], "int64")
+
+
+def test_small_external_data_are_read_when_a_rule_wants_them(tmp_path):
+    path = external(tmp_path / "m.onnx", SHAPE, "data.bin", 16)
+    (tmp_path / "data.bin").write_bytes(b"\xff" * 16 + SHAPE.tobytes())
+    graph = read(path)
+    assert graph.external
+    assert set(graph.unread) == {"t", "w"}
+    assert graph.constants["t"].elements is None
+    assert graph.unread["t"]().elements == (-1, 2, 4)
+    assert str(infer_shapes(path).tensors["y"]) == "float32[batch, 2, 4]"
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("doc", [False, True])
+def test_a_file_knows_that_it_has_external_data(tmp_path, size, doc):
+    """Also when only a large weight has, whose data nobody wants; exporters write an empty doc string before it."""
+    weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size])
+    weight.raw_data = b""
+    set_external_data(weight, "data.bin", 0, 4 * size)
+    weight.ClearField("raw_data")
+    if doc:
+        weight.doc_string = ""
+    model = model_of([], initializers=[weight])
+    assert agreed(model).external
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(ModelError, match="save into the same folder"):
+        infer_shapes(tmp_path / "m.onnx").save(tmp_path / "elsewhere" / "m.onnx")
+
+
+def test_external_data_that_no_rule_wants_are_never_opened(tmp_path, monkeypatch):
+    path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
+    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
+    opened = []
+    graph = read(path)
+    for name, load in list(graph.unread.items()):
+        graph.unread[name] = lambda name=name, load=load: opened.append(name) or load()
+    infer_shapes(graph)
+    assert opened == ["t"]
+
+
+def test_a_missing_data_file_leaves_contents_unknown(tmp_path):
+    path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
+    result = infer_shapes(path)
+    assert result.tensors["t"].shape.dims == (3,)
+    assert result.tensors["y"].shape.rank == 3
+    assert result.tensors["r"].dtype == "float32"
+
+
+def test_external_data_of_a_model_without_a_folder_stay_unknown(tmp_path):
+    path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
+    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
+    assert infer_shapes(path.read_bytes()).tensors["y"].shape.rank == 3
+
+
+@pytest.mark.parametrize("how", ["up", "absolute", "link"])
+def test_a_path_that_leaves_the_folder_is_an_error(tmp_path, how):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret.bin").write_bytes(SHAPE.tobytes())
+    location = {"up": "../secret.bin", "absolute": str(tmp_path / "secret.bin"), "link": "link.bin"}[how]
+    if how == "link":
+        (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
+    path = external(folder / "m.onnx", SHAPE, location)
+    with pytest.raises(ModelError, match="outside the model's folder"):
+        infer_shapes(path)
+
+
+def test_a_data_file_that_is_too_short_is_an_error_of_ours(tmp_path):
+    path = external(tmp_path / "m.onnx", SHAPE, "data.bin", 16)
+    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
+    with pytest.raises(ShapeInferenceError):
+        infer_shapes(path)
+
+
+# -- damaged files
+
+
+def outcome(data):
+    """The graph of any bytes, None for an error of ours; any other exception is a bug."""
+    try:
+        return read(data)
+    except ShapeInferenceError:
+        return None
+
+
+def test_every_prefix_of_a_file_is_a_graph_or_an_error_of_ours():
+    data = everything().SerializeToString()
+    for end in range(len(data)):
+        outcome(data[:end])
+
+
+def test_flipped_bytes_are_a_graph_or_an_error_of_ours():
+    data = everything().SerializeToString()
+    draw = random.Random(0)
+    for _ in range(500):
+        damaged = bytearray(data)
+        for _ in range(draw.choice((1, 1, 1, 2, 8))):
+            damaged[draw.randrange(len(data))] = draw.randrange(256)
+        outcome(bytes(damaged))
+
+
+def test_flipped_bytes_of_an_example_can_be_inferred_or_are_an_error_of_ours():
+    data = EXAMPLES[0].read_bytes()
+    draw = random.Random(1)
+    for _ in range(100):
+        damaged = bytearray(data)
+        damaged[draw.randrange(len(data))] = draw.randrange(256)
+        graph = outcome(bytes(damaged))
+        if graph is not None:
+            with contextlib.suppress(ShapeInferenceError):
+                infer_shapes(graph)
+
+
+def test_a_dim_name_that_is_no_utf8_is_a_name():
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    model = model_of(nodes, [tensor_value("x", ["seq"])], [tensor_value("y", ["seq"])])
+    damaged = model.SerializeToString().replace(b"seq", b"s\xffq")
+    for form in (damaged, onnx.ModelProto.FromString(damaged)):
+        assert str(infer_shapes(form).tensors["y"].shape) == "[`s\N{REPLACEMENT CHARACTER}q`]"
+
+
+def test_what_protobuf_refuses_is_refused():
+    """A file that is cut off inside is not a smaller model."""
+    data = EXAMPLES[0].read_bytes()
+    for end in range(1, len(data), 97):
+        with pytest.raises(ModelError):
+            read(data[:end])
+
+
+def test_a_model_with_two_graphs_is_an_error():
+    data = model_of([]).SerializeToString()
+    with pytest.raises(ModelError, match="two graphs"):
+        read(data + data)
+
+
+def test_a_file_on_disk_that_is_damaged_is_named(tmp_path):
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(EXAMPLES[0].read_bytes()[:1000])
+    with pytest.raises(ModelError, match=r"cut\.onnx"):
+        read(path)
+
+
+def test_graphs_that_nest_too_deep_are_an_error():
+    """protobuf itself stops at 100 messages inside messages, which is 33 graphs; the scanner has a limit of its own."""
+    for depth in (40, 2000):
+        graph = field(2, b"innermost")
+        for _ in range(depth):
+            graph = field(1, field(4, b"If") + field(5, field(1, b"then_branch") + field(6, graph)))
+        with pytest.raises(ModelError, match=r"nest deeper|damaged"):
+            read(field(7, graph) + field(8, field(1, b"")))
+
+
+# -- other forms
+
+
+@pytest.mark.parametrize("extension", ["onnxtxt", "json", "textproto", "pbtxt"])
+def test_text_forms(tmp_path, extension):
+    model = onnx.load(EXAMPLES[0])
+    path = tmp_path / f"model.{extension}"
+    onnx.save_model(model, path, format={"pbtxt": "textproto"}.get(extension, extension))
+    expected = {name: str(info) for name, info in infer_shapes(EXAMPLES[0]).tensors.items()}
+    assert {name: str(info) for name, info in infer_shapes(path).tensors.items()} == expected
+
+
+@pytest.mark.parametrize("extension", ["onnxtxt", "json", "textproto"])
+def test_damaged_text_is_an_error_of_ours(tmp_path, extension):
+    path = tmp_path / f"model.{extension}"
+    for text in ("{", "nonsense [", json.dumps({"graph": 3}), "\0\1"):
+        path.write_text(text)
+        with pytest.raises(ModelError):
+            read(path)
+
+
+def test_a_text_without_a_graph_is_no_model(tmp_path):
+    for name in ("m.textproto", "m.onnxtxt", "m.json"):
+        (tmp_path / name).write_text("{}" if name.endswith("json") else "")
+        with pytest.raises(ModelError):
+            read(tmp_path / name)
+
+
+def test_external_data_of_text_forms_are_found_beside_them(tmp_path):
+    model = onnx.load_model(external(tmp_path / "m.onnx", SHAPE, "data.bin"), load_external_data=False)
+    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
+    onnx.save_model(model, tmp_path / "m.textproto", format="textproto")
+    assert str(infer_shapes(tmp_path / "m.textproto").tensors["y"]) == "float32[batch, 2, 4]"
+
+
+def test_all_ways_to_give_a_model_are_one():
+    path = EXAMPLES[0]
+    results = [infer_shapes(m) for m in (path, str(path), path.read_bytes(), onnx.load(path), read(path))]
+    texts = [{name: str(info) for name, info in r.tensors.items()} for r in results]
+    assert all(text == texts[0] for text in texts)
+
+
+def test_an_onnx_ir_model():
+    onnx_ir = pytest.importorskip("onnx_ir")
+    model = onnx_ir.load(EXAMPLES[0])
+    expected = {name: str(info) for name, info in infer_shapes(EXAMPLES[0]).tensors.items()}
+    assert {name: str(info) for name, info in infer_shapes(model).tensors.items()} == expected
+
+
+def test_what_is_no_model():
+    for thing in (3, None, object(), [], b"", b"hello world", b"\x00\x01", onnx.ModelProto()):
+        with pytest.raises(ModelError):
+            infer_shapes(thing)
+    with pytest.raises(UnknownFormatError, match="text file"):
+        read(b"hello world")
+
+
+def test_a_missing_file_is_a_model_error(tmp_path):
+    with pytest.raises(ModelError, match="cannot be read"):
+        read(tmp_path / "none.onnx")
+    with pytest.raises(ModelError, match="cannot be read"):
+        read(tmp_path / "none.onnxtxt")
+
+
+# -- what only a whole model can be wrong about
+
+
+def test_a_domain_without_an_opset_is_an_error():
+    model = model_of([helper.make_node("Relu", ["x"], ["y"], domain="elsewhere")], [tensor_value("x", [1])])
+    for form in (model, model.SerializeToString()):
+        with pytest.raises(ModelError, match="imports no opset for the domain 'elsewhere'"):
+            read(form)
+
+
+def test_values_without_a_name():
+    node = helper.make_node("Relu", ["x"], ["y"])
+    initializer = numpy_helper.from_array(np.ones(2), "")
+    graph = agreed(model_of([node], [tensor_value("x", [1])], [tensor_value("y", None)], [initializer]))
+    assert str(infer_shapes(graph).tensors["y"].shape) == "[1]"
+    model = model_of([node], [tensor_value("x", [1]), tensor_value("", [1])])
+    for form in (model, model.SerializeToString()):
+        with pytest.raises(ModelError, match="has no name"):
+            read(form)
+
+
+def test_an_initializer_of_another_shape_than_its_input_is_an_error():
+    initializer = numpy_helper.from_array(np.zeros((2, 3), "float32"), "x")
+    for shape, wrong in (([2, 4], True), ([2], True), (["n", 3], False), (None, False)):
+        model = model_of([], [tensor_value("x", shape)], [], [initializer])
+        for form in (model, model.SerializeToString()):
+            if wrong:
+                with pytest.raises(ModelError, match="the input declares"):
+                    read(form)
+            else:
+                assert isinstance(read(form), Graph)
+
+
+def test_contents_of_a_constant_are_a_partial_tensor():
+    assert isinstance(constant_of(numpy_helper.from_array(np.ones(2, "int64"), "t")), PartialTensor)
