@@ -13,6 +13,7 @@ import argparse
 import gc
 import glob
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -66,16 +67,14 @@ def onnx_shape_inference(path: str) -> Shapes:
 
 
 def saved_by_us(path: str) -> None:
-    """Annotate and save with shapeinf."""
-    with tempfile.TemporaryDirectory() as folder:
-        infer_shapes(path).save(os.path.join(folder, "model.onnx"))
+    """Annotate and save with shapeinf, beside the model (where its weights are)."""
+    infer_shapes(path).save(path + ".annotated")
 
 
 def saved_by_cpp(path: str) -> None:
     """Load, infer and save with the onnx package."""
-    with tempfile.TemporaryDirectory() as folder:
-        model = onnx.load(path, load_external_data=False)
-        onnx.save(onnx.shape_inference.infer_shapes(model, data_prop=True), os.path.join(folder, "model.onnx"))
+    model = onnx.load(path, load_external_data=False)
+    onnx.save(onnx.shape_inference.infer_shapes(model, data_prop=True), path + ".annotated")
 
 
 def medians(path: str, ways: dict[str, Callable[[str], Any]], repeats: int) -> dict[str, float]:
@@ -111,7 +110,9 @@ def main() -> None:
     ratios: dict[str, list[float]] = {name: [] for name in ways}
     for path in _files(options.models):
         nodes = len(onnx.load(path, load_external_data=False).graph.node)
-        found = medians(path, ways, options.repeats)
+        with tempfile.TemporaryDirectory() as folder:  # a copy that may be written beside
+            copy = shutil.copy(path, folder) if options.save else path
+            found = medians(copy, ways, options.repeats)
         base = found["shapeinf"]
         shown = "  ".join(f"{name} {t / base:6.2f}x" for name, t in found.items() if name != "shapeinf")
         ours_shown = f"{nodes:7} nodes {base * 1e3:9.2f} ms {base / nodes * 1e6:7.2f} us/node"

@@ -212,17 +212,21 @@ class _Writer:
             if number != 2:
                 pieces.append((before, stop))
             before = stop
-        return _message(12, [*pieces, _field(2, self.type(info))])
+        return _message(12, [*pieces, self.type(info)])
 
     def value(self, number: int, name: str, info: Info) -> bytes:
         """A ValueInfoProto as a field."""
-        return _field(number, _field(1, name.encode()) + _field(2, self.type(info)))
+        data, kind = name.encode(), self.type(info)
+        size = len(data)
+        if size + len(kind) < 126:  # every length is one byte: the usual case
+            return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
+        return _field(number, _field(1, data) + kind)
 
     def type(self, info: Info) -> bytes:
-        """A TypeProto; records are shared between values, so identity finds most of them."""
+        """A TypeProto as field 2; records are shared between values, so identity finds most of them."""
         found = self.types.get(id(info))
         if found is None:
-            found = self.types[id(info)] = encoded_type(info)
+            found = self.types[id(info)] = _field(2, encoded_type(info))
         return found
 
 
