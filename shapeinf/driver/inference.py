@@ -108,7 +108,7 @@ class Inference:
         for step in steps:
             found = outputs_of(step)
             slots = step[4]
-            if len(slots) == 1 and not declared:
+            if len(slots) == 1 and slots[0] not in declared:
                 numbers[slots[0]] = found[0]
             else:
                 for slot, number in zip(slots, found, strict=False):

@@ -36,7 +36,8 @@ class TypeTable:
     def add(self, found: Type) -> int:
         """The number of a type."""
         if isinstance(found, TensorType):
-            key: Hashable = (found.dtype, found.shape, found.elements)
+            dims = found.shape.dims  # hashed without a call into Shape, unless the rank is not known
+            key: Hashable = (found.dtype, found.shape if dims is None else dims, found.elements)
         else:
             key = found
         number = self._numbers.get(key)

@@ -21,14 +21,13 @@ class Shape:
     False
     """
 
-    __slots__ = ("_hash", "dims")
+    __slots__ = ("dims",)
 
     dims: tuple[Dim, ...] | None
 
     def __init__(self, dims: Iterable[Dim] | None) -> None:
         """`dims` is None for an unknown rank."""
         self.dims = None if dims is None else tuple(dims)
-        self._hash = hash(self.dims) if self.dims is not None else id(self)
 
     @classmethod
     def unknown(cls) -> Shape:
@@ -57,15 +56,15 @@ class Shape:
     def __getitem__(self, index: slice) -> tuple[Dim, ...]: ...
     def __getitem__(self, index: int | slice) -> Dim | tuple[Dim, ...]:
         """One dim, or a tuple of dims for a slice."""
-        return self.require()[index]
+        return self.require()[index] if self.dims is None else self.dims[index]
 
     def __iter__(self) -> Iterator[Dim]:
         """The dims in order."""
-        return iter(self.require())
+        return iter(self.require() if self.dims is None else self.dims)
 
     def __len__(self) -> int:
         """The rank; raises NotKnown when it is not known."""
-        return len(self.require())
+        return len(self.require() if self.dims is None else self.dims)
 
     def __bool__(self) -> bool:
         """Always true, so that `x or default` never drops a scalar."""
@@ -81,7 +80,7 @@ class Shape:
 
     def __hash__(self) -> int:
         """Consistent with equality."""
-        return self._hash
+        return id(self) if self.dims is None else hash(self.dims)
 
     def symbols(self) -> frozenset[Dimension]:
         """All symbols that the dims are made of."""
