@@ -119,8 +119,12 @@ def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLik
         if name in given:
             found = reader.given(given[name], found, name)
         inference.set(name, found or PartialTensor(None, reader.shape(None, name), None))
+    numbers: dict[int, int] = {}  # readers share one object among constants of equal shape
     for name, constant in graph.constants.items():
-        inference.set(name, constant)
+        number = numbers.get(id(constant))
+        if number is None:
+            number = numbers[id(constant)] = inference.table.add(constant)
+        inference.numbers[program.slots[name]] = number
     for name in _wanted(program, graph.unread):
         inference.set(name, graph.unread[name]())
 

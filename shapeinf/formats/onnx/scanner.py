@@ -142,33 +142,40 @@ class _Scanner:
                 raise DamagedError("a node ends after its graph")
             inputs: list[str] = []
             outputs: list[str] = []
-            name = ""
-            at = 0
+            name, kind, at = "", None, 0
             try:
-                while True:
-                    tag = data[at]
-                    if tag == 0x22:
-                        kind = tails.get(data[at:])
-                        break
+                tag = data[0]
+                while tag == 0x0A:
                     size = data[at + 1]
+                    at += 2
                     if size > 127:
-                        size, stop = varint(data, at + 1)
-                        at = stop - 2
-                    stop = at + 2 + size
-                    piece = data[at + 2 : stop]
+                        size, at = varint(data, at - 1)
+                    stop = at + size
+                    inputs.append(names[data[at:stop]])
                     at = stop
-                    if tag == 0x0A:
-                        inputs.append(names[piece])
-                    elif tag == 0x12:
-                        text = names[piece] = piece.decode("utf-8", "replace")
-                        outputs.append(text)
-                    elif tag == 0x1A:
-                        name = piece.decode("utf-8", "replace")
-                    else:
-                        kind = None
-                        break
+                    tag = data[at]
+                while tag == 0x12:
+                    size = data[at + 1]
+                    at += 2
+                    if size > 127:
+                        size, at = varint(data, at - 1)
+                    stop = at + size
+                    piece = data[at:stop]
+                    text = names[piece] = piece.decode("utf-8", "replace")
+                    outputs.append(text)
+                    at = stop
+                    tag = data[at]
+                if tag == 0x1A:
+                    size = data[at + 1]
+                    at += 2
+                    if size > 127:
+                        size, at = varint(data, at - 1)
+                    stop = at + size
+                    name = data[at:stop].decode("utf-8", "replace")
+                    at = stop
+                kind = tails.get(data[at:])
             except IndexError:
-                kind = None
+                pass
             if kind is None:
                 nodes.append(self.node(data, opsets, depth))
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import prod
 
@@ -11,7 +12,7 @@ import onnx
 from shapeinf.errors import ModelError
 from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.formats.onnx.reader import external_contents, read_tensor, wants_contents
-from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fields, packed_varints, signed, varint
+from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, fields, packed_varints, signed
 from shapeinf.lattice import PartialTensor, Shape
 
 _RAW_DTYPES = {
@@ -27,6 +28,9 @@ _RAW_DTYPES = {
 _HEAD = 256
 """Bytes of a tensor in which its dims, type and name are expected."""
 
+_USUAL = re.compile(rb"((?:\x08[\x80-\xff]*[\x00-\x7f])*\x10[\x00-\x7f])\x42([\x00-\x7f])", re.DOTALL)
+"""How writers start a tensor: dims, type, then the name with its length."""
+
 _SMALL = 1 << 16
 """Messages up to this many bytes are copied before they are decoded: bytes are faster to index than a mapped file."""
 
@@ -41,51 +45,41 @@ class TensorScanner:
         """Small external tensors are read from `folder`, when they are wanted."""
         self.folder = folder
         self.external = False
-        self._known: dict[tuple[int, ...], PartialTensor] = {}
+        self._known: dict[bytes, PartialTensor | None] = {}
 
     def initializer(self, buffer: Buffer, start: int, end: int) -> Scanned:
         """A TensorProto with a name."""
-        name, tensor, payload = self._header(buffer[start : min(end, start + _HEAD)])
-        if tensor is not None and not payload:
-            self.external |= any(f[0] == 14 and f[2] == onnx.TensorProto.EXTERNAL for f in fields(buffer, start, end))
-        if tensor is not None and not wants_contents(tensor.dtype, [d for d in tensor.shape if isinstance(d, int)]):
-            return tensor, None, name
+        head = buffer[start : min(end, start + _HEAD)]
+        usual = _USUAL.match(head)
+        if usual is None or usual.end() + usual[2][0] >= len(head):
+            return self._whole(buffer, start, end)
+        shape, name_end = usual[1], usual.end() + usual[2][0]
+        if shape not in self._known:
+            self._known[shape] = self._of_header(shape)
+        tensor = self._known[shape]
+        if tensor is None:
+            return self._whole(buffer, start, end)
+        if not self.external and (head[name_end] != 0x4A or head[name_end + 1 : name_end + 2] == b"\0"):  # no payload
+            self.external = _is_external(buffer, start, end)
+        return tensor, None, head[usual.end() : name_end].decode("utf-8", "replace")
+
+    def _of_header(self, data: bytes) -> PartialTensor | None:
+        """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
+        dims: list[int] = []
+        number_of_type = 0
+        for number, _, value, _ in fields(data, 0, len(data)):
+            if number == 1:
+                dims.append(signed(value))
+            else:
+                number_of_type = value
+        dtype = DTYPE_NAMES.get(number_of_type)
+        wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims)
+        return None if wanted else PartialTensor(dtype, Shape(dims), None)
+
+    def _whole(self, buffer: Buffer, start: int, end: int) -> Scanned:
         if end - start <= _SMALL:
             buffer, start, end = buffer[start:end], 0, end - start
         return self.tensor(buffer, start, end)
-
-    def _header(self, head: bytes) -> tuple[str, PartialTensor | None, bool]:
-        """Name, dtype and shape of a TensorProto with its fields in the usual order, and whether its data follow.
-
-        No tensor where these do not fit into the head.
-        """
-        dims: list[int] = []
-        number_of_type = pos = 0
-        try:
-            while True:
-                tag, value = head[pos], head[pos + 1]
-                pos += 2
-                if value > 127:
-                    value, pos = varint(head, pos - 1)
-                if tag == 0x08:
-                    dims.append(value)
-                elif tag == 0x10:
-                    number_of_type = value
-                elif tag == 0x42:
-                    break
-                else:
-                    return "", None, False
-        except (IndexError, DamagedError):
-            return "", None, False
-        if pos + value >= len(head) or any(d >> 63 for d in dims):
-            return "", None, False
-        name = head[pos : pos + value].decode("utf-8", "replace")
-        payload = head[pos + value] == 0x4A and head[pos + value + 1 : pos + value + 2] != b"\0"
-        key = (number_of_type, *dims)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = PartialTensor(DTYPE_NAMES.get(number_of_type), Shape(dims), None)
-        return name, found, payload
 
     def tensor(self, buffer: Buffer, pos: int, end: int) -> Scanned:
         """A TensorProto without its payload if that is large; for one in another file, how to read it; its name."""
@@ -118,6 +112,10 @@ class TensorScanner:
             if elements is not None and len(elements) == prod(dims):
                 return PartialTensor(dtype, Shape(dims), elements), None, name
         return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
+
+
+def _is_external(buffer: Buffer, start: int, end: int) -> bool:
+    return any(f[0] == 14 and f[2] == onnx.TensorProto.EXTERNAL for f in fields(buffer, start, end))
 
 
 def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
