@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import attrs
+
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.layout import channels_first, channels_last_again
 from opdefs.onnx import conv as base
 from opdefs.onnx.pool import pool
 from opdefs.rules.elements import known_ints
+from opdefs.rules.window import Window
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -19,12 +22,8 @@ def fused_conv(
     b: Shape | None = None,
     z: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
-    kernel_shape: Ints = (),
 ) -> Shape:
     """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; `Z` is added to the result and has its shape."""
     result = base.conv(
@@ -32,12 +31,8 @@ def fused_conv(
         x,
         w,
         b,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        dilations=dilations,
+        window=window,
         group=group,
-        kernel_shape=kernel_shape,
     )
     return result if z is None else c.merge(result, z, "Z must have the shape of the result")
 
@@ -50,12 +45,8 @@ def channels_last_conv(
     b: Shape | None = None,
     z: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
-    kernel_shape: Ints = (),
 ) -> Shape:
     """[N, *S, C], [M, C/group, *K] -> [N, *window(S), M]; `Z` is added to the result and has its shape."""
     x = c.require_rank(x, len(w), "X")
@@ -64,12 +55,8 @@ def channels_last_conv(
         channels_first(x),
         w,
         b,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        dilations=dilations,
+        window=window,
         group=group,
-        kernel_shape=kernel_shape,
     )
     last = channels_last_again(result)
     return last if z is None else c.merge(last, z, "Z must have the shape of the result")
@@ -88,12 +75,8 @@ def quantized_conv(
     y_zero: Shape,
     b: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
-    kernel_shape: Ints = (),
     channels_last: int = 0,
 ) -> TensorType:
     """A convolution of quantized tensors, [N, C, *S] or [N, *S, C]."""
@@ -103,12 +86,8 @@ def quantized_conv(
         x,
         w,
         b,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        dilations=dilations,
+        window=window,
         group=group,
-        kernel_shape=kernel_shape,
     )
     return TensorType(c.dtype(7), shape)
 
@@ -121,68 +100,27 @@ def conv_transpose_with_dynamic_pads(
     pads: Value | None = None,
     b: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
     output_padding: Ints = (),
 ) -> Shape:
     """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is open where the contents of `Pads` are not known."""
     known = known_ints(pads) if pads is not None else ()
-    result = base.conv_transpose(
-        c,
-        x,
-        w,
-        b,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=known or (),
-        dilations=dilations,
-        group=group,
-        output_padding=output_padding,
-    )
+    padded = attrs.evolve(window, pads=known or ())
+    result = base.conv_transpose(c, x, w, b, window=padded, group=group, output_padding=output_padding)
     if known is not None:
         return result
     return Shape((*result[:2], *(c.fresh(f"size.{i}") for i in range(len(result) - 2))))
 
 
 @onnx("NhwcMaxPool", domain=MS)
-def channels_last_max_pool(
-    c: InferenceContext,
-    x: Shape,
-    *,
-    kernel_shape: Ints,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
-    ceil_mode: int = 0,
-) -> Shape:
+def channels_last_max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -> Shape:
     """[N, *S, C] -> [N, *window(S), C]."""
-    x = c.require_rank(x, len(kernel_shape) + 2, "x")
-    result = pool(
-        c,
-        channels_first(x),
-        kernel_shape=kernel_shape,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        dilations=dilations,
-        ceil_mode=ceil_mode,
-    )
-    return channels_last_again(result)
+    x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
+    return channels_last_again(pool(c, channels_first(x), window=window, ceil_mode=ceil_mode))
 
 
 @onnx("MaxpoolWithMask", domain=MS)
-def max_pool_with_mask(
-    c: InferenceContext,
-    x: Shape,
-    mask: Shape,
-    *,
-    kernel_shape: Ints,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-) -> Shape:
+def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Window) -> Shape:
     """[N, C, *S] and a mask -> [N, C, *window(S)]."""
-    return pool(c, x, kernel_shape=kernel_shape, auto_pad=auto_pad, strides=strides, pads=pads)
+    return pool(c, x, window=window)

@@ -14,32 +14,8 @@ BLOCKS = (4, 8, 16)
 """The sizes of a block of channels; which one, the machine decides."""
 
 onnx("Conv", domain=NCHWC)(fused_conv)
+onnx("MaxPool", "AveragePool", domain=NCHWC)(pool)
 onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)(global_pool)
-
-
-@onnx("MaxPool", "AveragePool", domain=NCHWC)
-def blocked_pool(
-    c: InferenceContext,
-    x: Shape,
-    *,
-    kernel_shape: Ints,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
-    ceil_mode: int = 0,
-) -> Shape:
-    """[N, C, *S] -> [N, C, *window(S)]."""
-    return pool(
-        c,
-        x,
-        kernel_shape=kernel_shape,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        dilations=dilations,
-        ceil_mode=ceil_mode,
-    )
 
 
 @onnx("ReorderInput", domain=NCHWC)

@@ -9,6 +9,7 @@ from opdefs.onnx.concat import concat
 from opdefs.onnx.pool import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
 from opdefs.rules.elements import wanted_dims
+from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -138,24 +139,13 @@ def quantized_average_pool(
     y_scale: Shape,
     y_zero: Shape | None = None,
     *,
-    kernel_shape: Ints,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
+    window: Window,
     ceil_mode: int = 0,
     channels_last: int = 0,
 ) -> Shape:
     """[N, C, *S] -> [N, C, *window(S)], or [N, *S, C] -> [N, *window(S), C]."""
-    x = c.require_rank(x, len(kernel_shape) + 2, "x")
-    result = pool(
-        c,
-        channels_first(x) if channels_last else x,
-        kernel_shape=kernel_shape,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        ceil_mode=ceil_mode,
-    )
+    x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
+    result = pool(c, channels_first(x) if channels_last else x, window=window, ceil_mode=ceil_mode)
     return channels_last_again(result) if channels_last else result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.window import pad_pairs, spatial, windows
+from opdefs.rules.window import Window, pad_pairs, spatial, windows
 from shapeinf.algebra import Dim, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
@@ -16,12 +16,8 @@ def conv(
     w: Shape,
     b: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
-    kernel_shape: Ints = (),
 ) -> Shape:
     """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; the weights fix an unknown rank and channel count."""
     x = c.require_rank(x, len(w), "x")
@@ -30,9 +26,9 @@ def conv(
     c.merge(x[1], w[1] * group, "input channels x[1] must equal w[1] * group")
     if b is not None and b.dims is not None:
         c.merge(b[0], w[0], "the bias length must equal the output channels w[0]")
-    for known, size in zip(kernel_shape, w[2:], strict=False):
+    for known, size in zip(window.kernel_shape, w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
-    return Shape((x[0], w[0], *windows(c, x[2:], w[2:], strides, pads, dilations, auto_pad)))
+    return Shape((x[0], w[0], *windows(c, x[2:], w[2:], window)))
 
 
 @onnx("ConvInteger")
@@ -43,14 +39,11 @@ def conv_integer(
     x_zero: Shape | None = None,
     w_zero: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
 ) -> TensorType:
     """A convolution of integers, summed in int32."""
-    shape = conv(c, x, w, auto_pad=auto_pad, strides=strides, pads=pads, dilations=dilations, group=group)
+    shape = conv(c, x, w, window=window, group=group)
     return TensorType("int32", shape)
 
 
@@ -67,14 +60,11 @@ def qlinear_conv(
     y_zero: Shape,
     b: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
 ) -> TensorType:
     """A convolution of quantized tensors."""
-    shape = conv(c, x, w, b, auto_pad=auto_pad, strides=strides, pads=pads, dilations=dilations, group=group)
+    shape = conv(c, x, w, b, window=window, group=group)
     return TensorType(c.dtype(7), shape)
 
 
@@ -87,15 +77,12 @@ def deform_conv(
     b: Shape | None = None,
     mask: Shape | None = None,
     *,
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
     offset_group: int = 1,
-    kernel_shape: Ints = (),
 ) -> Shape:
     """A convolution whose sampling places move: offset [N, groups*prod(K)*len(K), *T], mask [N, groups*prod(K), *T]."""
-    result = conv(c, x, w, b, strides=strides, pads=pads, dilations=dilations, group=group, kernel_shape=kernel_shape)
+    result = conv(c, x, w, b, window=window, group=group)
     places = c.numel(w[2:]) * offset_group
     law = "there must be an offset (and a mask) for every place of the kernel in every window"
     c.merge(offset, Shape((result[0], places * (len(w) - 2), *result[2:])), law)
@@ -111,35 +98,30 @@ def conv_transpose(
     w: Shape,
     b: Shape | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
+    window: Window,
     group: int = 1,
     output_padding: Ints = (),
     output_shape: Ints = (),
-    kernel_shape: Ints = (),
 ) -> Shape:
     """[N, C, *S], [C, M/group, *K] -> [N, M, *T]: the inverse of a convolution's sizes."""
-    if w.dims is None and kernel_shape:
-        w = c.require_rank(w, 2 + len(kernel_shape), "w")
+    kernel, auto_pad = window.kernel_shape, window.auto_pad
+    if w.dims is None and kernel:
+        w = c.require_rank(w, 2 + len(kernel), "w")
     x = c.require_rank(x, len(w), "x")
     rank = len(w) - 2
     c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
-    for known, size in zip(
-        spatial(kernel_shape, rank, 1, c, "kernel_shape") if kernel_shape else (), w[2:], strict=False
-    ):
+    for known, size in zip(spatial(kernel, rank, 1, c, "kernel_shape") if kernel else (), w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     channels = w[1] * group
-    if auto_pad not in ("", "NOTSET") and any(pads):
-        c.fail("pads and auto_pad cannot both be given", auto_pad, tuple(pads))
+    if auto_pad not in ("", "NOTSET") and any(window.pads):
+        c.fail("pads and auto_pad cannot both be given", auto_pad, window.pads)
     if output_shape:
         return Shape((x[0], channels, *spatial(output_shape[-rank:], rank, 0, c, "output_shape")))
-    steps = spatial(strides, rank, 1, c, "strides")
-    spread = spatial(dilations, rank, 1, c, "dilations")
+    steps = spatial(window.strides, rank, 1, c, "strides")
+    spread = spatial(window.dilations, rank, 1, c, "dilations")
     extra = spatial(output_padding, rank, 0, c, "output_padding")
     same = auto_pad in ("SAME_UPPER", "SAME_LOWER")
-    pairs = [(0, 0)] * rank if same or auto_pad == "VALID" else pad_pairs(pads, rank, c)
+    pairs = [(0, 0)] * rank if same or auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
     sizes: list[Dim] = []
     for i, size in enumerate(x[2:]):
         span = (w[2 + i] - 1) * spread[i] + 1

@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.window import windows
+from opdefs.rules.window import Window, windows
 from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.ops import InferenceContext
 
 
 @onnx("AveragePool", "LpPool")
-def pool(
-    c: InferenceContext,
-    x: Shape,
-    *,
-    kernel_shape: Ints,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
-    ceil_mode: int = 0,
-) -> Shape:
+def pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -> Shape:
     """[N, C, *S] -> [N, C, *window(S)]."""
-    x = c.require_rank(x, len(kernel_shape) + 2, "x")
-    sizes = windows(c, x[2:], kernel_shape, strides, pads, dilations, auto_pad, bool(ceil_mode), must_fit=False)
-    return Shape((*x[:2], *sizes))
+    kernel = window.kernel_shape
+    if not kernel:
+        c.fail("the required attribute 'kernel_shape' is missing")
+    x = c.require_rank(x, len(kernel) + 2, "x")
+    return Shape((*x[:2], *windows(c, x[2:], kernel, window, bool(ceil_mode), must_fit=False)))
 
 
 @onnx("MaxPool")
-def max_pool(
-    c: InferenceContext,
-    x: Shape,
-    *,
-    kernel_shape: Ints,
-    auto_pad: str = "NOTSET",
-    strides: Ints = (),
-    pads: Ints = (),
-    dilations: Ints = (),
-    ceil_mode: int = 0,
-) -> tuple[Shape, TensorType]:
+def max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -> tuple[Shape, TensorType]:
     """[N, C, *S] -> [N, C, *window(S)], and the indices of the maxima."""
-    shape = pool(
-        c,
-        x,
-        kernel_shape=kernel_shape,
-        auto_pad=auto_pad,
-        strides=strides,
-        pads=pads,
-        dilations=dilations,
-        ceil_mode=ceil_mode,
-    )
+    shape = pool(c, x, window=window, ceil_mode=ceil_mode)
     return shape, TensorType("int64", shape)
 
 

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from shapeinf.algebra import Dim, ceildiv, minimum
-from shapeinf.ops import InferenceContext
+from shapeinf.ops import InferenceContext, Ints
+
+
+@attrs.frozen
+class Window:
+    """The attributes of a sliding window: values an axis, and how to pad."""
+
+    kernel_shape: Ints = ()
+    strides: Ints = ()
+    pads: Ints = ()
+    dilations: Ints = ()
+    auto_pad: str = "NOTSET"
 
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
@@ -58,10 +71,7 @@ def windows(
     c: InferenceContext,
     sizes: Sequence[Dim],
     kernel: Sequence[Dim],
-    strides: Sequence[int],
-    pads: Sequence[int],
-    dilations: Sequence[int],
-    auto_pad: str,
+    window: Window,
     ceil_mode: bool = False,
     must_fit: bool = True,
 ) -> tuple[Dim, ...]:
@@ -69,13 +79,13 @@ def windows(
     rank = len(sizes)
     if len(kernel) != rank:
         c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
-    steps = spatial(strides, rank, 1, c, "strides")
-    spread = spatial(dilations, rank, 1, c, "dilations")
+    steps = spatial(window.strides, rank, 1, c, "strides")
+    spread = spatial(window.dilations, rank, 1, c, "dilations")
     if any(isinstance(k, int) and k < 1 for k in kernel):
         c.fail("the kernel must be at least 1 in each axis", tuple(kernel))
-    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+    if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
-    pairs = [(0, 0)] * rank if auto_pad == "VALID" else pad_pairs(pads, rank, c)
+    pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
     one = ceil_window_size if ceil_mode else window_size
     found = []
     for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):

@@ -47,14 +47,16 @@ class Rule:
 
     The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
     variadic); the annotation `Shape` wants the shape, `Value` also the contents, `Type` whatever the input is;
-    keyword-only parameters are attributes with their defaults (a trailing underscore avoids Python's keywords). A
-    function of the context alone is raw: it reads inputs and attributes itself.
+    keyword-only parameters are attributes with their defaults (a trailing underscore avoids Python's keywords), or an
+    attrs class whose fields are attributes that several operators share. A function of the context alone is raw: it
+    reads inputs and attributes itself.
     """
 
     function: Callable[..., object]
     params: tuple[Param, ...]
     attributes: Mapping[str, object]
     renamed: Mapping[str, str]
+    groups: Mapping[str, type]
     raw: bool
 
     @classmethod
@@ -62,15 +64,21 @@ class Rule:
         """Inspect a shape function."""
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]
-        params, attributes, renamed = [], {}, {}
+        params: list[Param] = []
+        attributes: dict[str, object] = {}
+        renamed: dict[str, str] = {}
+        groups: dict[str, type] = {}
         for p in parameters:
-            if p.kind is p.KEYWORD_ONLY:
+            group = hints.get(p.name)
+            if p.kind is p.KEYWORD_ONLY and isinstance(group, type) and attrs.has(group):
+                groups[p.name] = group
+            elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
                 renamed[name] = p.name
             else:
                 params.append(_param(p, hints.get(p.name, Shape)))
-        return cls(function, tuple(params), attributes, renamed, not parameters)
+        return cls(function, tuple(params), attributes, renamed, groups, not parameters)
 
     @property
     def variadic(self) -> bool:
@@ -110,12 +118,15 @@ class Rule:
 
     def keywords(self, attributes: Mapping[str, object]) -> dict[str, object]:
         """The attributes that the rule declares; raises ShapeError for a required one that is missing."""
-        given = {}
+        given: dict[str, object] = {}
         for name, default in self.attributes.items():
             if name in attributes:
                 given[self.renamed[name]] = attributes[name]
             elif default is inspect.Parameter.empty:
                 raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
+        for name, group in self.groups.items():
+            fields = [field.name for field in attrs.fields(group)]
+            given[name] = group(**{field: attributes[field] for field in fields if field in attributes})
         return given
 
 

@@ -128,7 +128,8 @@ class _Scanner:
         """Consecutive NodeProtos from `pos` on, until another field comes; where it stopped.
 
         The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
-        attributes, domain) are equal for equal nodes, so they are decoded once and found again as a whole.
+        attributes, domain) are equal for equal nodes, so they are decoded once and found again as a whole. The three
+        loops are alike and stay written out: a call a field would double the time.
         """
         names, tails, new, kind_of = self.names, _KINDS, tuple.__new__, Node
         while pos < end and buffer[pos] == 0x0A:
