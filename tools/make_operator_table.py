@@ -92,9 +92,17 @@ def operators() -> dict[str, dict[str, list[int]]]:
         found.setdefault(schema.domain, {}).setdefault(schema.name, []).append(schema.since_version)
     for (domain, name), defs in op_defs().items():
         found.setdefault(domain, {})[name] = [d.since for d in defs]
-    for domain, name, _ in default_registry().dialects["onnx"]:
-        found.setdefault(domain, {}).setdefault(name, [])
+    dialect = default_registry().dialects["onnx"]
+    for domain, name, version in dialect:
+        op_def = dialect.lookup(domain, name, version)
+        if op_def is not None and op_def.rule is not None and _is_ours(op_def.rule.function):
+            found.setdefault(domain, {}).setdefault(name, [])
     return {domain: {n: sorted(v) for n, v in names.items()} for domain, names in sorted(found.items())}
+
+
+def _is_ours(function: Callable[..., object]) -> bool:
+    """Whether a function stands in `opdefs`; a process may have registered rules of its own."""
+    return (function.__module__ or "").startswith("opdefs.")
 
 
 def row(dialect: Dialect, domain: str, name: str, versions: list[int]) -> str:
@@ -147,7 +155,7 @@ def reached(function: Callable[..., object]) -> Iterator[FunctionType]:
     queue: list[object] = [function]
     while queue:
         one = queue.pop()
-        if not isinstance(one, FunctionType) or not one.__module__.startswith("opdefs.") or id(one) in seen:
+        if not isinstance(one, FunctionType) or not _is_ours(one) or id(one) in seen:
             continue
         seen.add(id(one))
         yield one
