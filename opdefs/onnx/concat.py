@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
@@ -33,18 +35,20 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
             elif d is not dims[i]:
                 dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
-    if not fits(shape) or all(x.elements is None for x in xs):
+    known = fits(shape) and all(isinstance(x.shape[at], int) for x in xs)
+    if not known or all(x.elements is None for x in xs):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
         rows = (x.elements or (None,) * int(x.shape[0]) for x in xs)  # type: ignore[arg-type]
         return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
-    parts = [_elements_or_unknown(x) for x in xs]
+    parts = [_elements_or_unknown(x, [*dims[:at], x.shape[at], *dims[at + 1 :]]) for x in xs]
     return PartialTensor(xs[0].dtype, shape, concatenated(parts, at).reshape(-1).tolist())
 
 
-def _elements_or_unknown(x: PartialTensor) -> Elements:
+def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
+    """The elements; `sizes` are what the shape has become, since the other inputs may have told some of it."""
     found = elements_of(x)
-    return found if found is not None else np.full([d for d in x.shape if isinstance(d, int)], None, dtype=object)
+    return found if found is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
 
 
 @onnx("Expand")

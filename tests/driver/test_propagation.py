@@ -305,3 +305,14 @@ def test_a_models_declared_outputs_fill_what_is_unknown():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("my", 1)])
     assert str(infer_shapes(model).tensors["y"].shape) == "[N, 5]"
     assert infer_shapes(model, declared="check").tensors["y"].shape.dims is None
+
+
+def test_contents_join_what_the_same_node_has_just_learned():
+    """The concatenation fixes the columns of x; the rows of both are then side by side, those of x unknown."""
+    nodes = [("Concat", ["k", "x"], ["y"], {"axis": 0})]
+    graph = onnx_graph(nodes, {"x": (2, "B")})
+    graph.constants = {"k": PartialTensor("float32", Shape((2, 1)), (2.0, 1.0))}
+    result = infer_shapes(graph)
+    assert str(result.tensors["y"].shape) == "[4, 1]"
+    assert str(result.tensors["x"].shape) == "[2, 1]"
+    assert not result.diagnostics

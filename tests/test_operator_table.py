@@ -1,0 +1,73 @@
+"""The table of operators in the docs is what the registry says, and no operator is without a rule."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import onnx.defs
+import pytest
+
+from shapeinf.ops import default_registry
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "operators.md"
+
+
+def tool():
+    spec = importlib.util.spec_from_file_location("make_operator_table", ROOT / "tools" / "make_operator_table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def without_rule(operators):
+    lookup = default_registry().dialects["onnx"].lookup
+    found = []
+    for domain, name, version in operators:
+        op_def = lookup(domain, name, version)
+        if op_def is None or (op_def.rule is None and op_def.expand is None):
+            found.append(f"{domain or 'ai.onnx'}.{name} since {version}")
+    return found
+
+
+def test_every_operator_of_the_installed_onnx_has_a_rule():
+    schemas = onnx.defs.get_all_schemas_with_history()
+    assert len(schemas) > 600
+    assert not without_rule((s.domain, s.name, s.since_version) for s in schemas)
+
+
+def test_every_operator_of_onnx_runtime_has_a_rule():
+    schemas = json.loads((ROOT / "opdefs" / "microsoft" / "schemas.json").read_text(encoding="utf-8"))
+    assert len(schemas) == 144
+    assert not without_rule((s["domain"], s["name"], s["since_version"]) for s in schemas)
+
+
+def test_the_table_is_not_stale():
+    page = PAGE.read_text(encoding="utf-8")
+    if f"registry and onnx {onnx.__version__};" not in page:
+        pytest.skip(f"the table was made with another onnx than the installed {onnx.__version__}")
+    assert page == tool().text(), "run: python tools/make_operator_table.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "gives", "back"),
+    [
+        ("Shape", False, True, False),
+        ("Add", True, True, True),
+        ("Reshape", True, True, True),
+        ("Conv", False, False, True),
+        ("Relu", True, True, False),
+        ("Sigmoid", False, False, False),
+        ("MatMul", False, False, True),
+        ("TopK", True, False, True),
+        ("Identity", False, True, False),
+        ("Loop", True, True, False),
+        ("LSTM", False, False, True),
+    ],
+)
+def test_what_rules_do_is_found_out(name, reads, gives, back):
+    lookup = default_registry().dialects["onnx"].lookup
+    doing = tool().doing(lookup("", name, 0))
+    assert (bool(doing.reads), doing.gives, doing.back) == (reads, gives, back)
