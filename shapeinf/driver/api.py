@@ -67,8 +67,7 @@ def infer_shapes(
         tell_ranges(facts, dims or {})
         tell_ranges(facts, bind or {})
         tell_assumptions(facts, assume)
-        if declared != "ignore":
-            inference.declared = refiners(inference, reader, trust=declared == "trust")
+        _declare(inference, reader, declared)
         inference.freeze_setup()
         inference.run()
     notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
@@ -91,6 +90,14 @@ def collection_paused() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def _declare(inference: Inference, reader: InputReader, declared: Declared) -> None:
+    """Set how declarations of node outputs count, here and in all bodies."""
+    inference.declaring = declared
+    if declared != "ignore":
+        inference.declare = lambda one: refiners(one, reader, trust=declared == "trust")
+        inference.declared = inference.declare(inference)
 
 
 def _as_graph(model: Any) -> Graph:
@@ -172,7 +179,7 @@ def _run_again(inference: Inference, reader: InputReader, notes: Iterable[Diagno
     for name in (*program.graph.inputs, *program.graph.constants):
         fresh.set(name, inference.table.types[inference.numbers[program.slots[name]]])
     other = InputReader(facts, reader.min_dim, reader.lints)
-    fresh.declared = refiners(fresh, other, trust=True) if inference.declared else {}
+    _declare(fresh, other, inference.declaring)
     fresh.freeze_setup()
     fresh.run()
     return Result(fresh, other, notes)

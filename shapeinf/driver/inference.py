@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -62,7 +62,9 @@ class Inference:
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         self.children: dict[int, dict[str, Inference]] = {}
-        self.declared: dict[int, Refine] = {}
+        self.declaring: Literal["trust", "check", "ignore"] = "ignore"
+        self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
+        self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
         self.made_fresh = False
         self.setup = facts

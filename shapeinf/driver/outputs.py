@@ -11,7 +11,9 @@ from shapeinf.driver.inputs import InputReader
 from shapeinf.driver.program import Step
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.graph import Declared
-from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, TensorType, Type
+
+_KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
 _GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference invents, anew in each run: they say nothing."""
@@ -58,7 +60,7 @@ class Refiner:
         """The type to go on with."""
         declared = self.declared
         if not isinstance(found, TensorType) or declared.kind != "tensor":
-            return self._other_kind(found)
+            return self._other_kind(found, step)
         shape = self._shape(found.shape, step)
         dtype = found.dtype
         if dtype is None:
@@ -69,11 +71,14 @@ class Refiner:
             return found
         return PartialTensor(dtype, shape, found.elements)
 
-    def _other_kind(self, found: Type) -> Type:
+    def _other_kind(self, found: Type, step: Step) -> Type:
         """A sequence, optional or map: taken as declared where nothing is inferred."""
         unknown = isinstance(found, TensorType) and found.dtype is None and found.shape.dims is None
         if unknown and self.trust and self.declared.kind != "tensor":
             return self.reader.declared(self.declared, self.name)
+        kind = "tensor" if isinstance(found, TensorType) else _KINDS[type(found)]
+        if not unknown and kind != self.declared.kind:
+            self._differ(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
         return found
 
     def _shape(self, shape: Shape, step: Step) -> Shape:
@@ -91,7 +96,7 @@ class Refiner:
 
     def _bound(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
         scope = self.inference.facts.scope
-        known = (None if d is None else self._meant(d) for d in dims)
+        known = (self._meant(d) if isinstance(d, int) or (d and self._means_something(d, True)) else None for d in dims)
         declared = Shape(scope.fresh(f"{self.name}.{i}") if d is None else d for i, d in enumerate(known))
         return self.inference.facts.bind_shape(shape, declared, self.source)
 
@@ -113,13 +118,13 @@ class Refiner:
         facts = self.inference.facts
         inferred = facts.canon(inferred)
         open_ = isinstance(inferred, Dimension) and inferred.is_anonymous
-        if isinstance(declared, str) and (_GENERATED.fullmatch(declared) or not (open_ or facts.scope.has(declared))):
+        if isinstance(declared, str) and not self._means_something(declared, open_):
             return inferred
         meant = self._meant(declared)
         if meant is None:
             return inferred
         try:
-            if open_ and self.trust:
+            if open_ and self.trust and not self.inference.path:  # in a loop the size may differ from trip to trip
                 told = facts.tell_equal(inferred, meant, self.source)
                 return meant if isinstance(meant, int) else told
             if facts.prove_eq(inferred, meant) is not False:
@@ -128,6 +133,12 @@ class Refiner:
             pass
         self._differ(step, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
         return inferred
+
+    def _means_something(self, name: str, unknown: bool) -> bool:
+        """Whether a name says anything of a size: in a body, which may run often, only names of inputs do."""
+        if self.inference.facts.scope.has(name):
+            return not _GENERATED.fullmatch(name)
+        return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
 
     def _differ(self, step: Step, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)

@@ -230,7 +230,6 @@ def test_declared_sequences_and_optionals_of_unknown_nodes():
     assert infer_shapes(model(nodes, ["N", 2], [sequence]), declared="check").tensors["a"].kind == "tensor"
 
 
-@pytest.mark.xfail(strict=True, reason="a declared sequence is not compared with an inferred tensor")
 @pytest.mark.parametrize("how", ["trust", "check"])
 def test_another_kind_of_value_is_a_finding(how):
     sequence = helper.make_tensor_sequence_value_info("a", FLOAT, ["N", 3])
@@ -242,7 +241,6 @@ def test_another_kind_of_value_is_a_finding(how):
 # -- where declarations stand
 
 
-@pytest.mark.xfail(strict=True, reason="what bodies and functions declare is not read")
 def test_declarations_inside_of_bodies_and_functions():
     """The nodes of both branches are known only by what their graph declares."""
     branch = helper.make_graph(
@@ -263,7 +261,7 @@ def test_an_update_compares_again():
 
 @pytest.mark.parametrize(
     "how",
-    [pytest.param("check", marks=pytest.mark.xfail(strict=True, reason="an update always trusts")), "trust"],
+    ["check", "trust"],
 )
 def test_an_update_keeps_the_way_of_comparing(how):
     """What a run was told to do with declarations, its updates do as well."""
@@ -273,7 +271,6 @@ def test_an_update_keeps_the_way_of_comparing(how):
     assert (updated.tensors["a"].shape.dims is None) == (how == "check")
 
 
-@pytest.mark.xfail(strict=True, reason="what bodies and functions declare is not read")
 def test_declarations_of_a_functions_values():
     call = helper.make_node("F", ["x"], ["y"], domain="my")
     body = [custom("b", "p"), relu("q", "b")]
