@@ -15,15 +15,15 @@ def annotation(inference: Inference) -> Annotation:
 
 def _bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, Annotation]]:
     """The subgraphs of nodes; functions are no part of their callers."""
-    steps = inference.program.steps
+    step = inference.program.step
     return {
-        steps[index].node.outputs: {
+        step(index).node.outputs: {
             name: Annotation(infos(child), _bodies(child))
             for name, child in children.items()
-            if name in steps[index].operation.bodies
+            if name in step(index).operation.bodies
         }
         for index, children in inference.children.items()
-        if steps[index].operation.bodies
+        if step(index).operation.bodies
     }
 
 
@@ -38,10 +38,10 @@ def _functions(inference: Inference) -> dict[FunctionKey, dict[str, TensorInfo]]
 
 
 def _calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]:
-    steps = inference.program.steps
+    step = inference.program.step
     found: list[tuple[FunctionKey, Inference]] = []
     for index, children in inference.children.items():
-        key = steps[index].operation.body
+        key = step(index).operation.body
         for child in children.values():
             if key is not None:
                 found.append((key, child))

@@ -11,7 +11,7 @@ from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, input_names, tell_assumptions, tell_ranges
 from shapeinf.driver.outputs import refiners
-from shapeinf.driver.program import Program, Step, compile_graph
+from shapeinf.driver.program import Operation, Program, compile_graph
 from shapeinf.driver.result import Result
 from shapeinf.errors import UnknownNameError
 from shapeinf.formats import load
@@ -139,16 +139,18 @@ def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLik
 def _wanted(program: Program, names: Collection[str]) -> set[str]:
     """The values that some rule, or a body, wants the contents of."""
     found: set[str] = set()
-    if names:
-        for step in program.steps:
-            found.update(name for i, name in enumerate(step.node.inputs) if name in names and _reads(step, i))
-            found.update(name for name in step.operation.captures if name in names)
+    slots = {program.slots[name]: name for name in names}
+    if slots:
+        for key, inputs, _, _ in program.rows:
+            found.update(
+                slots[slot] for i, slot in enumerate(inputs) if slot in slots and _reads(program.operations[key], i)
+            )
     return found
 
 
-def _reads(step: Step, position: int) -> bool:
-    call = step.operation.call
-    return call is None or call.rule.wants(position) is not Wants.SHAPE
+def _reads(operation: Operation, position: int) -> bool:
+    call = operation.call
+    return call is None or bool(operation.bodies) or call.rule.wants(position) is not Wants.SHAPE
 
 
 def update_inference(

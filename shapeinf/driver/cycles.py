@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 
 from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import MISSING, Step
+from shapeinf.driver.program import Step
+from shapeinf.graph import MISSING
 
 MAX_VISITS = 64
 """Visits of one node of a cycle after which its outputs are relaxed at its own site."""
@@ -15,7 +16,7 @@ def run_groups(inference: Inference) -> None:
     """Run the groups of a program in order: single steps once, cycles to their fixpoint."""
     program = inference.program
     for group in program.groups or ():
-        step = program.steps[group[0]]
+        step = program.step(group[0])
         if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
             inference.visit(step)
         else:
@@ -38,7 +39,7 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
     while heap:
         index = heapq.heappop(heap)
         queued.discard(index)
-        step = program.steps[index]
+        step = program.step(index)
         if not _ready(inference, step):
             continue
         visits[index] += 1

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import MISSING, Step
+from shapeinf.driver.program import Step
 from shapeinf.errors import ShapeInferenceError
+from shapeinf.graph import MISSING
 from shapeinf.lattice import Shape, TensorType, Type
 from shapeinf.ops import Wants
 
@@ -47,7 +48,7 @@ def _step(inference: Inference, slot: int, axis: int, dim: Dim) -> tuple[str, in
     producer = inference.program.producers[slot]
     if producer is None:
         return f"{here}, {_origin(inference, slot, dim)}", None, axis
-    step = inference.program.steps[producer]
+    step = inference.program.step(producer)
     sources = _probe(inference, step, step.outputs.index(slot), axis)
     if not sources:
         return f"{here} by {step.operation} {step.site}{_reason(inference, slot)}", None, axis

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import attrs
 
 from shapeinf.driver.diagnostics import Diagnostic, from_error
-from shapeinf.driver.program import MISSING, UNUSED, Program, Step
+from shapeinf.driver.program import Program, Step
 from shapeinf.driver.types import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
-from shapeinf.graph import FunctionKey
+from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.lattice import ShapeFacts, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
@@ -58,7 +58,7 @@ class Inference:
         self.certain = certain
         self.table: TypeTable = TypeTable(facts) if outer is None else outer.table
         self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
-        self.numbers = [0] * (len(program.slots) + 2)
+        self.numbers = [0] * (len(program.names) + 2)
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         self.children: dict[int, dict[str, Inference]] = {}
@@ -99,25 +99,26 @@ class Inference:
     def run(self) -> None:
         """Run the whole program."""
         if self.program.groups is None:
-            self._run_straight(self.program.steps)
+            self._run_straight()
         else:
             from shapeinf.driver.cycles import run_groups
 
             run_groups(self)
 
-    def _run_straight(self, steps: Sequence[Step]) -> None:
-        numbers, outputs_of, declared, progress = self.numbers, self.outputs_of, self.declared, self.progress
-        for step in steps:
-            found = outputs_of(step)
-            slots = step[4]
+    def _run_straight(self) -> None:
+        program, numbers, declared = self.program, self.numbers, self.declared
+        outputs_of, progress = self.outputs_of, self.progress
+        for place, row in enumerate(program.rows):
+            found = outputs_of(place, row)
+            slots = row[2]
             if len(slots) == 1 and slots[0] not in declared:
                 numbers[slots[0]] = found[0]
             else:
                 for slot, number in zip(slots, found, strict=False):
-                    numbers[slot] = declared[slot](number, step) if slot in declared else number
+                    numbers[slot] = declared[slot](number, program.step(place)) if slot in declared else number
             if progress is not None:
-                progress(step.place + 1, len(steps))
-        self.visited += len(steps)
+                progress(place + 1, len(program.rows))
+        self.visited += len(program.rows)
 
     def update(self, changed: Iterable[int]) -> None:
         """Run again only what depends on the changed slots; stop where an output is what it was."""
@@ -126,7 +127,7 @@ class Inference:
         queued = set(heap)
         while heap:
             index = heapq.heappop(heap)
-            for slot in self.visit(self.program.steps[index]):
+            for slot in self.visit(self.program.step(index)):
                 for reader in consumers[slot]:
                     if reader not in queued:
                         queued.add(reader)
@@ -138,7 +139,7 @@ class Inference:
         for table in (self.found, self.reasons, self.children):
             table.pop(step.place, None)
         changed = []
-        for slot, number in zip(step.outputs, self.outputs_of(step), strict=False):
+        for slot, number in zip(step.outputs, self.outputs_of(step.place, self.program.rows[step.place]), strict=False):
             if slot == UNUSED:
                 continue
             if slot in self.declared:
@@ -169,9 +170,9 @@ class Inference:
 
     # -- one step ----------------------------------------------------------------------------------------------------
 
-    def outputs_of(self, step: Step) -> Sequence[int]:
-        """The numbers of the output types of a step."""
-        _, _, operation, inputs, _ = step
+    def outputs_of(self, place: int, row: Row) -> Sequence[int]:
+        """The numbers of the output types of a row of the program."""
+        operation, inputs = self.program.operations[row[0]], row[1]
         numbers, contents = self.numbers, operation.contents
         seen = self.table.bare if contents is _NONE else self.table.whole
         if len(inputs) == 2:  # most nodes; a comprehension costs as much as all the rest
@@ -191,7 +192,7 @@ class Inference:
                 given = without if any(map(int.__eq__, given, without)) else given
             key = (operation, *given)
         found = self._memo.get(key)
-        return self._called(step, key) if found is None else found
+        return self._called(self.program.step(place), key) if found is None else found
 
     def _called(self, step: Step, key: Key) -> Sequence[int]:
         """Call what the step does, and remember the answer where that is sound."""
@@ -285,7 +286,7 @@ class Inference:
             if slot == MISSING:
                 continue
             producer = self.program.producers[slot]
-            origin = f"from {self.program.steps[producer].site}" if producer is not None else "an input or constant"
+            origin = f"from {self.program.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.current(slot)!r}   {origin}")
         return tuple(lines)
 

@@ -1,19 +1,30 @@
-"""A graph compiled once into a flat program: call, input slots, output slots."""
+"""A graph compiled once into a flat program: rows of (key of an operation, input slots, output slots, name)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from shapeinf.errors import ModelError
-from shapeinf.graph import FunctionKey, Graph, Node, NodeKind, components, subgraphs, topological_order, validate
+from shapeinf.graph import (
+    MISSING,
+    UNUSED,
+    FunctionKey,
+    Graph,
+    Node,
+    NodeKind,
+    NodeTable,
+    Row,
+    RowKey,
+    components,
+    kind_of,
+    row_key,
+    subgraphs,
+    topological_order,
+    validate,
+)
 from shapeinf.ops import Call, Contents, OpDef, OpRegistry
-
-MISSING = -1
-"""Slot of an optional input that is not given; the state has nothing there."""
-
-UNUSED = -2
-"""Slot of an optional output that is not wanted; whatever is written there is never read."""
 
 
 class Operation:
@@ -72,49 +83,66 @@ class Step(NamedTuple):
 
 
 class Program:
-    """The steps of a graph in the order they run, in groups: one step, or the steps of a cycle."""
+    """The nodes of a graph in the order they run, in groups: one node, or the nodes of a cycle.
+
+    `names[slot]` is the name of a value; a `Step` is made only for nodes that someone looks at.
+    """
 
     def __init__(
         self,
         graph: Graph,
         registry: OpRegistry,
-        slots: dict[str, int],
-        steps: list[Step],
-        groups: list[list[int]] | None,
         functions: dict[FunctionKey, Graph],
+        names: list[str],
+        rows: Sequence[Row],
+        operations: dict[RowKey, Operation],
+        order: Sequence[int],
+        groups: list[list[int]] | None = None,
     ) -> None:
-        """`groups` is None for an acyclic graph: then each step runs once, in order."""
+        """`order` has the node of each row; `groups` is None for an acyclic graph: each row runs once, in order."""
         self.graph = graph
         self.registry = registry
-        self.slots = slots
-        self.steps = steps
-        self.groups = groups
         self.functions = functions
+        self.names = names
+        self.rows = rows
+        self.operations = operations
+        self.groups = groups
+        self._order = order
+
+    def step(self, place: int) -> Step:
+        """The node in a place of the order."""
+        key, inputs, outputs, _ = self.rows[place]
+        return Step(place, self.graph.nodes[self._order[place]], self.operations[key], inputs, outputs)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """All nodes in order."""
+        return [self.step(place) for place in range(len(self.rows))]
+
+    @cached_property
+    def slots(self) -> dict[str, int]:
+        """The slot of each name."""
+        return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property
     def consumers(self) -> list[list[int]]:
-        """The steps that read each slot."""
-        found: list[list[int]] = [[] for _ in self.slots]
-        for step in self.steps:
-            for slot in step.inputs:
-                if slot != MISSING and (not found[slot] or found[slot][-1] != step.place):
-                    found[slot].append(step.place)
+        """The places of the nodes that read each slot."""
+        found: list[list[int]] = [[] for _ in self.names]
+        for place, (_, inputs, _, _) in enumerate(self.rows):
+            for slot in inputs:
+                if slot != MISSING and (not found[slot] or found[slot][-1] != place):
+                    found[slot].append(place)
         return found
 
     @cached_property
     def producers(self) -> list[int | None]:
-        """The step that writes each slot."""
-        found: list[int | None] = [None] * len(self.slots)
-        for step in self.steps:
-            for slot in step.outputs:
+        """The place of the node that writes each slot."""
+        found: list[int | None] = [None] * len(self.names)
+        for place, (_, _, outputs, _) in enumerate(self.rows):
+            for slot in outputs:
                 if slot != UNUSED:
-                    found[slot] = step.place
+                    found[slot] = place
         return found
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The name of each slot."""
-        return list(self.slots)
 
 
 def compile_graph(
@@ -127,41 +155,16 @@ def compile_graph(
 
     Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
     """
-    functions = graph.functions if functions is None else functions
-    compiler = _Compiler(graph, registry, functions, captures)
-    order = range(len(graph.nodes))
-    try:
-        return Program(graph, registry, compiler.slots, compiler.steps(order), None, functions)
-    except (KeyError, _NotInOrderError):
-        return _compile_carefully(graph, registry, functions, captures)
-
-
-def _compile_carefully(
-    graph: Graph, registry: OpRegistry, functions: dict[FunctionKey, Graph], captures: tuple[str, ...]
-) -> Program:
-    """For graphs that are not in order, cyclic or wrong; says what is wrong."""
-    validate(graph, captures, allow_cycles=graph.cyclic)
-    order = topological_order(graph)
-    groups = None if order is not None else components(graph)
-    ordered = order if order is not None else [i for group in groups or [] for i in group]
-    compiler = _Compiler(graph, registry, functions, captures)
-    for i in ordered:
-        compiler.output_slots(graph.nodes[i])
-    try:
-        steps = compiler.steps(ordered)
-    except KeyError as error:
-        raise ModelError(f"{error.args[0]!r} is made by no node of this graph or of the graphs around it") from None
-    place = {i: index for index, i in enumerate(ordered)}
-    placed = None if groups is None else [[place[i] for i in group] for group in groups]
-    return Program(graph, registry, compiler.slots, steps, placed, functions)
-
-
-class _NotInOrderError(Exception):
-    """A name is made twice, or read before it is made."""
+    compiler = _Compiler(graph, registry, graph.functions if functions is None else functions, captures)
+    if isinstance(graph.nodes, NodeTable):
+        program = compiler.from_table(graph.nodes)
+        if program is not None:
+            return program
+    return compiler.from_nodes()
 
 
 class _Compiler:
-    """Assigns slots and makes steps."""
+    """Assigns slots to names and finds out what nodes do."""
 
     def __init__(
         self,
@@ -173,70 +176,87 @@ class _Compiler:
         self.graph = graph
         self.registry = registry
         self.functions = functions
-        self.slots: dict[str, int] = {}
-        for name in (*graph.inputs, *graph.constants, *captures):
-            self.slots.setdefault(name, len(self.slots))
-        if len(graph.inputs) != len(set(graph.inputs)):
-            validate(graph, captures)
-        self.operations: dict[object, Operation] = {}
-        self.prepared = False
+        self.captures = captures
+        self.sources = (*graph.inputs, *graph.constants, *captures)
+        self.operations: dict[RowKey, Operation] = {}
 
-    def output_slots(self, node: Node) -> None:
-        """Give slots to the outputs of a node ahead of its step, so that readers may come first."""
-        self.prepared = True
-        for name in node.outputs:
-            if name:
-                self.slots.setdefault(name, len(self.slots))
+    def from_table(self, table: NodeTable) -> Program | None:
+        """Slots are the numbers of the table; None when its nodes are not in order, or something is wrong."""
+        graph = self.graph
+        if not table.ordered or len(set(graph.inputs)) != len(graph.inputs):
+            return None
+        names = list(table.values)
+        sources = set(self.sources)
+        if any(names[number] not in sources for number in table.early):
+            return None
+        slots = dict(zip(names, range(len(names)), strict=True))
+        for name in self.sources:
+            number = slots.setdefault(name, len(names))
+            if number == len(names):
+                names.append(name)
+            elif number < len(table.values) and number not in table.early:
+                return None  # a node makes it too
+        if len(slots) < len(names) or any(name not in slots for name in graph.outputs):
+            return None
+        rows: Sequence[Row] = table.rows
+        for key in {row[0] for row in rows}:
+            self.operations[key] = self.operation(key)
+        if any(operation.captures for operation in self.operations.values()):
+            if any(name not in slots for operation in self.operations.values() for name in operation.captures):
+                return None
+            rows = [self.with_captures(row, slots) for row in rows]
+        program = self.program(names, rows, range(len(rows)), None)
+        program.slots = slots
+        return program
 
-    def steps(self, order: range | list[int]) -> list[Step]:
-        """The steps of the nodes in this order. Raises KeyError for a name that has no slot yet."""
-        slots, operations = self.slots, self.operations
-        nodes, new = self.graph.nodes, tuple.__new__
-        slots[""] = MISSING
-        slot_of = slots.__getitem__
-        found: list[Step] = []
-        for index, i in enumerate(order):
-            node = nodes[i]
-            kind, names, made, _ = node
-            key = kind if len(made) == 1 else (kind, *map(bool, made))
-            operation = operations.get(key)
-            if operation is None:
-                operation = operations[key] = self.operation(kind, made)
-            if operation.captures:
-                names = (*names, *operation.captures)
-            inputs = tuple(map(slot_of, names))
-            name = made[0] if len(made) == 1 else ""
-            if name and name not in slots:
-                slots[name] = slot = len(slots) - 1  # the empty name is no slot
-                outputs: tuple[int, ...] = (slot,)
-            else:
-                outputs = tuple([self.output_slot(name) for name in made])
-            found.append(new(Step, (index, node, operation, inputs, outputs)))
-        for name in self.graph.outputs:
-            if name not in slots:
-                raise _NotInOrderError
-        del slots[""]
-        return found
+    def with_captures(self, row: Row, slots: dict[str, int]) -> Row:
+        """A row that also reads what the subgraphs of its node read."""
+        captures = self.operations[row[0]].captures
+        return (row[0], (*row[1], *(slots[name] for name in captures)), row[2], row[3]) if captures else row
 
-    def output_slot(self, name: str) -> int:
-        """The slot of an output, a new one unless it was given ahead."""
-        if not name:
-            return UNUSED
-        slots = self.slots
-        if name in slots:
-            if self.prepared:
-                return slots[name]
-            raise _NotInOrderError
-        slots[name] = slot = len(slots) - 1
-        return slot
+    def program(
+        self, names: list[str], rows: Sequence[Row], order: Sequence[int], groups: list[list[int]] | None
+    ) -> Program:
+        """The program of these rows."""
+        return Program(self.graph, self.registry, self.functions, names, rows, self.operations, order, groups)
 
-    def operation(self, kind: NodeKind, outputs: tuple[str, ...]) -> Operation:
-        """What all nodes of a kind that make these outputs do."""
+    def from_nodes(self) -> Program:
+        """For graphs made by hand, not in order, cyclic or wrong; says what is wrong."""
+        graph = self.graph
+        validate(graph, self.captures, allow_cycles=graph.cyclic)
+        order = topological_order(graph)
+        groups = None if order is not None else components(graph)
+        ordered = order if order is not None else [i for group in groups or [] for i in group]
+        slots: dict[str, int] = {}
+        for name in (*self.sources, *(name for i in ordered for name in graph.nodes[i].outputs if name)):
+            slots.setdefault(name, len(slots))
+        try:
+            rows = [self.row(graph.nodes[i], slots) for i in ordered]
+        except KeyError as error:
+            cause = f"{error.args[0]!r} is made by no node of this graph or of the graphs around it"
+            raise ModelError(cause) from None
+        place = {i: index for index, i in enumerate(ordered)}
+        placed = None if groups is None else [[place[i] for i in group] for group in groups]
+        return self.program(list(slots), rows, ordered, placed)
+
+    def row(self, node: Node, slots: dict[str, int]) -> Row:
+        """The row of a node. Raises KeyError for a name that has no slot."""
+        outputs = tuple([slots[name] if name else UNUSED for name in node.outputs])
+        key = row_key(node.kind, outputs)
+        if key not in self.operations:
+            self.operations[key] = self.operation(key)
+        inputs = tuple([slots[name] if name else MISSING for name in node.inputs])
+        return self.with_captures((key, inputs, outputs, node.name), slots)
+
+    def operation(self, key: RowKey) -> Operation:
+        """What all nodes of a key do."""
+        kind = kind_of(key)
+        wanted = (True,) if isinstance(key, NodeKind) else tuple(one is True for one in key[1:])
         version = self.graph.opsets.get(kind.domain, 0)
         op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
-        call = None if op_def is None else self.registry.call(op_def, kind, version, tuple(map(bool, outputs)))
-        key = (kind.domain, kind.op, kind.overload)
-        body = key if call is None and key in self.functions else None
+        call = None if op_def is None else self.registry.call(op_def, kind, version, wanted)
+        function = (kind.domain, kind.op, kind.overload)
+        body = function if call is None and function in self.functions else None
         found = Operation(kind, version, op_def, call, body)
         captures: dict[str, None] = {}
         for name, graph in subgraphs(kind):

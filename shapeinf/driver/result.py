@@ -159,8 +159,8 @@ def infos(inference: Inference) -> dict[str, TensorInfo]:
     records: dict[int, TensorInfo] = {}
     found: dict[str, TensorInfo] = {}
     numbers, whole = inference.numbers, table.whole
-    for name, slot in inference.program.slots.items():
-        number = whole[numbers[slot]]
+    for name, number in zip(inference.program.names, numbers, strict=False):
+        number = whole[number]
         if number not in records:
             records[number] = info(table.types[number])
         found[name] = records[number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import attrs
@@ -117,7 +117,7 @@ class Graph:
     opsets: dict[str, int] = Factory(dict)
     inputs: list[str] = Factory(list)
     outputs: list[str] = Factory(list)
-    nodes: list[Node] = Factory(list)
+    nodes: Sequence[Node] = Factory(list)
     declared: dict[str, Declared] = Factory(dict)
     constants: dict[str, PartialTensor] = Factory(dict)
     unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)

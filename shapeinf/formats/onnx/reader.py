@@ -11,7 +11,7 @@ import onnx
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.onnx.names import DTYPE_NAMES
-from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind
+from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 
@@ -47,7 +47,8 @@ def domain_of(name: str) -> str:
 
 def finish_model(graph: Graph) -> Graph:
     """Check what only a whole model can be wrong about. Raises ModelError for a domain without an opset."""
-    for kind in {node.kind for node in graph.nodes}:
+    kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
+    for kind in kinds:
         if kind.domain not in graph.opsets:
             shown = kind.domain or _DEFAULT_DOMAIN
             name = next(node.name for node in graph.nodes if node.kind is kind)

@@ -24,7 +24,7 @@ from shapeinf.formats.onnx.reader import (
 )
 from shapeinf.formats.onnx.tensors import TensorScanner
 from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fields, packed_varints, signed, varint
-from shapeinf.graph import Declared, Graph, Node, NodeKind, subgraphs
+from shapeinf.graph import Declared, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
 """What the last bytes of nodes (operator, attributes, domain) were decoded to, in all files; kinds never change."""
@@ -103,12 +103,13 @@ class _Scanner:
         outputs: list[tuple[str, Declared | None]] = []
         values: list[tuple[str, Declared | None]] = []
         tables = {11: inputs, 12: outputs, 13: values}
-        pos = self.run_of_nodes(buffer, pos, end, graph.nodes, opsets, depth)
+        graph.nodes = nodes = NodeTable()
+        pos = self.run_of_nodes(buffer, pos, end, nodes, opsets, depth)
         for number, kind, start, stop in fields(buffer, pos, end):
             if kind != BYTES:
                 continue
             if number == 1:
-                graph.nodes.append(self.node(buffer[start:stop], opsets, depth))
+                self.node(buffer[start:stop], nodes, opsets, depth)
             elif number == 5:
                 self.initializer(graph, buffer, start, stop)
             elif number in tables:
@@ -123,7 +124,7 @@ class _Scanner:
         return finish_graph(graph, (*inputs, *values, *outputs))
 
     def run_of_nodes(
-        self, buffer: Buffer, pos: int, end: int, nodes: list[Node], opsets: dict[str, int], depth: int
+        self, buffer: Buffer, pos: int, end: int, nodes: NodeTable, opsets: dict[str, int], depth: int
     ) -> int:
         """Consecutive NodeProtos from `pos` on, until another field comes; where it stopped.
 
@@ -131,7 +132,8 @@ class _Scanner:
         attributes, domain) are equal for equal nodes, so they are decoded once and found again as a whole. The three
         loops are alike and stay written out: a call a field would double the time.
         """
-        names, tails, new, kind_of = self.names, _KINDS, tuple.__new__, Node
+        tails, numbers, values, rows = _KINDS, nodes.numbers, nodes.values, nodes.rows
+        number_of = numbers.__getitem__
         while pos < end and buffer[pos] == 0x0A:
             size = buffer[pos + 1]
             pos += 2
@@ -141,9 +143,11 @@ class _Scanner:
             pos += size
             if pos > end:
                 raise DamagedError("a node ends after its graph")
-            inputs: list[str] = []
-            outputs: list[str] = []
-            name, kind, at = "", None, 0
+            kind = None
+            inputs: list[bytes] = []
+            outputs: list[bytes] = []
+            name = b""
+            at = 0
             try:
                 tag = data[0]
                 while tag == 0x0A:
@@ -152,7 +156,7 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    inputs.append(names[data[at:stop]])
+                    inputs.append(data[at:stop])
                     at = stop
                     tag = data[at]
                 while tag == 0x12:
@@ -161,9 +165,7 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    piece = data[at:stop]
-                    text = names[piece] = piece.decode("utf-8", "replace")
-                    outputs.append(text)
+                    outputs.append(data[at:stop])
                     at = stop
                     tag = data[at]
                 if tag == 0x1A:
@@ -172,40 +174,51 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    name = data[at:stop].decode("utf-8", "replace")
+                    name = data[at:stop]
                     at = stop
                 kind = tails.get(data[at:])
             except IndexError:
                 pass
             if kind is None:
-                nodes.append(self.node(data, opsets, depth))
+                self.node(data, nodes, opsets, depth)
+                continue
+            try:
+                read = tuple(map(number_of, inputs))
+            except KeyError:  # read before it was made, or not given
+                read = tuple(map(nodes.input, inputs))
+            made = outputs[0] if len(outputs) == 1 else b""
+            if made and made not in numbers:
+                number = numbers[made] = len(values)
+                values.append(made.decode("utf-8", "replace"))
+                rows.append((kind, read, (number,), name.decode("utf-8", "replace")))
             else:
-                nodes.append(new(kind_of, (kind, tuple(inputs), tuple(outputs), name)))
+                written = tuple(map(nodes.output, outputs))
+                rows.append((row_key(kind, written), read, written, name.decode("utf-8", "replace")))
         return pos
 
-    def node(self, data: bytes, opsets: dict[str, int], depth: int) -> Node:
+    def node(self, data: bytes, nodes: NodeTable, opsets: dict[str, int], depth: int) -> None:
         """Any NodeProto, field by field."""
-        strings: dict[int, list[str]] = {1: [], 2: [], 3: [], 4: [], 7: [], 8: []}
+        strings: dict[int, list[bytes]] = {1: [], 2: [], 3: [], 4: [], 7: [], 8: []}
         attributes: list[bytes] = []
         tail = len(data)
         before = 0
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind == BYTES and number in strings:
-                strings[number].append(self.names[data[start:end]])
+                strings[number].append(data[start:end])
                 if number == 4:  # what came before the operator is not in its tail, so the tail must not stand for it
-                    tail = len(data) if attributes or strings[7] or strings[8] else before
+                    tail = before if not attributes and not strings[7] and not strings[8] else len(data)
                 elif number < 4:
                     tail = len(data)
             elif kind == BYTES and number == 5:
                 attributes.append(data[start:end])
             before = end
-        op, domain, overload = ("".join(strings[number][-1:]) for number in (4, 7, 8))
+        op, domain, overload = (self.names[b"".join(strings[number][-1:])] for number in (4, 7, 8))
         found, shared = self.kind((op, domain_of(domain), overload, tuple(attributes)), opsets, depth)
         if shared and 0 < len(data) - tail <= _MAX_TAIL:
             if len(_KINDS) >= _MAX_KINDS:
                 _KINDS.clear()
             _KINDS[data[tail:]] = found
-        return Node(found, tuple(strings[1]), tuple(strings[2]), "".join(strings[3][-1:]))
+        nodes.add(found, strings[1], strings[2], b"".join(strings[3][-1:]).decode("utf-8", "replace"))
 
     def kind(
         self, key: tuple[str, str, str, tuple[bytes, ...]], opsets: dict[str, int], depth: int
@@ -300,7 +313,9 @@ class _Scanner:
                 values.append(self.value(piece))
             elif number == 13:
                 overload = self.names[piece]
-        body.nodes = [self.node(piece, body.opsets, 0) for piece in nodes]
+        body.nodes = table = NodeTable()
+        for piece in nodes:
+            self.node(piece, table, body.opsets, 0)
         return (domain_of(domain), body.name, overload), finish_graph(body, values)
 
 
