@@ -43,7 +43,7 @@ class BodyRun:
         for name, found in zip(self.program.graph.inputs, inputs, strict=False):
             child.set(name, found)
         captures = self.step.operation.captures
-        for name, slot in zip(captures, self.step.inputs[len(self.step.node.inputs) :], strict=True):
+        for name, slot in zip(captures, self.step.captured, strict=True):
             if name in self.program.slots:
                 child.numbers[self.program.slots[name]] = outer.numbers[slot]
         before = None if certain else outer.facts.copy()

@@ -210,7 +210,7 @@ class Inference:
         except ShapeError as error:
             site = self.path + step.site
             if error.node is None:
-                error.node, error.op = site, step.node.op
+                error.node, error.op = site, step.operation.kind.op
             if self.strict:
                 raise
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
@@ -231,9 +231,9 @@ class Inference:
             from shapeinf.driver.bodies import bodies_of
 
             bodies = bodies_of(self, step)
-            types = types[: len(step.node.inputs)]
+            types = types[: len(step.arguments)]
         try:
-            outcome = operation.call.run(types, self.facts, self.path + (step.node.name or step.site), bodies)
+            outcome = operation.call.run(types, self.facts, self.path + step.site, bodies)
             numbers = [self.table.add(one) for one in outcome.types]
         except (ShapeError, ModelError):
             raise

@@ -145,7 +145,7 @@ class Refiner:
         law = f"{declared} is not what the graph makes ({inferred})"
         if self.inference.strict:
             error = ShapeError(law, code="S120")
-            error.node, error.op = site, step.node.op
+            error.node, error.op = site, step.operation.kind.op
             raise error
         note = Diagnostic("warning", "S120", law, site, op)
         self.inference.found.setdefault(step.place, []).append(note)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from shapeinf.errors import ModelError
 from shapeinf.graph import (
@@ -62,24 +61,45 @@ class Operation:
         return f"{domain}{self.kind.op}" + (f" (version {self.version})" if self.version else "")
 
 
-class Step(NamedTuple):
-    """One node, ready to run. `inputs` ends with the slots of what its subgraphs read of this graph."""
+class Step:
+    """One node in its place of a program. `inputs` ends with the slots of what its subgraphs read of this graph."""
 
-    place: int
-    node: Node
-    operation: Operation
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
+    __slots__ = ("inputs", "operation", "outputs", "place", "program")
+
+    def __init__(
+        self, program: Program, place: int, operation: Operation, inputs: tuple[int, ...], outputs: tuple[int, ...]
+    ) -> None:
+        """See `Program.step`."""
+        self.program = program
+        self.place = place
+        self.operation = operation
+        self.inputs = inputs
+        self.outputs = outputs
+
+    @property
+    def node(self) -> Node:
+        """The node."""
+        return self.program.node(self.place)
 
     @property
     def site(self) -> str:
-        """The name that its unknowns and facts carry."""
-        return self.node.name or next((o for o in self.node.outputs if o), self.node.op)
+        """The name that its unknowns and facts carry: its own, else that of its first output, else the operator."""
+        name = self.program.rows[self.place][3]
+        if name:
+            return name
+        names = self.program.names
+        return next((names[slot] for slot in self.outputs if slot != UNUSED), self.operation.kind.op)
 
     @property
     def arguments(self) -> tuple[int, ...]:
         """The slots of the node's own inputs."""
-        return self.inputs[: len(self.node.inputs)]
+        captures = len(self.operation.captures)
+        return self.inputs[: len(self.inputs) - captures] if captures else self.inputs
+
+    @property
+    def captured(self) -> tuple[int, ...]:
+        """The slots of what its subgraphs read of this graph."""
+        return self.inputs[len(self.arguments) :]
 
 
 class Program:
@@ -112,7 +132,11 @@ class Program:
     def step(self, place: int) -> Step:
         """The node in a place of the order."""
         key, inputs, outputs, _ = self.rows[place]
-        return Step(place, self.graph.nodes[self._order[place]], self.operations[key], inputs, outputs)
+        return Step(self, place, self.operations[key], inputs, outputs)
+
+    def node(self, place: int) -> Node:
+        """The node of a place."""
+        return self.graph.nodes[self._order[place]]
 
     @cached_property
     def steps(self) -> list[Step]:
