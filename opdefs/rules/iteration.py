@@ -71,7 +71,7 @@ def _trips(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, nu
     if again is True and go_on is True and limit is not None:
         return at_least_zero(c, limit)
     if again is False and go_on is True:
-        return 1
+        return 1 if limit is None else minimum(1, at_least_zero(c, limit))
     if not isinstance(again, Condition) or go_on is None:
         return None
     first = substitute(again.expression, {number: 0})

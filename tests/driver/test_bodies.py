@@ -290,6 +290,20 @@ def test_a_while_loop_runs_at_least_once_when_its_condition_starts_true():
     assert str(result.interval(trips)) == "1..10"
 
 
+def test_a_loop_that_stops_after_one_trip_makes_none_under_a_limit_of_0():
+    """go2 is false in every trip, so there is one trip or, for n of 0, none: 2 or 4 rows."""
+    text = """g (int64 n, float[2, 3] x) => (float[] y) {
+      c = Constant<value = bool {1}>()
+      y = Loop (n, c, x) <body = b (int64 i, bool go, float[] h) => (bool go2, float[] h2) {
+        zero = Constant<value = int64 {0}>()
+        go2 = Less(i, zero)
+        h2 = Concat<axis = 0>(h, x)
+      }>
+    }"""
+    result = check(text, *({"n": n, "x": ones(2, 3)} for n in (0, 1, 5)))
+    assert str(result.interval(result.tensors["y"].shape[0])) == "2..4"
+
+
 def test_a_condition_on_the_iteration_number_counts_the_trips():
     """go2 of trip i is (i < 2), so trips 0, 1, 2 run and no more: 3 elements."""
     text = """g (float[N] x) => (float[] y, float[] z) {
