@@ -62,6 +62,7 @@ def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | Non
 
 def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
     """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
+    c.require_rank(condition.shape, 1, "condition")
     decided = condition.array()
     if decided is not None:
         return int(decided.sum())

@@ -92,6 +92,7 @@ class Call:
                 found: object = tuple(c.output(i) for i in range(self.outputs))
             else:
                 if self._keywords is None:
+                    _check_attributes(self.op_def, self.attributes)
                     self._keywords = rule.keywords(self.attributes)
                 found = rule.function(c, *rule.arguments(inputs), **self._keywords)
         except NotKnown as unknown:
@@ -145,6 +146,33 @@ class Call:
             if found is not None and found.dtype:
                 return found.dtype
         return None
+
+
+_ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": (int, float),
+    "string": str,
+    "ints": tuple,
+    "floats": tuple,
+    "strings": tuple,
+    "tensor": TensorType,
+}
+_MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {"ints": int, "floats": (int, float), "strings": str}
+
+
+def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
+    """Raise ShapeError for an attribute that is not of the kind that its definition says."""
+    for name, value in attributes.items():
+        defined = op_def.attributes.get(name)
+        if defined is None or defined.type not in _ATTRIBUTE_TYPES:
+            continue
+        fits = isinstance(value, _ATTRIBUTE_TYPES[defined.type])
+        if fits and isinstance(value, tuple) and defined.type in _MEMBER_TYPES:
+            fits = all(isinstance(one, _MEMBER_TYPES[defined.type]) for one in value)
+        if not fits:
+            raise ShapeError(
+                f"the attribute {name!r} must be of the kind {defined.type}", code="S103", operands=(str(value),)
+            )
 
 
 def _variable(arg: ArgDef | None) -> str | None:
