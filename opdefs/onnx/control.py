@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
+from opdefs.onnx.sequence import sequence_of
 from opdefs.rules.elements import as_dim
 from opdefs.rules.iteration import iterated
 from opdefs.rules.joining import one_of
@@ -145,9 +146,32 @@ def _scanned(
 @onnx("SequenceMap")
 def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type, ...]:
     """The body for each element; inputs that are no sequences are the same every time."""
-    length = values[0].length if values and isinstance(values[0], SequenceType) else None
+    first = values[0] if values else None
+    length = first.length if isinstance(first, SequenceType) else None
+    if isinstance(length, int) and length <= MAX_MAPPED and all(_is_itemized(v, length) for v in values):
+        return _map_items(c, values, length)
     elements = [_element(c, v) for v in values]
     return tuple(SequenceType(_shape_only(out), length) for out in c.bodies["body"].run(elements, certain=False))
+
+
+MAX_MAPPED = 16
+"""Longer sequences are mapped by the join of their elements."""
+
+
+def _is_itemized(found: Type, length: int) -> bool:
+    return type(found) is not SequenceType or (found.items is not None and len(found.items) == length)
+
+
+def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tuple[Type, ...]:
+    """The body for each element by itself."""
+    rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
+    for i in range(length):
+        each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]
+        for row, out in zip(rows, c.bodies["body"].run(each, certain=True), strict=False):
+            if not isinstance(out, TensorType):
+                c.fail("a mapped body must give tensors", out)
+            row.append(TensorType(out.dtype, out.shape))
+    return tuple(sequence_of(c, row) for row in rows)
 
 
 def _element(c: InferenceContext, found: Type) -> Type:

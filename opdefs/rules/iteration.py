@@ -62,6 +62,11 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         unrolled = _unrolled(body, limit, carried)
         if unrolled is not None:
             return unrolled
+    if grown is not None:
+        after, outputs = grown
+        some = go_on is True and limit is not None and c.prove_le(1, limit) is True
+        trips = c.fresh("trips", int(some), high)
+        return Iterated(trips, [after(trips, i) for i in range(width)], outputs[1 + width :])
     return _fixpoint(c, body, number, limit, go_on, carried)
 
 

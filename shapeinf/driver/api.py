@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -58,20 +58,25 @@ def infer_shapes(
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     with collection_paused():
-        graph = _as_graph(model)
-        program = compile_graph(graph, registry or default_registry())
+        program = compile_graph(_as_graph(model), registry or default_registry())
         facts = ShapeFacts()
         reader = InputReader(facts, min_dim)
         inference = Inference(program, facts, mode == "strict", progress)
         _fill(inference, reader, inputs or {})
-        tell_ranges(facts, dims or {})
-        tell_ranges(facts, bind or {})
+        names = _declared_names(program.graph)
+        tell_ranges(facts, dims or {}, names)
+        tell_ranges(facts, bind or {}, names)
         tell_assumptions(facts, assume)
         _declare(inference, reader, declared)
         inference.freeze_setup()
         inference.run()
     notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
+
+
+def _declared_names(graph: Graph) -> Callable[[], set[str]]:
+    """The names of dims that the file declares anywhere."""
+    return lambda: {d for one in graph.declared.values() for d in one.dims or () if isinstance(d, str)}
 
 
 @contextmanager

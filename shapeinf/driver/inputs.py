@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol, cast
 
 import attrs
@@ -113,14 +113,18 @@ class InputReader:
         return parse_dim(text, self.facts.scope, self.min_dim)
 
 
-def tell_ranges(facts: ShapeFacts, dims: Mapping[str, RangeLike]) -> None:
-    """Tell the facts what the user says of named dims.
+def tell_ranges(
+    facts: ShapeFacts, dims: Mapping[str, RangeLike], declared: Callable[[], Collection[str]] = tuple
+) -> None:
+    """Tell the facts what the user says of named dims; `declared` gives the names that only node outputs have.
 
-    Raises UnknownNameError for a name that no input has, Contradiction for a range that cannot be.
+    Raises UnknownNameError for a name that nothing has, Contradiction for a range that cannot be.
     """
     for name, value in dims.items():
         if not facts.scope.has(name):
-            raise UnknownNameError("dim", name, facts.scope.names())
+            if name not in declared():
+                raise UnknownNameError("dim", name, facts.scope.names())
+            facts.scope.symbol(name, 0)
         low, high = as_range(name, value)
         facts.tell_range(facts.scope.symbol(name), low, high, Source("", f"{name} is given by the user"))
 

@@ -170,9 +170,8 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
         if fits and isinstance(value, tuple) and defined.type in _MEMBER_TYPES:
             fits = all(isinstance(one, _MEMBER_TYPES[defined.type]) for one in value)
         if not fits:
-            raise ShapeError(
-                f"the attribute {name!r} must be of the kind {defined.type}", code="S103", operands=(str(value),)
-            )
+            law = f"the attribute {name!r} must be of the kind {defined.type}"
+            raise ShapeError(law, code="S103", operands=(str(value),))
 
 
 def _variable(arg: ArgDef | None) -> str | None:
