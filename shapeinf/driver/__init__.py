@@ -2,6 +2,7 @@
 
 from shapeinf.driver.api import infer_shapes
 from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.result import Coverage, Result, TensorInfo
+from shapeinf.driver.infos import TensorInfo
+from shapeinf.driver.result import Coverage, Result
 
 __all__ = ["Coverage", "Diagnostic", "Result", "TensorInfo", "infer_shapes"]

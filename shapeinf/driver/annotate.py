@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapeinf.driver.inference import Inference
-from shapeinf.driver.result import TensorInfo, infos
+from shapeinf.driver.infos import TensorInfo, infos
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from shapeinf.driver.bodies import Bodies
 from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.inference import Inference, Progress
+from shapeinf.driver.execution import execute
+from shapeinf.driver.inference import Declaring, Inference, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, input_names, tell_assumptions, tell_ranges
-from shapeinf.driver.outputs import refiners
+from shapeinf.driver.outputs import declare
 from shapeinf.driver.program import Operation, Program, compile_graph
 from shapeinf.driver.result import Result
 from shapeinf.errors import UnknownNameError
@@ -18,8 +20,6 @@ from shapeinf.formats import load
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, ShapeFacts, Type
 from shapeinf.ops import OpRegistry, Wants, default_registry
-
-Declared = Literal["trust", "check", "ignore"]
 
 
 def infer_shapes(
@@ -31,7 +31,7 @@ def infer_shapes(
     assume: Iterable[str] = (),
     mode: Literal["best", "strict"] = "best",
     min_dim: int = 1,
-    declared: Declared = "trust",
+    declared: Declaring = "trust",
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -61,15 +61,15 @@ def infer_shapes(
         program = compile_graph(_as_graph(model), registry or default_registry())
         facts = ShapeFacts()
         reader = InputReader(facts, min_dim)
-        inference = Inference(program, facts, mode == "strict", progress)
+        inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
         _fill(inference, reader, inputs or {})
         names = _declared_names(program.graph)
         tell_ranges(facts, dims or {}, names)
         tell_ranges(facts, bind or {}, names)
         tell_assumptions(facts, assume)
-        _declare(inference, reader, declared)
+        declare(inference, reader, declared)
         inference.freeze_setup()
-        inference.run()
+        execute(inference)
     notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
 
@@ -95,14 +95,6 @@ def collection_paused() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
-
-
-def _declare(inference: Inference, reader: InputReader, declared: Declared) -> None:
-    """Set how declarations of node outputs count, here and in all bodies."""
-    inference.declaring = declared
-    if declared != "ignore":
-        inference.declare = lambda one: refiners(one, reader, trust=declared == "trust")
-        inference.declared = inference.declare(inference)
 
 
 def _as_graph(model: Any) -> Graph:
@@ -156,37 +148,3 @@ def _wanted(program: Program, names: Collection[str]) -> set[str]:
 def _reads(operation: Operation, position: int) -> bool:
     call = operation.call
     return call is None or bool(operation.bodies) or call.rule.wants(position) is not Wants.SHAPE
-
-
-def update_inference(
-    inference: Inference, reader: InputReader, given: Mapping[str, SpecLike], notes: Iterable[Diagnostic]
-) -> Result:
-    """Run a finished inference again for other input shapes; see `Result.update`."""
-    program = inference.program
-    learned = inference.learned
-    inference.visited = 0
-    changed = []
-    for name, spec in given.items():
-        slot = program.slots[name]
-        old = inference.numbers[slot]
-        inference.set(name, reader.given(spec, inference.current(slot), name))
-        if inference.numbers[slot] != old:
-            changed.append(slot)
-    if not learned:
-        inference.update(changed)
-        return Result(inference, reader, notes)
-    return _run_again(inference, reader, notes)
-
-
-def _run_again(inference: Inference, reader: InputReader, notes: Iterable[Diagnostic]) -> Result:
-    """A full run with the facts of the set-up only."""
-    program = inference.program
-    facts = inference.setup.copy()
-    fresh = Inference(program, facts, inference.strict, inference.progress)
-    for name in (*program.graph.inputs, *program.graph.constants):
-        fresh.set(name, inference.table.types[inference.numbers[program.slots[name]]])
-    other = InputReader(facts, reader.min_dim, reader.lints)
-    _declare(fresh, other, inference.declaring)
-    fresh.freeze_setup()
-    fresh.run()
-    return Result(fresh, other, notes)

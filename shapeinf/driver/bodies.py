@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.types import unknown_type
@@ -48,7 +49,7 @@ class BodyRun:
                 child.numbers[self.program.slots[name]] = outer.numbers[slot]
         before = None if certain else outer.facts.copy()
         try:
-            child.run()
+            execute(child)
             outer.made_fresh |= child.made_fresh
             return results(child)
         finally:
@@ -57,9 +58,16 @@ class BodyRun:
                 outer.table.refresh()
 
 
-def bodies_of(outer: Inference, step: Step) -> Mapping[str, BodyRun]:
-    """The bodies of a node by the name of their attribute."""
-    return {name: BodyRun(outer, step, name, program) for name, program in step.operation.bodies.items()}
+class Bodies:
+    """How the graphs inside a node are run; see `shapeinf.driver.inference.Inner`."""
+
+    def bodies_of(self, outer: Inference, step: Step) -> Mapping[str, BodyRun]:
+        """The bodies that a node carries, by the name of their attribute."""
+        return {name: BodyRun(outer, step, name, program) for name, program in step.operation.bodies.items()}
+
+    def expanded(self, outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+        """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
+        return _expanded(outer, step, types)
 
 
 def results(child: Inference) -> list[Type]:
@@ -70,14 +78,14 @@ def results(child: Inference) -> list[Type]:
 
 def _child(outer: Inference, step: Step, name: str, program: Program, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
-    child = Inference(program, outer.facts, outer.strict, outer=outer, path=path, certain=certain)
+    child = Inference(program, outer.facts, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
     outer.children.setdefault(step.place, {})[name] = child
     for constant, found in program.graph.constants.items():
         child.set(constant, found)
     return child
 
 
-def expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
     """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
 
     None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
@@ -98,7 +106,7 @@ def expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list
     child.calling = (*outer.calling, key)
     for name, found in zip(program.graph.inputs, types, strict=False):
         child.set(name, found)
-    child.run()
+    execute(child)
     outer.made_fresh |= child.made_fresh
     return results(child)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import attrs
 
@@ -22,8 +22,20 @@ from shapeinf.lattice import ShapeFacts, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
 Progress = Callable[[int, int], None]
+Declaring = Literal["trust", "check", "ignore"]
 Refine = Callable[[int, Step], int]
 """What is declared of a slot: takes and gives the number of a type."""
+
+
+class Inner(Protocol):
+    """How the graphs inside a node are run; `bodies` does it, which knows this module."""
+
+    def bodies_of(self, outer: Inference, step: Step) -> Mapping[str, Body]:
+        """The bodies that a node carries, by the name of their attribute."""
+
+    def expanded(self, outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+        """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
+
 
 Key = tuple[Any, ...]
 """An operation and the numbers of its inputs' types."""
@@ -35,7 +47,7 @@ class Inference:
     """The state of one inference: the number of a type for each slot, the facts, the memo, the diagnostics.
 
     `outer` is the inference whose node runs this program as a body; they share facts, types and, where the body is
-    certain to run, the memo.
+    certain to run, the memo. `inner` runs the bodies of this one.
     """
 
     def __init__(
@@ -45,6 +57,7 @@ class Inference:
         strict: bool,
         progress: Progress | None = None,
         *,
+        inner: Inner,
         outer: Inference | None = None,
         path: str = "",
         certain: bool = True,
@@ -54,6 +67,7 @@ class Inference:
         self.facts = facts
         self.strict = strict
         self.progress = progress
+        self.inner = inner
         self.path = path
         self.certain = certain
         self.table: TypeTable = TypeTable(facts) if outer is None else outer.table
@@ -62,7 +76,7 @@ class Inference:
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         self.children: dict[int, dict[str, Inference]] = {}
-        self.declaring: Literal["trust", "check", "ignore"] = "ignore"
+        self.declaring: Declaring = "ignore"
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
@@ -96,16 +110,8 @@ class Inference:
         """Put the type of an input or constant into its slot."""
         self.numbers[self.program.slots[name]] = 0 if found is None else self.table.add(found)
 
-    def run(self) -> None:
-        """Run the whole program."""
-        if self.program.groups is None:
-            self._run_straight()
-        else:
-            from shapeinf.driver.cycles import run_groups
-
-            run_groups(self)
-
-    def _run_straight(self) -> None:
+    def run_straight(self) -> None:
+        """Run every node once, in order."""
         program, numbers, declared = self.program, self.numbers, self.declared
         outputs_of, progress = self.outputs_of, self.progress
         for place, row in enumerate(program.rows):
@@ -228,9 +234,7 @@ class Inference:
         if self.strict and any(isinstance(t, TensorType) and t.dtype is None for t in types):
             raise ShapeError("the element type of an input is not known", code="S104")
         if operation.bodies:
-            from shapeinf.driver.bodies import bodies_of
-
-            bodies = bodies_of(self, step)
+            bodies = self.inner.bodies_of(self, step)
             types = types[: len(step.arguments)]
         try:
             outcome = operation.call.run(types, self.facts, self.path + step.site, bodies)
@@ -251,9 +255,7 @@ class Inference:
         return numbers
 
     def _expanded(self, step: Step, types: Sequence[Type | None]) -> Sequence[int]:
-        from shapeinf.driver.bodies import expanded
-
-        found = expanded(self, step, types)
+        found = self.inner.expanded(self, step, types)
         return self._without_rule(step) if found is None else [self.table.add(one) for one in found]
 
     def _without_rule(self, step: Step) -> Sequence[int]:

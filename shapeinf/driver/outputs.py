@@ -6,7 +6,7 @@ import re
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, parse_dim
 from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.inference import Inference, Refine
+from shapeinf.driver.inference import Declaring, Inference, Refine
 from shapeinf.driver.inputs import InputReader
 from shapeinf.driver.program import Step
 from shapeinf.errors import Contradiction, ShapeError, Source
@@ -17,6 +17,14 @@ _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
 _GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference invents, anew in each run: they say nothing."""
+
+
+def declare(inference: Inference, reader: InputReader, declared: Declaring) -> None:
+    """Set how declarations of node outputs count, here and in all bodies."""
+    inference.declaring = declared
+    if declared != "ignore":
+        inference.declare = lambda one: refiners(one, reader, trust=declared == "trust")
+        inference.declared = inference.declare(inference)
 
 
 def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int, Refine]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,37 +10,20 @@ from typing import TYPE_CHECKING
 import attrs
 
 from shapeinf.algebra import Dim, Interval, Scope
+from shapeinf.driver.annotate import annotation
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.explain import explain
 from shapeinf.driver.inference import Inference
+from shapeinf.driver.infos import TensorInfo, infos
 from shapeinf.driver.inputs import InputReader, SpecLike, input_names
+from shapeinf.driver.update import updated
 from shapeinf.errors import UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
-from shapeinf.lattice import SCALAR, MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import ShapeFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-
-@attrs.frozen
-class TensorInfo:
-    """What is known of one value: element type (None when not known), shape, and its kind.
-
-    `kind` is "tensor", or nested like "sequence", "optional(sequence)", "map(int64)" (a map from int64 keys); dtype
-    and shape are then those of the innermost elements.
-    """
-
-    dtype: str | None
-    shape: Shape
-    kind: str = "tensor"
-
-    def __str__(self) -> str:
-        """`float32[B, 128]`."""
-        text = f"{self.dtype or '?'}{self.shape}"
-        for kind in reversed(re.findall(r"map\(\w+|sequence|optional", self.kind)):
-            text = f"{kind}, {text})" if kind.startswith("map") else f"{kind}({text})"
-        return text
 
 
 @attrs.frozen
@@ -132,8 +114,6 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from."""
-        from shapeinf.driver.annotate import annotation
-
         save(self.graph, annotation(self._inference), path)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
@@ -142,43 +122,8 @@ class Result:
         Runs everything again when the first run learned facts at nodes: they may not hold for the new shapes. This
         result must not be used any more. Raises UnknownNameError for an input that the graph does not have.
         """
-        from shapeinf.driver.api import update_inference
-
         names = input_names(self.graph)
         for name in inputs:
             if name not in names:
                 raise UnknownNameError("input", name, names)
-        return update_inference(self._inference, self._reader, inputs, self._notes)
-
-
-def infos(inference: Inference) -> dict[str, TensorInfo]:
-    """Every value of a program by name; equal types share one record."""
-    table = inference.table
-    if table.epoch != inference.facts.epoch:
-        table.refresh()
-    records: dict[int, TensorInfo] = {}
-    found: dict[str, TensorInfo] = {}
-    numbers, whole = inference.numbers, table.whole
-    for name, number in zip(inference.program.names, numbers, strict=False):
-        number = whole[number]
-        if number not in records:
-            records[number] = info(table.types[number])
-        found[name] = records[number]
-    return found
-
-
-_KINDS = {SequenceType: "sequence", OptionalType: "optional"}
-
-
-def info(found: Type | None) -> TensorInfo:
-    """A type as the public record; nothing known for a value that was never reached."""
-    if found is None:
-        return TensorInfo(None, Shape.unknown())
-    if isinstance(found, TensorType):
-        return TensorInfo(found.dtype, found.shape)
-    inner = info(found.element)
-    kind = f"map({found.key})" if isinstance(found, MapType) else _KINDS[type(found)]
-    return TensorInfo(inner.dtype, inner.shape, kind if inner.kind == "tensor" else f"{kind}({inner.kind})")
-
-
-__all__ = ["SCALAR", "Coverage", "Result", "TensorInfo", "info"]
+        return Result(*updated(self._inference, self._reader, inputs), self._notes)

@@ -1,4 +1,4 @@
-"""Cycles: a worklist that relaxes until nothing changes, for graphs that draw loops as back edges."""
+"""Running a program: once through where it is acyclic; in a cycle, a worklist that relaxes until nothing changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ MAX_VISITS = 64
 """Visits of one node of a cycle after which its outputs are relaxed at its own site."""
 
 
-def run_groups(inference: Inference) -> None:
-    """Run the groups of a program in order: single steps once, cycles to their fixpoint."""
+def execute(inference: Inference) -> None:
+    """Run the whole program: single steps once, in order, cycles to their fixpoint."""
     program = inference.program
-    for group in program.groups or ():
+    if program.groups is None:
+        inference.run_straight()
+        return
+    for group in program.groups:
         step = program.step(group[0])
         if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
             inference.visit(step)

@@ -1,0 +1,42 @@
+"""A finished inference, run again for other input shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shapeinf.driver.execution import execute
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.inputs import InputReader, SpecLike
+from shapeinf.driver.outputs import declare
+
+
+def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike]) -> tuple[Inference, InputReader]:
+    """The inference for other input shapes; see `Result.update`. The old one must not be used any more."""
+    program = inference.program
+    learned = inference.learned
+    inference.visited = 0
+    changed = []
+    for name, spec in given.items():
+        slot = program.slots[name]
+        old = inference.numbers[slot]
+        inference.set(name, reader.given(spec, inference.current(slot), name))
+        if inference.numbers[slot] != old:
+            changed.append(slot)
+    if learned:
+        return _run_again(inference, reader)
+    inference.update(changed)
+    return inference, reader
+
+
+def _run_again(inference: Inference, reader: InputReader) -> tuple[Inference, InputReader]:
+    """A full run with the facts of the set-up only."""
+    program = inference.program
+    facts = inference.setup.copy()
+    fresh = Inference(program, facts, inference.strict, inference.progress, inner=inference.inner)
+    for name in (*program.graph.inputs, *program.graph.constants):
+        fresh.set(name, inference.table.types[inference.numbers[program.slots[name]]])
+    other = InputReader(facts, reader.min_dim, reader.lints)
+    declare(fresh, other, inference.declaring)
+    fresh.freeze_setup()
+    execute(fresh)
+    return fresh, other
