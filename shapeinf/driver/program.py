@@ -278,7 +278,7 @@ class _Compiler:
         wanted = (True,) if isinstance(key, NodeKind) else tuple(one is True for one in key[1:])
         version = self.graph.opsets.get(kind.domain, 0)
         op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
-        call = None if op_def is None else self.registry.call(op_def, kind, version, wanted)
+        call = None if op_def is None else self.registry.call(op_def, kind, kind.attrs, version, wanted)
         function = (kind.domain, kind.op, kind.overload)
         body = function if call is None and function in self.functions else None
         found = Operation(kind, version, op_def, call, body)

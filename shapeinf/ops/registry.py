@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TypeVar
 
 import attrs
 
-from shapeinf.graph import NodeKind
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
@@ -126,10 +125,13 @@ class OpRegistry:
         found = self.dialects.get(dialect)
         return None if found is None else found.lookup(domain, op, version)
 
-    def call(self, op_def: OpDef, kind: NodeKind, version: int, wanted: tuple[bool, ...]) -> Call | None:
-        """The call of an operator with the attributes of a kind; None for one without a rule.
+    def call(
+        self, op_def: OpDef, kind: Hashable, attributes: Mapping[str, object], version: int, wanted: tuple[bool, ...]
+    ) -> Call | None:
+        """The call of an operator with these attributes; None for one without a rule.
 
-        Kinds are shared by equal nodes of many files, so calls are kept (up to a number of them).
+        `kind` stands for operator and attributes: readers share one among equal nodes of many files, so calls are kept
+        (up to a number of them).
         """
         if op_def.rule is None:
             return None
@@ -138,7 +140,7 @@ class OpRegistry:
         if found is None:
             if len(self._calls) >= MAX_CALLS:
                 self._calls.clear()
-            found = self._calls[key] = Call(op_def, kind.attrs, version, wanted)
+            found = self._calls[key] = Call(op_def, attributes, version, wanted)
         return found
 
 
