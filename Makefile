@@ -14,10 +14,12 @@ test: $(VENV)/.editable
 
 lint: $(VENV)/.editable
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 format: $(VENV)/.editable
 	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
