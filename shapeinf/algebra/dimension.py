@@ -69,23 +69,29 @@ _NOTHING: dict[Dim, Dim] = {}
 class Dimension:
     """An immutable symbolic integer, made by a `Scope` and by arithmetic; never a constant (those are ints)."""
 
-    __slots__ = ("_symbols", "bounds", "depth", "products", "quotients", "scope", "sums", "terms")
+    __slots__ = ("_depth", "_symbols", "bounds", "products", "quotients", "scope", "sums", "terms")
 
     scope: Scope
     terms: Terms
-    depth: int
 
     def __init__(self, scope: Scope, terms: Terms) -> None:
         """Only `Scope.make` calls this; it interns."""
         self.scope = scope
         self.terms = terms
-        atoms = scope.atoms
-        self.depth = max((atoms[a].depth for monomial, _ in terms for a in monomial), default=0)
+        self._depth: int | None = None
         self.bounds: tuple[float, float] | None = None
         self._symbols: frozenset[Dimension] | None = None
         self.sums: dict[Dim, Dim] = _NOTHING
         self.products: dict[Dim, Dim] = _NOTHING
         self.quotients: dict[Dim, Dim] = _NOTHING
+
+    @property
+    def depth(self) -> int:
+        """How deeply floor and max atoms nest."""
+        if self._depth is None:
+            atoms = self.scope.atoms
+            self._depth = max((atoms[a].depth for monomial, _ in self.terms for a in monomial), default=0)
+        return self._depth
 
     def __add__(self, other: Dim) -> Dim:
         """Sum; an int when nothing symbolic is left."""
@@ -271,14 +277,17 @@ class Scope:
             found = self.dims[terms] = Dimension(self, terms)
         return found
 
-    def make(self, coefficients: Mapping[Monomial, int]) -> Dim:
-        """The dimension of a polynomial given as {monomial: coefficient}."""
-        terms = tuple(sorted((m, c) for m, c in coefficients.items() if c))
+    def of_terms(self, terms: Terms) -> Dim:
+        """The dimension of terms that are in order and have no zero coefficient."""
         if not terms:
             return 0
         if len(terms) == 1 and not terms[0][0]:
             return terms[0][1]
         return self._intern(terms)
+
+    def make(self, coefficients: Mapping[Monomial, int]) -> Dim:
+        """The dimension of a polynomial given as {monomial: coefficient}."""
+        return self.of_terms(tuple(sorted([(m, c) for m, c in coefficients.items() if c])))
 
     def add(self, a: Dimension, b: Dim) -> Dim:
         """`a + b`, not yet in the table."""

@@ -42,8 +42,9 @@ def _by_int(scope: Scope, p: Dim, q: int) -> Dim:
         raise ZeroDivisionError("division of a dimension by zero")
     if q < 0:
         return floordiv(scope, -p, -q)
-    outside = scope.make({m: c // q for m, c in terms_of(scope, p)})
-    rest = scope.make({m: c % q for m, c in terms_of(scope, p)})
+    terms = terms_of(scope, p)
+    outside = scope.of_terms(tuple([(m, c // q) for m, c in terms if c // q]))
+    rest = scope.of_terms(tuple([(m, c % q) for m, c in terms if c % q]))
     return outside + _proper(scope, rest, q)
 
 
