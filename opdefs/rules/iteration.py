@@ -25,8 +25,6 @@ Start = bool | Condition | None
 """The condition before the first trip: decided, kept as a condition, or not known."""
 
 Types = list[Type | None]
-Run = Callable[[Types, Types], list[Type]]
-"""Runs the body: (iteration number and condition, carried values) -> (condition, carried values, elements of scans)."""
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.types import unknown_type
-from shapeinf.errors import LimitError, ModelError, ShapeError
+from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import Type
 
@@ -40,6 +40,8 @@ class BodyRun:
     def run(self, inputs: Sequence[Type | None], *, certain: bool) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
+        if not outer.budget.spend(len(self.program.rows)):
+            raise NotKnown("the bodies of this model nest too deeply to be followed")
         child = _child(outer, self.step, self.name, self.program, certain and outer.certain)
         for name, found in zip(self.program.graph.inputs, inputs, strict=False):
             child.set(name, found)
@@ -99,6 +101,8 @@ def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> lis
     program = _program(outer, step, types)
     if program is None:
         return None
+    if not outer.budget.spend(len(program.rows)):
+        raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
     if len(step.outputs) > len(program.graph.outputs) or len(step.arguments) > len(program.graph.inputs):
         law = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
         raise ShapeError(law, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))

@@ -27,6 +27,22 @@ Refine = Callable[[int, Step], int]
 """What is declared of a slot: takes and gives the number of a type."""
 
 
+MAX_WORK_IN_BODIES = 300_000
+"""Nodes of bodies that one inference runs; a few seconds' worth."""
+
+
+@attrs.define
+class Budget:
+    """How many nodes of bodies one inference may still run: loops in loops run theirs many times."""
+
+    left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
+
+    def spend(self, nodes: int) -> bool:
+        """Whether a body of so many nodes may run; to start one costs as much as 100 nodes."""
+        self.left -= nodes + 100
+        return self.left >= 0
+
+
 class Inner(Protocol):
     """How the graphs inside a node are run; `bodies` does it, which knows this module."""
 
@@ -72,6 +88,7 @@ class Inference:
         self.certain = certain
         self.table: TypeTable = TypeTable(facts) if outer is None else outer.table
         self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
+        self.budget: Budget = Budget() if outer is None else outer.budget
         self.numbers = [0] * (len(program.names) + 2)
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}

@@ -143,12 +143,13 @@ class Relaxer:
         self.unknown: dict[str, Shape] = {}
         self.growths = 0
 
-    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0) -> Dim:
-        """The join of two dims at an axis of a site."""
+    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf) -> Dim:
+        """The join of two dims at an axis of a site; `least` is known of both, a size is at least 0."""
         a, b = self.facts.canon(a), self.facts.canon(b)
         if a is b or a == b:
             return a
-        hull = _hull(self.facts.bounds(a), self.facts.bounds(b))
+        low, high = _hull(self.facts.bounds(a), self.facts.bounds(b))
+        hull = max(low, least), max(high, least)
         found = self.sites.get((site, axis))
         if found is None:
             symbol = self.facts.scope.fresh(f"{site}.{axis}", None, None)
@@ -182,7 +183,7 @@ class Relaxer:
             return a
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
             return self.unknown.setdefault(site, Shape.unknown())
-        return Shape(tuple(self.dim(x, y, site, i) for i, (x, y) in enumerate(zip(a.dims, b.dims, strict=True))))
+        return Shape(tuple(self.dim(x, y, site, i, 0) for i, (x, y) in enumerate(zip(a.dims, b.dims, strict=True))))
 
 
 def _hull(a: Bounds, b: Bounds) -> Bounds:

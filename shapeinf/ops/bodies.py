@@ -23,5 +23,6 @@ class Body(Protocol):
         """The types of its outputs for these inputs.
 
         What its nodes tell the facts is kept only when it is `certain` that the body runs when the outer graph does.
-        Raises ShapeError for a broken law inside a body that is certain to run, in strict mode.
+        Raises ShapeError for a broken law inside a body that is certain to run, in strict mode; NotKnown when bodies
+        have run so often that this one will not be followed.
         """

@@ -432,6 +432,24 @@ def test_loops_in_loops():
     assert shapes(result, "y") == ["float32[3*T + L, 8]"]
 
 
+def nested(depth):
+    """A body of loops in loops, whose innermost doubles its rows."""
+    inner = f"Concat<axis = 0>(h{depth}, h{depth})"
+    if depth:
+        inner = f"Loop (n, c{depth}, h{depth}) <body = {nested(depth - 1)}>"
+    signature = f"b{depth} (int64 i{depth}, bool c{depth}, float[] h{depth}) => (bool d{depth}, float[] o{depth})"
+    return f"{signature} {{ d{depth} = Identity(c{depth}) o{depth} = {inner} }}"
+
+
+def test_loops_in_loops_in_loops_end(monkeypatch):
+    """Each level runs the one below several times: what would take too long is unknown, with that as the reason."""
+    monkeypatch.setattr("shapeinf.driver.inference.MAX_WORK_IN_BODIES", 20_000)
+    text = f"g (int64 n, bool c, float[N, 3] x) => (float[] y) {{ y = Loop (n, c, x) <body = {nested(12)}> }}"
+    result = inferred(text)
+    assert result.tensors["y"].shape.dims is None
+    assert "nest too deeply" in result.diagnostics[0].message
+
+
 def test_a_branch_in_a_loop_is_decided_by_the_iteration_number():
     """Only trip 0 takes the first branch, which adds a row; the 3 others add two: L + 7."""
     text = """g (float[L, 8] x, float[1, 8] row) => (float[] y) {
