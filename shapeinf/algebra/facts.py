@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from math import gcd, inf
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
+from shapeinf.algebra.equations import linear, no_root, pivot
 from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
+from shapeinf.algebra.journal import Journal, Solutions, Uses
 from shapeinf.algebra.told import Divisibility, Guard, Relation
 from shapeinf.errors import Contradiction, Source
 
@@ -34,7 +36,9 @@ class Facts:
         """The symbols whose bounds have become tighter: then maxima of them may be decided."""
         self.resets = 0
         """Counts how often facts were taken back."""
-        self.solved: dict[Dimension, Dim] = {}
+        self.solved = Solutions()
+        self.log: list[Dimension] = []
+        """The symbols in the order in which they were solved."""
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, tuple[Bounds, Source]] = {}
         self.relations: list[Relation] = []
@@ -43,6 +47,8 @@ class Facts:
         self._guarded: set[tuple[str, str, tuple[Dim, ...]]] = set()
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
+        self._uses = Uses()
+        self._journal = Journal()
         self._known = Known(self._lookup)
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -57,6 +63,7 @@ class Facts:
             if self.narrowed and self.scope.has_maxima:
                 found = resolved(found, self._at_least_zero)
             self._canonical[d] = found
+            self._uses.add(d, found)
         return found
 
     def _at_least_zero(self, difference: Dim) -> bool:
@@ -68,7 +75,9 @@ class Facts:
             return d, d
         found = self._bounds.get(d)
         if found is None:
-            found = self._bounds[d] = bounds_with(self.canon(d), self._known)
+            canonical = self.canon(d)
+            found = self._bounds[d] = bounds_with(canonical, self._known)
+            self._uses.add(d, canonical)
         return found
 
     def interval(self, d: Dim) -> Interval:
@@ -112,7 +121,7 @@ class Facts:
         if isinstance(e, int):
             return e == 0
         low, high = self.bounds(e)
-        if low > 0 or high < 0 or _no_root(e):
+        if low > 0 or high < 0 or no_root(e):
             return False
         return None
 
@@ -141,21 +150,21 @@ class Facts:
             return self.canon(a)
         equation = self.canon(a - b)
         if equation != 0:
-            with self._all_or_nothing():
+            with self._taken_back():
                 self._equate(equation, source, (str(a), str(b)))
         told, other = self.canon(a), self.canon(b)
         return other if isinstance(other, int) else told
 
     def tell_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
         """Learn `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
-        with self._all_or_nothing():
+        with self._taken_back():
             self._bound(self.canon(d), (-inf if lo is None else lo, inf if hi is None else hi), source)
 
     def tell_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Learn `a <= b`. Raises Contradiction when it cannot hold."""
         difference = self.canon(b - a)
         if self.bounds(difference)[0] < 0:
-            with self._all_or_nothing():
+            with self._taken_back():
                 self._bound(difference, (0, inf), source)
 
     def tell_divisible(self, d: Dim, divisor: int, source: Source) -> None:
@@ -167,13 +176,13 @@ class Facts:
         if isinstance(rest, int) or self.bounds(rest)[0] > 0:
             raise Contradiction(f"{d} must be divisible by {divisor}", source)
         if not any(x.expression is e and x.divisor % divisor == 0 for x in self.divisibilities):
-            self.divisibilities.append(Divisibility(e, divisor, source))
-            self._changed()
+            self._journal.append(self.divisibilities, Divisibility(e, divisor, source))
+            self.version += 1
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
         self.ranges[symbol.terms[0][0][0]] = (bounds, source)
-        self._changed()
+        self._changed(symbol)
 
     def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
@@ -184,24 +193,33 @@ class Facts:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _changed(self) -> None:
+    def _changed(self, symbol: Dimension | None = None) -> None:
+        """Something is known of a symbol now (of any, without one): forget what was worked out before that."""
         self.version += 1
-        self._canonical.clear()
-        self._bounds.clear()
         self._known.atoms.clear()
+        if symbol is None:
+            self._canonical.clear()
+            self._bounds.clear()
+            self._uses.clear()
+            return
+        for d in self._uses.pop(symbol):
+            self._canonical.pop(d, None)
+            self._bounds.pop(d, None)
 
     @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        before = self._snapshot()
+    def _taken_back(self) -> Iterator[None]:
         try:
-            yield
+            with self._journal.all_or_nothing():
+                yield
         except Exception:
-            self._restore(before)
+            self.epoch += 1
+            self.resets += 1
+            self._changed()
             raise
 
     def _snapshot(self) -> tuple[object, ...]:
         return (
-            dict(self.solved),
+            Solutions(self.solved),
             dict(self.sources),
             dict(self.ranges),
             list(self.relations),
@@ -210,6 +228,7 @@ class Facts:
         )
 
     def _restore(self, state: tuple[object, ...]) -> None:
+        self.log = list(state[0])  # type: ignore[call-overload]
         self.narrowed = [self.scope.atom_dim(atom) for atom in state[2]]  # type: ignore[attr-defined]
         names = ("solved", "sources", "ranges", "relations", "divisibilities", "guards")
         for name, value in zip(names, state, strict=True):
@@ -224,13 +243,13 @@ class Facts:
         e = self._primitive(e)
         if e == 0:
             return
-        if isinstance(e, int) or _no_root(e) or not self._may_be_zero(e):
+        if isinstance(e, int) or no_root(e) or not self._may_be_zero(e):
             raise Contradiction("dimensions must be equal", source, self._blame(e), operands)
-        pivot = _pivot(e)
-        if pivot is None:
+        chosen = pivot(e)
+        if chosen is None:
             self._keep(e, source, operands)
             return
-        symbol, sign = pivot
+        symbol, sign = chosen
         value = symbol - e * sign
         low, high = self._lookup(symbol.terms[0][0][0], symbol.symbol)
         self._solve(symbol, value, source)
@@ -259,17 +278,16 @@ class Facts:
         return self._primitive(self.scope.make(reduced)) if positive else self.scope.make(reduced)
 
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
-        replaced = {symbol: value}
-        self.solved = {s: substitute(v, replaced) for s, v in self.solved.items()}
-        self.solved[symbol] = value
-        self.sources[symbol] = source
+        self.solved.solve(symbol, value, self._journal)
+        self._journal.put(self.sources, symbol, source)
+        self._journal.append(self.log, symbol)
         self.epoch += 1
-        self._changed()
+        self._changed(symbol)
 
     def _keep(self, e: Dimension, source: Source, operands: tuple[str, str]) -> None:
         if not any(g.equation is e for g in self.guards):
-            self.guards.append(Guard(f"{operands[0]} == {operands[1]}", source, e))
-            self._changed()
+            self._journal.append(self.guards, Guard(f"{operands[0]} == {operands[1]}", source, e))
+            self.version += 1
 
     def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
         """Learn bounds of a canonical `e`."""
@@ -280,11 +298,11 @@ class Facts:
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
-        linear = _linear(e)
-        if linear is None:
+        parts = linear(e)
+        if parts is None:
             self._relate(e, bounds, source)
             return
-        atom, factor, constant = linear
+        atom, factor, constant = parts
         low, high = (b - constant for b in (bounds if factor > 0 else bounds[::-1]))
         new_low = -(-low // factor) if low not in (inf, -inf) else -inf
         new_high = high // factor if high not in (inf, -inf) else inf
@@ -303,8 +321,8 @@ class Facts:
             wanted.append(int(bounds[1]) - e)
         for expression in wanted:
             if self.prove_le(0, expression) is None:
-                self.relations.append(Relation(expression, source))
-                self._changed()
+                self._journal.append(self.relations, Relation(expression, source))
+                self.version += 1
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         atom = symbol.terms[0][0][0]
@@ -318,23 +336,24 @@ class Facts:
             )
         if new == (low, high):
             return
-        self.ranges[atom] = (new, source)
-        self.narrowed.append(symbol)
+        self._journal.put(self.ranges, atom, (new, source))
+        self._journal.append(self.narrowed, symbol)
         if self.scope.has_maxima:
             self.epoch += 1
-        self._changed()
+        self._changed(symbol)
         if new[0] == new[1]:
             self._solve(symbol, int(new[0]), source)
         self._recheck()
 
     def _recheck(self) -> None:
         """Look again at all facts that could only be kept: they may be decided, contradicted or solvable now."""
-        kept, self.guards = self.guards, []
-        for guard in kept:
-            equation = None if guard.equation is None else self._primitive(self.canon(guard.equation))
-            if equation is None:
-                self.guards.append(guard)
-            elif equation != 0:
+        equations = [g for g in self.guards if g.equation is not None]
+        if equations:
+            self._journal.take(self.guards, [g for g in self.guards if g.equation is None])
+        for guard in equations:
+            assert guard.equation is not None
+            equation = self._primitive(self.canon(guard.equation))
+            if equation != 0:
                 self._equate(equation, guard.source, (guard.text, "true"))
         for relation in self.relations:
             expression = self.canon(relation.expression)
@@ -357,38 +376,3 @@ class Facts:
                 if not symbol.symbol.anonymous:
                     return Source("", f"{symbol} lies in {self.interval(symbol)}")
         return next(reversed(self.sources.values()), None) if self.sources else None
-
-
-def _no_root(e: Dimension) -> bool:
-    """True when no integers make `e` zero because of common factors: `2*a + 4*b + 1`."""
-    constant = next((c for m, c in e.terms if not m), 0)
-    return constant % gcd(*(c for m, c in e.terms if m)) != 0
-
-
-def _pivot(e: Dimension) -> tuple[Dimension, int] | None:
-    """The symbol to solve for: linear with factor 1 or -1, nowhere else in `e`; unknowns and late names first."""
-    scope = e.scope
-    best: tuple[bool, int] | None = None
-    sign = 1
-    for monomial, coefficient in e.terms:
-        if len(monomial) != 1 or coefficient not in (1, -1):
-            continue
-        atom = scope.atoms[monomial[0]]
-        rank = (isinstance(atom, Symbol) and atom.anonymous, monomial[0])
-        if isinstance(atom, Symbol) and (best is None or rank > best) and not _elsewhere(e, monomial):
-            best, sign = rank, coefficient
-    return None if best is None else (scope.atom_dim(best[1]), sign)
-
-
-def _elsewhere(e: Dimension, monomial: Monomial) -> bool:
-    symbol = e.scope.atom_dim(monomial[0])
-    return any(symbol in e.scope.symbols_of(a) for m, _ in e.terms if m != monomial for a in m)
-
-
-def _linear(e: Dimension) -> tuple[int, int, int] | None:
-    """`factor*atom + constant` as (atom, factor, constant), None for anything else."""
-    constant = next((c for m, c in e.terms if not m), 0)
-    rest = [(m, c) for m, c in e.terms if m]
-    if len(rest) != 1 or len(rest[0][0]) != 1:
-        return None
-    return rest[0][0][0], rest[0][1], constant

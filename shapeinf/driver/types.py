@@ -26,10 +26,16 @@ class TypeTable:
         self.whole: list[int] = [NOTHING]
         self.bare: list[int] = [NOTHING]
         self._numbers: dict[Hashable, int] = {}
-        self._symbols: dict[int, frozenset[Dimension] | None] = {}
+        self._unranked: list[int] = []
+        """The types that more than symbols can change."""
+        self._using: dict[Dimension, list[int]] = {}
+        """The types in which a symbol occurs."""
+        self._same: dict[int, list[int]] = {}
+        """The types whose canonical form is this one."""
         self._new_ones: list[int] = []
         """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
-        self._solved = len(facts.solved)
+        self._solved = len(facts.log)
+        self._shapes = len(facts.shapes)
         self._narrowed = len(facts.narrowed)
         self._resets = facts.resets
 
@@ -61,35 +67,48 @@ class TypeTable:
         return number
 
     def refresh(self) -> None:
-        """Bring `whole` and `bare` up to the facts of today."""
+        """Bring `whole` and `bare` up to the facts of today: only types with symbols that have news are looked at."""
         facts = self.facts
         self.epoch = facts.epoch
-        grown = facts.resets == self._resets
-        news = {*list(facts.solved)[self._solved :], *facts.narrowed[self._narrowed :]} if grown else set()
-        self._solved, self._narrowed, self._resets = len(facts.solved), len(facts.narrowed), facts.resets
-        old = tuple(self._symbols.items())
+        news = {*facts.log[self._solved :], *facts.narrowed[self._narrowed :]}
+        affected = {n for symbol in news for n in self._using.get(symbol, ())}
+        if len(facts.shapes) != self._shapes:
+            affected.update(self._unranked)
+        if facts.resets != self._resets:
+            affected = {*self._unranked, *(n for numbers in self._using.values() for n in numbers)}
+            self._same.clear()
+            for number in affected:
+                self.whole[number] = number
+        self._solved, self._narrowed = len(facts.log), len(facts.narrowed)
+        self._resets, self._shapes = facts.resets, len(facts.shapes)
         while self._new_ones:
             number = self._new_ones.pop()
             found = self.types[number]
             symbols = frozenset() if found is None else _symbols(found)
+            if symbols is None:
+                self._unranked.append(number)
+            for symbol in symbols or ():
+                self._using.setdefault(symbol, []).append(number)
             if symbols is None or symbols:
-                self._symbols[number] = symbols
-                self._canonicalize(number)
-        for number, symbols in old:
-            if not grown or symbols is None or not symbols.isdisjoint(news) or self.whole[number] != number:
-                self._canonicalize(number)
+                affected.add(number)
+        for number in affected:
+            self._canonicalize(number)
 
     def _canonicalize(self, number: int) -> None:
+        """Find the canonical form of a type; those that had the old one have that one too."""
         found = self.types[number]
         assert found is not None
         new = canonical(self.facts, found)
-        if new is not found:
-            self.whole[number] = whole = self.add(new)
-            self.bare[number] = self.bare[whole]
+        if new is found:
+            contents = isinstance(found, TensorType) and found.elements is not None
+            self.whole[number] = number
+            self.bare[number] = self.add(without_contents(found)) if contents else number
             return
-        self.whole[number] = number
-        contents = isinstance(found, TensorType) and found.elements is not None
-        self.bare[number] = self.add(without_contents(found)) if contents else number
+        whole = self.add(new)
+        for one in (number, *self._same.pop(number, ())):
+            if self.whole[one] != whole:
+                self.whole[one], self.bare[one] = whole, self.bare[whole]
+                self._same.setdefault(whole, []).append(one)
 
     def get(self, number: int) -> Type | None:
         """The type of a number, canonical."""
