@@ -17,8 +17,8 @@ def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_c
     if len(inferred) > 1:
         c.fail("only one dimension may be -1", list(wanted))
     if len(open_axes) > 1 or x.dims is None:
-        low, high = (0, None) if x.dims is None else _any_part(c, c.numel(x))
-        return Shape(c.fresh(f"reshape.{i}", low, high) if d is None else d for i, d in enumerate(dims))
+        high = None if x.dims is None else _largest_part(c, c.numel(x))
+        return Shape(c.fresh(f"reshape.{i}", 0, high) if d is None else d for i, d in enumerate(dims))
     known = c.numel(d for d in dims if d is not None)
     total = c.numel(x)
     if open_axes:
@@ -28,10 +28,10 @@ def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_c
     return Shape(d for d in dims if d is not None)
 
 
-def _any_part(c: InferenceContext, total: Dim) -> tuple[int, int | None]:
-    """Bounds of an axis of a tensor with so many elements: without elements, any size is possible."""
+def _largest_part(c: InferenceContext, total: Dim) -> int | None:
+    """The largest axis that a tensor with so many elements may have: without elements, any size is possible."""
     bounds = c.interval(total)
-    return (1, bounds.hi) if bounds.lo is not None and bounds.lo >= 1 else (0, None)
+    return bounds.hi if bounds.lo is not None and bounds.lo >= 1 else None
 
 
 def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
