@@ -48,10 +48,8 @@ def _unknown_axes(c: InferenceContext, x: PartialTensor, keepdims: int) -> Parti
 
 def _perhaps_one(c: InferenceContext, axis: int, size: Dim) -> Dim:
     """Either the size or 1."""
-    bounds = c.interval(size)
-    low = 0 if bounds.lo is None or bounds.lo < 1 else 1
-    high = None if bounds.hi is None else max(bounds.hi, 1)
-    return size if size == 1 else c.fresh(f"reduce.{axis}", low, high)
+    high = c.interval(size).hi
+    return size if size == 1 else c.fresh(f"reduce.{axis}", 0, None if high is None else max(high, 1))
 
 
 def _reduced(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:
