@@ -29,12 +29,19 @@ class Declared:
     of: Declared | None = None
 
 
+@attrs.frozen
+class ContentsOf:
+    """In place of an attribute, or of an item of one: the contents of an input, by its position among the inputs."""
+
+    input: int
+
+
 @attrs.frozen(eq=False)
 class NodeKind:
     """What a node does: operator, domain and attributes. Readers share one among equal nodes of a file.
 
-    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph` or `Declared`. In the body of a
-    function `references` names the attributes whose value is an attribute of the function.
+    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `Declared` or `ContentsOf`. In the
+    body of a function `references` names the attributes whose value is an attribute of the function.
     """
 
     op: str
@@ -109,7 +116,8 @@ class Graph:
     `constants` hold known values (contents only of small ones); `unread` gives the contents of those that lie in other
     files, and `external` says that some do. `opsets` has the version of each domain, `functions` the bodies of the
     model's own operators, with `defaults` for their attributes. `cyclic` says that cycles are meant (loops drawn as
-    back edges), not a mistake. `model` is the reader's own object, for writing.
+    back edges), not a mistake. `locations` says where in the source a node was written, by the node's name. `model` is
+    the reader's own object, for writing.
     """
 
     name: str = ""
@@ -126,6 +134,7 @@ class Graph:
     cyclic: bool = False
     external: bool = False
     source: str | None = None
+    locations: dict[str, str] = Factory(dict)
     model: Any = None
 
     def free_names(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import attrs
 
+from shapeinf.ops.deferred import DeferredCall, referenced
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
@@ -140,7 +141,8 @@ class OpRegistry:
         if found is None:
             if len(self._calls) >= MAX_CALLS:
                 self._calls.clear()
-            found = self._calls[key] = Call(op_def, attributes, version, wanted)
+            make = DeferredCall if any(map(referenced, attributes.values())) else Call
+            found = self._calls[key] = make(op_def, attributes, version, wanted)
         return found
 
 

@@ -1,0 +1,13 @@
+"""NNEF operations. Every module of this package registers its rules on import."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from opdefs.nnef.dialect import nnef
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["nnef"]

@@ -1,0 +1,7 @@
+"""The NNEF dialect: OpDefs from our own text of the standard operations, rules from the family files beside this one."""
+
+from __future__ import annotations
+
+from shapeinf.ops import Dialect
+
+nnef = Dialect("nnef")

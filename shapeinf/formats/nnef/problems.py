@@ -1,0 +1,77 @@
+"""What can be wrong with an NNEF document, and where."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+
+import attrs
+
+from shapeinf.errors import ModelError
+
+MAX_PROBLEMS = 20
+"""Problems after which a check stops looking."""
+
+
+class SourceText:
+    """The text of a document (or another file of the model), to turn offsets into lines and columns."""
+
+    def __init__(self, text: str, name: str = "graph.nnef") -> None:
+        """`name` is shown in messages."""
+        self.text = text
+        self.name = name
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(i + 1 for i, c in enumerate(self.text) if c == "\n")]
+
+    def position(self, at: int) -> tuple[int, int]:
+        """Line and column of an offset, from 1."""
+        line = bisect_right(self._starts, max(at, 0))
+        return line, max(at, 0) - self._starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1."""
+        return self.text.splitlines()[number - 1] if number <= len(self._starts) else ""
+
+
+@attrs.frozen
+class Problem:
+    """One thing that is wrong.
+
+    Args:
+        code: `N1xx` characters and tokens, `N2xx` syntax, `N3xx` declarations, `N4xx` invocations and types,
+            `N5xx` evaluation, `N6xx` arguments and shapes, `N7xx` other files of the model, `N9xx` limits.
+        message: in plain words, with the names that the document uses.
+        at: the offset of its place in the text.
+        calls: the offsets of the invocations around it, innermost first.
+    """
+
+    code: str
+    message: str
+    at: int
+    calls: tuple[int, ...] = ()
+
+
+class NnefError(ModelError):
+    """A document that breaks rules of the NNEF specification; `problems` has at least one, in the order of the text."""
+
+    def __init__(self, problems: Iterable[Problem], source: SourceText) -> None:
+        """The message lists all problems, each with its line and column."""
+        self.problems = tuple(sorted(problems, key=lambda problem: problem.at))
+        self.source = source
+        self.line, self.column = source.position(self.problems[0].at)
+        super().__init__("\n".join(shown(problem, source) for problem in self.problems))
+
+
+def shown(problem: Problem, source: SourceText) -> str:
+    """A problem as text: place, code, message, the line itself with a mark, and the calls around it."""
+    line, column = source.position(problem.at)
+    written = source.line(line).replace("\t", " ")
+    mark = " " * (column - 1) + "^"
+    text = f"{source.name}:{line}:{column}: {problem.message} [{problem.code}]\n    {written}\n    {mark}"
+    for at in problem.calls:
+        called_line, called_column = source.position(at)
+        text += f"\n  called at {source.name}:{called_line}:{called_column}"
+    return text

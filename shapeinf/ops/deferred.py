@@ -1,0 +1,78 @@
+"""Calls of which an attribute is the contents of an input (`ContentsOf`): known only when the inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shapeinf.errors import NotKnown
+from shapeinf.graph import ContentsOf
+from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, Type
+from shapeinf.ops.bodies import Body
+from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.run import Call, Contents, Outcome
+
+_MAX_CALLS = 256
+
+
+class DeferredCall(Call):
+    """Puts the contents of inputs in place of `ContentsOf`, then calls the rule on the other inputs."""
+
+    def __init__(
+        self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
+    ) -> None:
+        """See `Call`."""
+        super().__init__(op_def, attributes, version, wanted)
+        self.contents = Contents.ANY
+        self._taken = {i for value in self.attributes.values() for i in referenced(value)}
+        self._calls: dict[tuple[object, ...], Call] = {}
+
+    def run(
+        self,
+        inputs: Sequence[Type | None],
+        facts: ShapeFacts,
+        site: str,
+        bodies: Mapping[str, Body] | None = None,
+    ) -> Outcome:
+        """See `Call.run`; the outputs are unknown where the contents are."""
+        own = [found for i, found in enumerate(inputs) if i not in self._taken]
+        try:
+            values = {name: resolved(value, inputs) for name, value in self.attributes.items()}
+        except NotKnown as unknown:
+            types = [self.filled(Shape.unknown(), i, own) for i in range(self.outputs)]
+            return Outcome(types, unknown.reason, True)
+        key = tuple(values.items())
+        call = self._calls.get(key)
+        if call is None:
+            if len(self._calls) >= _MAX_CALLS:
+                self._calls.clear()
+            call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted)
+        return call.run(own, facts, site, bodies)
+
+
+def referenced(value: object) -> set[int]:
+    """The inputs whose contents an attribute is made of."""
+    if isinstance(value, ContentsOf):
+        return {value.input}
+    return set().union(*map(referenced, value)) if isinstance(value, tuple) else set()
+
+
+def resolved(value: object, inputs: Sequence[Type | None]) -> object:
+    """An attribute with the contents of inputs in it: a scalar's element, the nested tuples of any other tensor.
+
+    Raises NotKnown where these are not known.
+    """
+    if isinstance(value, tuple):
+        return tuple([resolved(item, inputs) for item in value])
+    if not isinstance(value, ContentsOf):
+        return value
+    found = inputs[value.input] if value.input < len(inputs) else None
+    if not isinstance(found, PartialTensor) or found.elements is None:
+        raise NotKnown("an attribute is the contents of an input, which are not known")
+    return _nested(found.elements, [d for d in found.shape if isinstance(d, int)])
+
+
+def _nested(elements: Sequence[object], dims: Sequence[int]) -> object:
+    if not dims:
+        return elements[0]
+    step = len(elements) // dims[0] if dims[0] else 0
+    return tuple([_nested(elements[i * step : (i + 1) * step], dims[1:]) for i in range(dims[0])])
