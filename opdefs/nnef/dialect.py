@@ -1,4 +1,4 @@
-"""The NNEF dialect: OpDefs from our own text of the standard operations, rules from the family files beside this one."""
+"""The NNEF dialect: OpDefs from our text of the standard operations, rules from the family files beside this one."""
 
 from __future__ import annotations
 
