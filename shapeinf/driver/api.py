@@ -70,7 +70,8 @@ def infer_shapes(
         declare(inference, reader, declared)
         inference.freeze_setup()
         execute(inference)
-    notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
+    notes = [Diagnostic(*remark) for remark in program.graph.remarks]
+    notes += [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
 
 
