@@ -32,13 +32,15 @@ def infer_shapes(
     mode: Literal["best", "strict"] = "best",
     min_dim: int = 1,
     declared: Declaring = "trust",
+    dialect: str | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Infer the shape of every tensor of a model.
 
     Args:
-        model: a path, bytes, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a networkx DiGraph.
+        model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
+            networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)` or an int.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
@@ -48,6 +50,7 @@ def infer_shapes(
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
+        dialect: "provisional", "final" or "tract" for an NNEF document that does not tell.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
@@ -58,7 +61,7 @@ def infer_shapes(
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     with collection_paused():
-        program = compile_graph(_as_graph(model), registry or default_registry())
+        program = compile_graph(_as_graph(model, dialect), registry or default_registry())
         facts = ShapeFacts()
         reader = InputReader(facts, min_dim)
         inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
@@ -98,12 +101,12 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _as_graph(model: Any) -> Graph:
+def _as_graph(model: Any, dialect: str | None) -> Graph:
     if isinstance(model, Graph):
         return model
     if hasattr(model, "is_directed") and hasattr(model, "nodes"):
         return Graph.from_networkx(model)
-    return load(model)
+    return load(model, dialect)
 
 
 def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | str) -> None:
