@@ -147,7 +147,7 @@ def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> 
     for size in found:
         if c.prove_le(0, size) is not True:
             c.at_least(size, 0, "the size of a part must not be negative")
-    c.merge(sum(found), total, "the sizes of the parts must add up to the axis")
+    c.same_count(total, sum(found), "the sizes of the parts must add up to the axis")
     return [c.facts.canon(size) for size in found]
 
 

@@ -24,7 +24,7 @@ def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_c
     if open_axes:
         dims[open_axes[0]] = _left(c, total, known, bool(inferred))
     else:
-        c.merge(total, known, "the element count must not change")
+        c.same_count(total, known, "the element count must not change")
     return Shape(d for d in dims if d is not None)
 
 

@@ -132,6 +132,17 @@ class RuleContext:
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
 
+    def same_count(self, total: Dim, known: Dim, law: str) -> None:
+        """Tell that what is there (`total`) and what the node asks for (`known`) are equally many.
+
+        That dims are at least 1 is an assumption, no law of a model: a node that asks for nothing of a symbolic size
+        breaks only the assumption, which is a warning.
+        """
+        if known == 0 and isinstance(total, Dimension):
+            self.expect(total, 0, f"{law}: there must be none, yet sizes are taken to be at least 1")
+        else:
+            self.merge(total, known, law)
+
     def fail(self, law: str, *operands: object) -> NoReturn:
         """The model breaks a law."""
         raise ShapeError(law, operands=tuple(map(str, operands)))

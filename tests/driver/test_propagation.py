@@ -6,7 +6,7 @@ from onnx import TensorProto, helper
 
 import shapeinf
 from shapeinf import Declared, Graph, Node, infer_shapes
-from shapeinf.errors import CyclicGraphError, ModelError
+from shapeinf.errors import CyclicGraphError, ModelError, ShapeError
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Dialect, InferenceContext, OpRegistry
 
@@ -316,3 +316,30 @@ def test_contents_join_what_the_same_node_has_just_learned():
     assert str(result.tensors["y"].shape) == "[4, 1]"
     assert str(result.tensors["x"].shape) == "[2, 1]"
     assert not result.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("op", "target", "attrs", "outputs"),
+    [
+        ("Split", (0, 0), {}, {"y": "[0]", "z": "[0]"}),
+        ("Reshape", (3, 0), {"allowzero": 1}, {"y": "[3, 0]"}),
+    ],
+)
+def test_an_operator_that_wants_nothing_of_a_size_breaks_only_an_assumption(op, target, attrs, outputs):
+    graph = Graph(
+        dialect="onnx",
+        opsets={"": 18},
+        inputs=["x"],
+        outputs=list(outputs),
+        nodes=[Node.make(op, ("x", "t"), tuple(outputs), attrs)],
+        declared={"x": Declared("float32", ("N",))},
+        constants={"t": PartialTensor("int64", Shape((len(target),)), target)},
+    )
+    result = infer_shapes(graph)
+    assert {name: str(result.tensors[name].shape) for name in outputs} == outputs
+    (warning,) = result.diagnostics
+    assert warning.severity == "warning"
+    assert "taken to be at least 1" in warning.message
+    assert not infer_shapes(graph, min_dim=0).diagnostics
+    with pytest.raises(ShapeError, match="must"):
+        infer_shapes(graph, bind={"N": 2}, mode="strict")

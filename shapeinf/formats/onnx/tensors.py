@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from math import prod
 
@@ -25,6 +26,9 @@ _RAW_DTYPES = {
     "bool": "?",
 }
 
+_RAW_CODES = {"int64": "q", "int32": "i", "int8": "b", "uint8": "B", "float32": "f", "float64": "d", "bool": "?"}
+"""Codes of `struct`, for payloads so short that numpy would only cost."""
+
 _HEAD = 256
 """Bytes of a tensor in which its dims, type and name are expected."""
 
@@ -46,6 +50,7 @@ class TensorScanner:
         self.folder = folder
         self.external = False
         self._known: dict[bytes, PartialTensor | None] = {}
+        self._contents: dict[bytes, PartialTensor] = {}
 
     def initializer(self, buffer: Buffer, start: int, end: int) -> Scanned:
         """A TensorProto with a name."""
@@ -58,21 +63,32 @@ class TensorScanner:
             self._known[shape] = self._of_header(shape)
         tensor = self._known[shape]
         if tensor is None:
-            return self._whole(buffer, start, end)
+            small = self._small(shape, head[name_end:]) if end - start <= _HEAD else None
+            if small is None:
+                return self._whole(buffer, start, end)
+            return small, None, head[usual.end() : name_end].decode("utf-8", "replace")
         if not self.external and (head[name_end] != 0x4A or head[name_end + 1 : name_end + 2] == b"\0"):  # no payload
             self.external = _is_external(buffer, start, end)
         return tensor, None, head[usual.end() : name_end].decode("utf-8", "replace")
 
+    def _small(self, header: bytes, rest: bytes) -> PartialTensor | None:
+        """A tensor whose bytes after the name are a short raw payload and no more; None for any other."""
+        if len(rest) < 2 or rest[0] != 0x4A or rest[1] != len(rest) - 2 or rest[1] > 127:
+            return None
+        key = header + rest
+        found = self._contents.get(key)
+        if found is None:
+            dims, dtype = _header(header)
+            code = _RAW_CODES.get(dtype or "")
+            if code is None or any(d < 0 for d in dims) or prod(dims) * struct.calcsize(code) != rest[1]:
+                return None
+            elements = struct.unpack(f"<{prod(dims)}{code}", rest[2:])
+            found = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
+        return found
+
     def _of_header(self, data: bytes) -> PartialTensor | None:
         """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
-        dims: list[int] = []
-        number_of_type = 0
-        for number, _, value, _ in fields(data, 0, len(data)):
-            if number == 1:
-                dims.append(signed(value))
-            else:
-                number_of_type = value
-        dtype = DTYPE_NAMES.get(number_of_type)
+        dims, dtype = _header(data)
         wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims)
         return None if wanted else PartialTensor(dtype, Shape(dims), None)
 
@@ -112,6 +128,18 @@ class TensorScanner:
             if elements is not None and len(elements) == prod(dims):
                 return PartialTensor(dtype, Shape(dims), elements), None, name
         return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
+
+
+def _header(data: bytes) -> tuple[list[int], str | None]:
+    """The dims and the element type that the fields before the name give."""
+    dims: list[int] = []
+    number_of_type = 0
+    for number, _, value, _ in fields(data, 0, len(data)):
+        if number == 1:
+            dims.append(signed(value))
+        else:
+            number_of_type = value
+    return dims, DTYPE_NAMES.get(number_of_type)
 
 
 def _is_external(buffer: Buffer, start: int, end: int) -> bool:
