@@ -6,7 +6,17 @@ from functools import lru_cache
 
 from opdefs.nnef.library import library
 from opdefs.nnef.versions import VERSIONS
-from shapeinf.formats.nnef.ast import ArrayExpr, Expr, Fragment, FragmentResult, Number, Parameter, Text, Truth, TupleExpr
+from shapeinf.formats.nnef.ast import (
+    ArrayExpr,
+    Expr,
+    Fragment,
+    FragmentResult,
+    Number,
+    Parameter,
+    Text,
+    Truth,
+    TupleExpr,
+)
 from shapeinf.formats.nnef.types import DTYPES, GENERIC, ArrayOf, NnefType, Primitive, TensorOf
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
