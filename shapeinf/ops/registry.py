@@ -44,7 +44,7 @@ class Dialect:
         """An empty dialect."""
         self.name = name
         self.schemas = schemas
-        self.declarations: Callable[[str], tuple[Any, ...]] | None = None
+        self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations by text: the syntax trees of those that a variant of the format has."""
         self._rules: dict[tuple[str, str], list[tuple[int, Rule]]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
