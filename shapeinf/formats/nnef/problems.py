@@ -33,7 +33,9 @@ class SourceText:
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1."""
-        return self.text.splitlines()[number - 1] if number <= len(self._starts) else ""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].rstrip("\r")
 
 
 @attrs.frozen
