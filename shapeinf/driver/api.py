@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from shapeinf.algebra import DimSyntaxError
 from shapeinf.driver.bodies import Bodies
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.execution import execute
@@ -69,11 +70,13 @@ def infer_shapes(
         names = _declared_names(program.graph)
         tell_ranges(facts, dims or {}, names)
         tell_ranges(facts, bind or {}, names)
+        doubts = _assumed_by_the_file(facts, program.graph)
         tell_assumptions(facts, assume)
         declare(inference, reader, declared)
         inference.freeze_setup()
         execute(inference)
     notes = [Diagnostic(*remark) for remark in program.graph.remarks]
+    notes += [Diagnostic("warning", "S111", doubt) for doubt in doubts]
     notes += [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
 
@@ -81,6 +84,17 @@ def infer_shapes(
 def _declared_names(graph: Graph) -> Callable[[], set[str]]:
     """The names of dims that the file declares anywhere."""
     return lambda: {d for one in graph.declared.values() for d in one.dims or () if isinstance(d, str)}
+
+
+def _assumed_by_the_file(facts: ShapeFacts, graph: Graph) -> list[str]:
+    """Tell what the file assumes; what cannot be told is given back as text."""
+    doubts = []
+    for text in graph.assumptions:
+        try:
+            tell_assumptions(facts, [text], "file")
+        except (DimSyntaxError, UnknownNameError) as error:
+            doubts.append(f"the file's assumption {text!r} is not used: {error}")
+    return doubts
 
 
 @contextmanager

@@ -124,7 +124,8 @@ class Graph:
     `constants` hold known values (contents only of small ones); `unread` gives the contents of those that lie in other
     files, and `external` says that some do. `opsets` has the version of each domain, `functions` the bodies of the
     model's own operators, with `defaults` for their attributes. `cyclic` says that cycles are meant (loops drawn as
-    back edges), not a mistake. `locations` says where in the source a node was written, by the node's name; `remarks`
+    back edges), not a mistake. `locations` says where in the source a node was written, by the node's name;
+    `assumptions` are relations of dims that the file says to hold, such as `S >= 4`; `remarks`
     are what the reader noticed and can live with. `model` is the reader's own object, for writing.
     """
 
@@ -141,6 +142,7 @@ class Graph:
     defaults: dict[str, object] = Factory(dict)
     cyclic: bool = False
     external: bool = False
+    assumptions: list[str] = Factory(list)
     remarks: list[Remark] = Factory(list)
     source: str | None = None
     locations: dict[str, str] = Factory(dict)

@@ -21,8 +21,11 @@ from shapeinf.formats.nnef.quantization import check_quantization, parse_quantiz
 from shapeinf.formats.nnef.source import locate
 from shapeinf.formats.nnef.tensors import Variable, attach
 from shapeinf.formats.nnef.values import Tensor
-from shapeinf.graph import Graph, Node, NodeKind
+from shapeinf.formats.nnef.versions import VERSIONS
+from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry
+
+MAX_CALLS_SHOWN = 4
 
 DIALECTS: tuple[DialectName, ...] = ("provisional", "final", "tract")
 
@@ -49,6 +52,9 @@ def read(model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, e
     graph = build(operations, document, source)
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
+    graph.opsets[""] = VERSIONS[document.dialect]
+    graph.assumptions = list(_assumptions(document))
+    _add_calls(graph, operations, source)
     if located.files is not None:
         attach(graph, _variables(operations), _changing(operations), located.files, source)
     if located.quantization is not None:
@@ -81,6 +87,22 @@ def _library(dialect: DialectName) -> Library:
     return Library(installed.declarations(dialect))
 
 
+def _assumptions(document: Document) -> Iterator[str]:
+    """What tract's documents assert of their symbols; with a name and `:` it is for one scenario of several."""
+    for extension in document.extensions:
+        word, _, relation = extension.text.partition(" ")
+        if word == "tract_assert" and ":" not in relation:
+            yield relation.strip()
+
+
+def _add_calls(graph: Graph, operations: Sequence[Operation], source: SourceText) -> None:
+    """Say of operations in fragments where these are called."""
+    for op in operations:
+        if op.calls and op.outputs and op.outputs[0] in graph.locations:
+            lines = (":".join(map(str, source.position(at))) for at in op.calls[:MAX_CALLS_SHOWN])
+            graph.locations[op.outputs[0]] += "".join(f", called at {line}" for line in lines)
+
+
 def _variables(operations: Sequence[Operation]) -> Iterator[Variable]:
     for op in operations:
         if op.op == "variable":
@@ -109,6 +131,7 @@ def _quantize(graph: Graph, dialect: DialectName, source: SourceText) -> None:
             shape = shape[:-1]
         name = f"quantization of {one.tensor} ({one.parameter})"
         kind = NodeKind("quantized_by", "", {"parameter": one.parameter, "shape": shape})
-        graph.nodes = [*graph.nodes, Node(kind, (one.tensor,), (), name)]
+        assert isinstance(graph.nodes, NodeTable)
+        graph.nodes.add(kind, (one.tensor.encode(),), (), name)
         line, column = source.position(one.at)
         graph.locations[name] = f"{source.name}:{line}:{column}"

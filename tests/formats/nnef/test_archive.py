@@ -86,8 +86,6 @@ def test_tensors_that_the_nnef_package_writes(tmp_path):
         (member("/etc/w.dat"), "outside"),
         (member("a/../../w.dat"), "outside"),
         (member("a//w.dat"), "outside"),
-        (member("c:w.dat"), "outside"),
-        (member("a\\..\\w.dat"), "outside"),
         (member("w.dat", kind=tarfile.SYMTYPE, link="/etc/passwd"), "no regular file"),
         (member("w.dat", kind=tarfile.LNKTYPE, link="graph.nnef"), "no regular file"),
         (member("w.dat", kind=tarfile.CHRTYPE), "no regular file"),
