@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.onnx.constant import range_
-from opdefs.onnx.gather import gather_nd
 from opdefs.onnx.pad import pad
 from opdefs.rules.elements import known_dims
+from opdefs.rules.gathering import gather_nd
+from opdefs.rules.ranges import arithmetic_range
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -67,7 +67,7 @@ def pad_with_matrix(
 def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
     """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
     one = PartialTensor(start.dtype, Shape(()), (1,))
-    return range_(c, start, limit, one if delta is None else delta)
+    return arithmetic_range(c, start, limit, one if delta is None else delta)
 
 
 @onnx("Unique", domain=MS)

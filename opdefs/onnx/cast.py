@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import folded, is_float
-from shapeinf.algebra import Dimension
+from opdefs.rules.conversion import converted
 from shapeinf.formats.onnx.names import DTYPE_NAMES, DTYPE_NUMBERS
-from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -20,25 +18,6 @@ def dtype_name(number: object) -> str | None:
             number
         )
     return DTYPE_NAMES.get(number) if isinstance(number, int) else None
-
-
-def converted(x: PartialTensor, dtype: str | None) -> PartialTensor:
-    """The tensor in another type; symbolic contents stay where both types hold whole numbers exactly."""
-    if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
-        return PartialTensor(dtype, x.shape, None)
-    target = numpy_dtype(dtype)
-
-    def concrete(array: Any) -> Any:
-        return array.astype(target)
-
-    def symbolic(element: Element) -> Element:
-        if element is None or dtype == "bool" or isinstance(element, (complex, Condition)):
-            return element if isinstance(element, Condition) and dtype == "bool" else None
-        if isinstance(element, Dimension):
-            return element if is_float(dtype) or dtype in ("int64", "int32") else None
-        return float(element) if is_float(dtype) else int(element)
-
-    return folded(dtype, x.shape, concrete, symbolic, x)
 
 
 @onnx("Cast")

@@ -2,122 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import Elements, elements_of, fits, known_dims, known_ints, moved
-from shapeinf.algebra import Dim
+from opdefs.rules.elements import fits, known_dims, known_ints
+from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
-
-@onnx("Gather")
-def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
-    """The axes of `indices` in place of one axis of the data."""
-    at = c.axis(axis, len(x.shape))
-    shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
-    known = known_ints(indices)
-    _check_range(c, known or (), x.shape[at])
-    if known is None or x.elements is None:
-        return PartialTensor(x.dtype, shape, None)
-    if len(x.shape) == 1:
-        return PartialTensor(x.dtype, shape, [x.elements[i] for i in known])
-    index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    return moved(x, shape, lambda array: np.take(array, index, axis=at))
-
-
-@onnx("GatherElements")
-def gather_elements(c: InferenceContext, x: Shape, indices: Shape, *, axis: int = 0) -> Shape:
-    """The shape of the indices."""
-    if x.dims is not None and indices.dims is not None and len(x) != len(indices):
-        c.expect(x, indices, "data and indices must be of equal rank")
-    c.axis(axis, len(x))
-    return indices
-
-
-@onnx("GatherND")
-def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
-    """[*B, *I, k] indices into [*B, *D] data -> [*B, *I, *D[k:]]."""
-    depth = c.concrete(indices.shape[-1])
-    if depth is None:
-        raise c.unknowable("the length of an index (the last axis of `indices`) is not known")
-    if batch_dims + depth > len(x.shape):
-        c.fail("an index is longer than the data's rank", x.shape, indices.shape)
-    for i in range(batch_dims):
-        c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
-    shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
-    known = known_ints(indices)
-    if known is None or batch_dims or x.elements is None:
-        return PartialTensor(x.dtype, shape, None)
-    index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    return moved(x, shape, lambda array: _at(array, index))
-
-
-def _at(array: Elements, index: Any) -> Any:
-    return array[tuple(np.moveaxis(index, -1, 0))]
-
-
-@onnx("ScatterND")
-def scatter_nd(
-    c: InferenceContext, x: Value, indices: Value, updates: Value, *, reduction: str = "none"
-) -> PartialTensor:
-    """The shape of the data; contents where all three are known and nothing is reduced."""
-    _tell_updates(c, x.shape, indices.shape, updates.shape)
-    known, new = known_ints(indices), elements_of(updates)
-    depth = indices.shape.dims[-1] if indices.shape.dims else 0
-    unusual = reduction != "none" or c.warnings or depth == 0
-    if known is None or new is None or x.elements is None or unusual or not isinstance(depth, int):
-        return PartialTensor(x.dtype, x.shape, None)
-    for place in range(depth):
-        _check_range(c, known[place::depth], x.shape[place])
-    index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-
-    def scattered(array: Elements) -> Elements:
-        result = array.copy()
-        result[tuple(np.moveaxis(index, -1, 0))] = new if new.ndim else new.item()
-        return result
-
-    return moved(x, x.shape, scattered)
-
-
-def _tell_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> None:
-    """[*I, k] indices into [*D] data take updates of shape [*I, *D[k:]]."""
-    depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
-    if depth is None:
-        return
-    if depth > len(x):
-        c.fail("an index is longer than the data's rank", x, indices)
-    c.expect(Shape((*indices[:-1], *x[depth:])), updates, "an update must have the shape of what an index picks")
-
-
-def _check_range(c: InferenceContext, indices: tuple[int, ...], size: Dim) -> None:
-    if isinstance(size, int) and any(not -size <= i < size for i in indices):
-        c.fail(f"indices must lie in [-{size}, {size})", indices[:8])
-
-
-@onnx("Scatter", "ScatterElements")
-def scatter_elements(
-    c: InferenceContext, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
-) -> PartialTensor:
-    """The shape of the data; contents where all three are known and nothing is reduced."""
-    c.merge(indices.shape, updates.shape, "indices and updates must be of equal shape")
-    if x.shape.dims is None or indices.shape.dims is None:
-        return PartialTensor(x.dtype, x.shape, None)
-    at = c.axis(axis, c.same_rank(x.shape, indices.shape))
-    known, new = known_ints(indices), elements_of(updates)
-    if known is None or new is None or reduction != "none":
-        return PartialTensor(x.dtype, x.shape, None)
-    _check_range(c, known, x.shape[at])
-    index = np.array(known, dtype=np.int64).reshape(new.shape)
-
-    def scattered(array: Elements) -> Elements:
-        result = array.copy()
-        np.put_along_axis(result, index, new, at)
-        return result
-
-    return moved(x, x.shape, scattered)
+onnx("Gather")(gather)
+onnx("GatherElements")(gather_elements)
+onnx("GatherND")(gather_nd)
+onnx("ScatterND")(scatter_nd)
+onnx("Scatter", "ScatterElements")(scatter_elements)
 
 
 @onnx("TensorScatter")

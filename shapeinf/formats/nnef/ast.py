@@ -147,12 +147,17 @@ class Argument:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Invocation:
-    """`name<type_argument>(arguments)`."""
+    """`name<type_argument>(arguments)`.
+
+    `shared` are the last arguments where they are literals that other invocations have too: these have the very same
+    object here, so that what is found out about it can be kept by its identity. Its offsets are those of the first.
+    """
 
     name: str
     type_argument: Primitive | None
     arguments: tuple[Argument, ...]
     at: int = _at()
+    shared: tuple[Argument, ...] = field(eq=False, repr=False, default=())
 
 
 Expr = Union[  # noqa: UP007  (used before it is defined, in quotes only)
@@ -239,11 +244,15 @@ class Extension:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Document:
-    """A whole document. `version` is the text after `version`, such as `1.0`."""
+    """A whole document. `version` is the text after `version`, such as `1.0`.
+
+    Documents of the provisional dialect may define several graphs: `graph` is the first.
+    """
 
     version: str
     extensions: tuple[Extension, ...]
     fragments: tuple[Fragment, ...]
     graph: GraphDefinition
     dialect: DialectName
+    further_graphs: tuple[GraphDefinition, ...] = ()
     at: int = _at()

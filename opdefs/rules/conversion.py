@@ -1,0 +1,28 @@
+"""Changes of element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opdefs.rules.elements import folded, is_float
+from shapeinf.algebra import Dimension
+from shapeinf.lattice import Condition, Element, PartialTensor, numpy_dtype
+
+
+def converted(x: PartialTensor, dtype: str | None) -> PartialTensor:
+    """The tensor in another type; symbolic contents stay where both types hold whole numbers exactly."""
+    if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
+        return PartialTensor(dtype, x.shape, None)
+    target = numpy_dtype(dtype)
+
+    def concrete(array: Any) -> Any:
+        return array.astype(target)
+
+    def symbolic(element: Element) -> Element:
+        if element is None or dtype == "bool" or isinstance(element, (complex, Condition)):
+            return element if isinstance(element, Condition) and dtype == "bool" else None
+        if isinstance(element, Dimension):
+            return element if is_float(dtype) or dtype in ("int64", "int32") else None
+        return float(element) if is_float(dtype) else int(element)
+
+    return folded(dtype, x.shape, concrete, symbolic, x)
