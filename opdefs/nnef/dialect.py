@@ -1,7 +1,9 @@
-"""The NNEF dialect: OpDefs from our text of the standard operations, rules from the family files beside this one."""
+"""The NNEF dialect: OpDefs from our texts of the operations, rules from the family files beside this one."""
 
 from __future__ import annotations
 
+from opdefs.nnef.schemas import schema
 from shapeinf.ops import Dialect
 
-nnef = Dialect("nnef")
+nnef = Dialect("nnef", schema)
+"""NNEF operations. Every module of this package registers its rules on import."""

@@ -5,32 +5,41 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 
-from shapeinf.formats.nnef.ast import Fragment
-from shapeinf.formats.nnef.parser import parse_fragments
+from shapeinf.formats.nnef.ast import DialectName, Fragment
 from shapeinf.formats.nnef.problems import SourceText
 
 NOT_PROVISIONAL = frozenset(
-    "acos acosh all_reduce any_reduce argmax_reduce argmin_reduce asin asinh atan atanh avg_roi_align avg_roi_pool cast"
-    " copy cos gather gelu max_roi_align max_roi_pool min_max_linear_quantize pad prelu roi_resample selu silu sin slice"
-    " squeeze stack tan tile unsqueeze unstack zero_point_linear_quantize".split()
+    {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "sin", "tan", "copy"}
+    | {"all_reduce", "any_reduce", "argmax_reduce", "argmin_reduce"}
+    | {"avg_roi_align", "avg_roi_pool", "max_roi_align", "max_roi_pool", "roi_resample"}
+    | {"cast", "gather", "pad", "slice", "squeeze", "stack", "tile", "unsqueeze", "unstack"}
+    | {"gelu", "prelu", "selu", "silu"}
+    | {"min_max_linear_quantize", "zero_point_linear_quantize"}
 )
 """Standard operations that the provisional dialect does not have, so that its documents may use the names."""
 
+LAYERS = frozenset(
+    {"linear_layer", "conv_layer", "deconv_layer", "max_pool_layer", "avg_pool_layer", "batch_normalization_layer"}
+)
+"""Fragments of the provisional dialect that make variables: they are no operations, and always expanded."""
 
-@lru_cache(maxsize=1)
-def standard_fragments() -> tuple[Fragment, ...]:
-    """All operations of NNEF 1.0.5, compounds with their bodies."""
-    return _parsed("standard.nnef")
-
-
-@lru_cache(maxsize=1)
-def provisional_fragments() -> tuple[Fragment, ...]:
-    """All operations of the provisional NNEF of 2017: what it shares with the final one, its own, and its layers."""
-    own = _parsed("provisional.nnef")
-    elsewhere = NOT_PROVISIONAL.union(fragment.name for fragment in own)
-    return (*(f for f in standard_fragments() if f.name not in elsewhere), *own)
+_OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ()}
+"""Texts that a dialect has besides the standard one, whose fragments take the place of those of the same name."""
 
 
+@lru_cache(maxsize=3)
+def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
+    """All operations of a dialect, compounds with their bodies."""
+    own = [fragment for name in _OWN[dialect] for fragment in _parsed(name)]
+    elsewhere = {fragment.name for fragment in own}
+    if dialect == "provisional":
+        elsewhere |= NOT_PROVISIONAL
+    return (*(f for f in _parsed("standard.nnef") if f.name not in elsewhere), *own)
+
+
+@lru_cache(maxsize=8)
 def _parsed(name: str) -> tuple[Fragment, ...]:
+    from shapeinf.formats.nnef.parser import parse_fragments  # only here: other formats do not need the parser
+
     text = (files(__package__) / name).read_text(encoding="utf-8")
     return parse_fragments(SourceText(text, name), "final")

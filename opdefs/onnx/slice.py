@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints, moved
-from opdefs.rules.slicing import slice_size
+from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.slicing import part, slice_size, sliced
 from shapeinf.algebra import Dim, ceildiv, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -75,7 +75,7 @@ def _sliced(
         dims[axis] = slice_size(c, size, start, end, step)
         known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
         index[axis] = _python_slice(start, end, step, size) if known else None
-    return _contents(x, Shape(dims), index)
+    return sliced(x, Shape(dims), index)
 
 
 def _python_slice(start: object, end: object, step: int, size: object) -> slice:
@@ -84,15 +84,6 @@ def _python_slice(start: object, end: object, step: int, size: object) -> slice:
     if step < 0 and end < -size:
         return slice(max(start, -size) if size else None, None, step)
     return slice(start, end, step)
-
-
-def _contents(x: PartialTensor, shape: Shape, index: list[slice | None]) -> PartialTensor:
-    known = [i for i in index if i is not None]
-    if len(known) < len(index) or x.elements is None:
-        return PartialTensor(x.dtype, shape, None)
-    if len(known) == 1:
-        return PartialTensor(x.dtype, shape, x.elements[known[0]])
-    return moved(x, shape, lambda array: array[tuple(known)])
 
 
 @onnx("Split", since=13)
@@ -136,7 +127,7 @@ def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim
     offset: Dim = 0
     for size in _all_sizes(c, x.shape[axis], sizes):
         shape = Shape((*x.shape[:axis], size, *x.shape[axis + 1 :]))
-        parts.append(_part(x, shape, axis, offset, size))
+        parts.append(part(x, shape, axis, offset, size))
         offset = offset + size
     return tuple(parts)
 
@@ -149,11 +140,3 @@ def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> 
             c.at_least(size, 0, "the size of a part must not be negative")
     c.same_count(total, sum(found), "the sizes of the parts must add up to the axis")
     return [c.facts.canon(size) for size in found]
-
-
-def _part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
-    if not isinstance(offset, int) or not isinstance(size, int):
-        return PartialTensor(x.dtype, shape, None)
-    return _contents(
-        x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
-    )

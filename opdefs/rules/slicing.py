@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from opdefs.rules.elements import moved
 from shapeinf.algebra import Dim, ceildiv, maximum, minimum
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 HUGE = 2**31 - 1
@@ -38,3 +42,22 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
     span = last - first if step > 0 else first - last
     count = span if abs(step) == 1 else ceildiv(span, abs(step))
     return count if c.prove_le(0, count) is True else maximum(count, 0)
+
+
+def sliced(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> PartialTensor:
+    """The tensor of `shape` with the contents at these slices of all axes (None is not known)."""
+    known = [i for i in index if i is not None]
+    if len(known) < len(index) or x.elements is None:
+        return PartialTensor(x.dtype, shape, None)
+    if len(known) == 1:
+        return PartialTensor(x.dtype, shape, x.elements[known[0]])
+    return moved(x, shape, lambda array: array[tuple(known)])
+
+
+def part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
+    """The tensor of `shape` that is `offset:offset + size` of an axis."""
+    if not isinstance(offset, int) or not isinstance(size, int):
+        return PartialTensor(x.dtype, shape, None)
+    return sliced(
+        x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
+    )

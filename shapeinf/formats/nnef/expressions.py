@@ -281,7 +281,10 @@ class ExpressionParser(Cursor):
         name = self.name("the name of a loop variable")
         self.expect("in", "after a loop variable")
         # Not a whole expression: its `if` would be the condition of the comprehension.
-        return name, self._binary(2, None, self.at)
+        self._deeper()
+        array = self._binary(2, None, self.at)
+        self.depth -= 1
+        return name, array
 
     def _builtin(self, name: str, at: int) -> Expr:
         self._mark(at)

@@ -42,7 +42,7 @@ Comment = Callable[[Assignment], str]
 
 
 def format_document(document: Document, comment: Comment | None = None) -> str:
-    """The document as canonical text in its own dialect, with a comment after each assignment of its graph if wanted."""
+    """The document as canonical text in its dialect, with a comment after each assignment of the graph if wanted."""
     return _Printer(document.dialect).document(document, comment)
 
 

@@ -14,6 +14,9 @@ MAX_PROBLEMS = 20
 """Problems after which a check stops looking."""
 
 
+_SHOWN_WIDTH = 160
+
+
 class SourceText:
     """The text of a document (or another file of the model), to turn offsets into lines and columns."""
 
@@ -70,8 +73,10 @@ class NnefError(ModelError):
 def shown(problem: Problem, source: SourceText) -> str:
     """A problem as text: place, code, message, the line itself with a mark, and the calls around it."""
     line, column = source.position(problem.at)
-    written = source.line(line).replace("\t", " ")
-    mark = " " * (column - 1) + "^"
+    # Of a long line, what is around the place.
+    start = max(0, column - 1 - _SHOWN_WIDTH // 2)
+    written = source.line(line)[start : start + _SHOWN_WIDTH].replace("\t", " ")
+    mark = " " * (column - 1 - start) + "^"
     text = f"{source.name}:{line}:{column}: {problem.message} [{problem.code}]\n    {written}\n    {mark}"
     for at in problem.calls:
         called_line, called_column = source.position(at)

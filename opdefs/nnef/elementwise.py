@@ -1,0 +1,229 @@
+"""Operations that work element by element (chapter 4.2), activations and quantizations (4.9, 4.11).
+
+Whole numbers are followed, since extents are computed with them; fractions are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import broadcast, broadcast_onto
+from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
+from opdefs.rules.elements import in_range, is_float, mapped, on_dims
+from shapeinf.algebra import Dim, maximum, minimum
+from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Operand, Value
+
+OnDims = Callable[..., Dim | None]
+
+
+@nnef("copy", "idn")
+def identity(c: InferenceContext, x: Value) -> PartialTensor:
+    """The input itself, contents too."""
+    return x
+
+
+@nnef(
+    *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh"),
+    *("rcp", "sqrt", "rsqr", "rsqrt", "log2"),
+    *("sigmoid", "softabs", "softplus", "elu", "selu", "gelu", "silu", "leaky_relu"),
+)
+def same_shape(c: InferenceContext, x: Shape) -> Shape:
+    """The shape of the input."""
+    return x
+
+
+def _mapped(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> PartialTensor:
+    """The broadcast, with contents where those of all operands are known whole numbers."""
+    shape = xs[0].shape if len(xs) == 1 else broadcast(c, *(x.shape for x in xs))
+    dtype = _common_dtype(xs)
+    if is_float(dtype):
+        return PartialTensor(dtype, shape, None)
+    lifted = on_dims(operation)
+    return mapped(dtype, shape, lambda *elements: in_range(dtype, lifted(*elements)), *xs)
+
+
+def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
+    """That of the operands; a literal, which is a tensor of rank 0, takes that of the others."""
+    own = [x.dtype for x in xs if x.dtype is not None and (x.shape.dims != () or not is_float(x.dtype))]
+    return own[0] if own else xs[0].dtype
+
+
+def _unary(operation: OnDims) -> Callable[..., PartialTensor]:
+    def rule(c: InferenceContext, x: Operand) -> PartialTensor:
+        """Element by element."""
+        return _mapped(c, operation, x)
+
+    return rule
+
+
+nnef("neg")(_unary(lambda d: -d))
+nnef("floor", "ceil", "round")(_unary(lambda d: d))
+nnef("sqr")(_unary(lambda d: d * d))
+nnef("relu")(_unary(lambda d: maximum(d, 0)))
+
+
+@nnef("abs")
+def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
+    """`|x|`."""
+    return _mapped(c, lambda d: maximum(d, -d), x)
+
+
+@nnef("sign")
+def sign(c: InferenceContext, x: Operand) -> PartialTensor:
+    """-1, 0 or 1, where that is known."""
+
+    def operation(d: Dim) -> Dim | None:
+        return 1 if c.prove_le(1, d) is True else -1 if c.prove_le(d, -1) is True else 0 if d == 0 else None
+
+    return _mapped(c, operation, x)
+
+
+def _binary(operation: OnDims) -> Callable[..., PartialTensor]:
+    def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+        """Broadcasting; contents where both are known."""
+        return _mapped(c, operation, x, y)
+
+    return rule
+
+
+nnef("add")(_binary(lambda a, b: a + b))
+nnef("sub")(_binary(lambda a, b: a - b))
+nnef("mul")(_binary(lambda a, b: a * b))
+nnef("min")(_binary(minimum))
+nnef("max")(_binary(maximum))
+
+
+@nnef("div")
+def divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; whole numbers are divided down."""
+    return _mapped(c, lambda a, b: a // b if c.prove_le(1, b) is True else None, x, y)
+
+
+@nnef("pow")
+def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; small whole exponents are multiplied out."""
+
+    def raised(a: Dim, b: Dim) -> Dim | None:
+        if not isinstance(b, int) or not 0 <= b <= 62:
+            return None
+        return a**b if isinstance(a, int) else (1, a, a * a)[b] if b <= 2 else None
+
+    return _mapped(c, raised, x, y)
+
+
+@nnef("clamp")
+def clamp(c: InferenceContext, x: Operand, a: Operand, b: Operand) -> PartialTensor:
+    """Broadcasting of all three."""
+    return _mapped(c, lambda d, low, high: maximum(minimum(d, high), low), x, a, b)
+
+
+def _comparison(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -> Callable[..., PartialTensor]:
+    def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+        """Broadcasting; each element is true, false or not decided."""
+        operation = on_dims(lambda a, b: verdict(c, a, b))
+        return mapped("bool", broadcast(c, x.shape, y.shape), operation, x, y)
+
+    return rule
+
+
+def _differ(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+    equal = c.prove_eq(a, b)
+    return None if equal is None else not equal
+
+
+nnef("lt")(_comparison(lambda c, a, b: at_most(c, a + 1, b)))
+nnef("gt")(_comparison(lambda c, a, b: at_most(c, b + 1, a)))
+nnef("le")(_comparison(at_most))
+nnef("ge")(_comparison(lambda c, a, b: at_most(c, b, a)))
+nnef("eq")(_comparison(lambda c, a, b: c.prove_eq(a, b)))
+nnef("ne")(_comparison(_differ))
+
+
+def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
+    def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+        """Broadcasting, in three values: true, false, not decided."""
+        return mapped("bool", broadcast(c, x.shape, y.shape), operation, x, y)
+
+    return rule
+
+
+nnef("and")(_connective(both))
+nnef("or")(_connective(either))
+
+
+@nnef("not")
+def negation(c: InferenceContext, x: Operand) -> PartialTensor:
+    """Element by element."""
+    return mapped("bool", x.shape, negated, x)
+
+
+@nnef("select")
+def select(c: InferenceContext, condition: Operand, true_value: Operand, false_value: Operand) -> PartialTensor:
+    """Broadcasting of all three; elements are chosen where the condition is decided."""
+    shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
+    dtype = _common_dtype((true_value, false_value))
+    return mapped(dtype, shape, choice(c), condition, true_value, false_value)
+
+
+@nnef("prelu")
+def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
+    """Broadcasting of both, as the formula of the operation does."""
+    return broadcast(c, x, alpha)
+
+
+@nnef("add_n")
+def add_n(c: InferenceContext, *x: Shape) -> Shape:
+    """Broadcasting of any number of inputs; of none, a scalar."""
+    return broadcast(c, *x) if x else Shape(())
+
+
+@nnef("copy_n")
+def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor, ...]:
+    """The input, several times."""
+    if times < 1:
+        c.fail("times must be at least 1", times)
+    if times != c.num_outputs:
+        c.fail("times must be the number of results", times, c.num_outputs)
+    return (x,) * times
+
+
+@nnef("batch_normalization")
+def batch_normalization(
+    c: InferenceContext, input: Shape, mean: Shape, variance: Shape, offset: Shape, scale: Shape
+) -> Shape:
+    """Broadcasting of all inputs, as the formula of the operation does."""
+    return broadcast(c, input, mean, variance, offset, scale)
+
+
+@nnef("min_max_linear_quantize", "linear_quantize")
+def linear_quantize(c: InferenceContext, x: Shape, min: Shape, max: Shape, *, bits: int) -> Shape:
+    """The shape of the input, to which both ends of the range broadcast."""
+    return _quantized(c, x, bits, min=min, max=max)
+
+
+@nnef("zero_point_linear_quantize")
+def zero_point_linear_quantize(c: InferenceContext, x: Shape, zero_point: Shape, scale: Shape, *, bits: int) -> Shape:
+    """The shape of the input, to which zero point and scale broadcast."""
+    return _quantized(c, x, bits, zero_point=zero_point, scale=scale)
+
+
+@nnef("logarithmic_quantize")
+def logarithmic_quantize(c: InferenceContext, x: Shape, max: Shape, *, bits: int) -> Shape:
+    """The shape of the input, to which the end of the range broadcasts."""
+    return _quantized(c, x, bits, max=max)
+
+
+def _quantized(c: InferenceContext, x: Shape, bits: int, **ranges: Shape) -> Shape:
+    if bits < 1:
+        c.fail("bits must be at least 1", bits)
+    for name, shape in ranges.items():
+        broadcast_onto(c, x, shape, name)
+    return x
+
+
+@nnef("binary_quantize", "ternary_quantize")
+def select_quantize(c: InferenceContext, x: Shape, *levels: Shape | None) -> Shape:
+    """Provisional: broadcasting of all inputs, as the formula of the operation does."""
+    return broadcast(c, x, *(level for level in levels if level is not None))

@@ -1,0 +1,68 @@
+"""Tensors that come from outside (chapter 4.1), updates, and extents as values."""
+
+from __future__ import annotations
+
+import re
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, dims_of, equal_shapes, extended
+from opdefs.nnef.versions import PROVISIONAL
+from shapeinf.algebra import Dim
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext
+
+_LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
+
+
+@nnef("external")
+def external(c: InferenceContext, *, shape: Listed) -> Shape:
+    """The shape that is given; 0 is an extent that the provisional dialect leaves open."""
+    return Shape(_extent(c, i, d) for i, d in enumerate(dims_of(c, shape, "shape")))
+
+
+def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
+    if d is None or (d == 0 and c.version == PROVISIONAL):
+        return c.fresh(f"external.{index}", 1)
+    if isinstance(d, int) and d < 1:
+        c.fail("the items of shape must be at least 1", d)
+    return d
+
+
+@nnef("variable")
+def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
+    """The shape that is given; the label names a file."""
+    if not label or (c.version != PROVISIONAL and not _LABEL.fullmatch(label)):
+        c.fail("label must be made of letters, digits and the characters _ - . / \\", label)
+    return _given(c, shape)
+
+
+@nnef("constant")
+def constant(c: InferenceContext, *, shape: Listed, value: tuple[object, ...]) -> Shape:
+    """The shape that is given; one value for each element, or one for all."""
+    result = _given(c, shape)
+    total = c.numel(result)
+    if len(value) not in (1, total):
+        c.fail("value must have one item for each element, or one for all", f"{len(value)} items", result)
+    return result
+
+
+def _given(c: InferenceContext, shape: Listed) -> Shape:
+    dims = dims_of(c, shape, "shape")
+    if any(isinstance(d, int) and d < 1 for d in dims):
+        c.fail("the items of shape must be at least 1", dims)
+    return Shape(c.fresh(f"shape.{i}", 1) if d is None else d for i, d in enumerate(dims))
+
+
+@nnef("update")
+def update(c: InferenceContext, variable: Shape, value: Shape) -> Shape:
+    """The shape of the variable, which the value must have too."""
+    return equal_shapes(c, variable, value, "value must have the shape of the variable")
+
+
+@nnef("shape_of_axis")
+def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int) -> PartialTensor:
+    """An extent as a value: what `shape_of(x)[axis]` is where the document alone does not tell it."""
+    x = extended(c, x, axis + 1)
+    if not 0 <= axis < len(x):
+        c.fail(f"axis {axis} is out of range for rank {len(x)}", x)
+    return PartialTensor("int64", Shape(()), [x[axis]])

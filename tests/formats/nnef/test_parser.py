@@ -1,0 +1,232 @@
+"""The parser and the printer: the grammar of the specification (3.2), its holes as decided, and the round trip."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.formats.nnef.ast import Argument as Arg
+from shapeinf.formats.nnef.ast import (
+    ArrayExpr,
+    Assignment,
+    Binary,
+    Builtin,
+    Comprehension,
+    Document,
+    Extension,
+    GraphDefinition,
+    Invocation,
+    Name,
+    Number,
+    Range,
+    Select,
+    Subscript,
+    Text,
+    Truth,
+    TupleExpr,
+    Unary,
+)
+from shapeinf.formats.nnef.expressions import STRENGTH
+from shapeinf.formats.nnef.parser import FRAGMENTS, OPERATORS, parse
+from shapeinf.formats.nnef.printer import format_document
+from shapeinf.formats.nnef.problems import NnefError, SourceText
+from tests.conformance.conftest import ROOT
+
+FINAL = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
+
+
+def graph(*statements, head=FINAL):
+    end = "" if head == "version 1.0\n" else ";"
+    return head + "graph G(x) -> (y)\n{\n" + "".join(f"{s}{end}\n" for s in statements) + "}\n"
+
+
+def expression(text, head=FINAL):
+    document = parse(SourceText(graph(f"y = f(x, a = {text})", head=head)))
+    return document.graph.body[0].value.arguments[1].value
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("1 + 2 * 3", "1 + (2 * 3)"),
+        ("1 - 2 - 3", "(1 - 2) - 3"),
+        ("2 ^ 3 ^ 4", "(2 ^ 3) ^ 4"),
+        ("2 * 3 ^ 4", "2 * (3 ^ 4)"),
+        ("a + b < c * d", "(a + b) < (c * d)"),
+        ("a < b && c || d", "((a < b) && c) || d"),
+        ("a == b in c", "(a == b) in c"),
+        ("a && b in c", "(a && b) in c"),
+        ("-a + b", "(-a) + b"),
+        ("-1 + 3", "(-1) + 3"),
+        ("-a ^ b", "(-a) ^ b"),
+        ("!a && b", "(!a) && b"),
+        ("-a[0]", "-(a[0])"),
+        ("a if b else c if d else e", "a if b else (c if d else e)"),
+        ("a + b if c else d + e", "(a + b) if c else (d + e)"),
+        ("[for i in a, j in b if i < j yield i + j]", "[for i in (a), j in (b) if (i < j) yield (i + j)]"),
+        ("f(x)[1:][0]", "((f(x))[1:])[0]"),
+        ("((a))", "a"),
+    ],
+)
+def test_what_binds_tighter(text, means):
+    assert expression(text) == expression(means)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7),
+        ("-7", -7),
+        ("99999999999999999999", 99999999999999999999),
+        ("2.", 2.0),
+        ("1e3", 1000.0),
+        ("1.5E-2", 0.015),
+        ("-3.25e+1", -32.5),
+        ("0.1", 0.1),
+    ],
+)
+def test_numbers(text, value):
+    found = expression(text)
+    assert (type(found.value), found.value) == (type(value), value)
+
+
+@pytest.mark.parametrize(("text", "value"), [(r"'a\'b'", "a'b"), (r'"a\"b"', 'a"b'), (r"'a\\b'", "a\\b"), ("'é'", "é")])
+def test_strings(text, value):
+    assert expression(text) == Text(value)
+
+
+FRAGMENT = FINAL + "fragment g({}) -> ({})\n{{\n y = relu(x);\n}}\ngraph G(x) -> (y) {{ y = g(x); }}"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "code"),
+    [
+        ("", 1, 1, "N201"),
+        ("version 2.0;\ngraph G(x) -> (y) { y = relu(x); }", 1, 9, "N203"),
+        ("version 1.0;\nextension ;\ngraph G(x) -> (y) { y = relu(x); }", 2, 11, "N201"),
+        (graph("y = relu(x,)"), 5, 12, "N201"),
+        (graph("y = relu(x))"), 5, 12, "N201"),
+        (graph("y = [x"), 5, 7, "N201"),
+        (graph("y = relu(x, a = (1))", "z = relu(x, a = (1,))"), 6, 20, "N201"),
+        (graph("x + y = relu(x)"), 5, 3, "N201"),
+        (graph("if = relu(x)"), 5, 1, "N202"),
+        (graph("y = relu(x) if a"), 5, 17, "N201"),
+        (graph("y = relu(x, a = [for i in b if c])"), 5, 33, "N201"),
+        (graph("y = f(x, a = 0x10)"), 5, 14, "N102"),
+        (graph("y = f(x, a = 1.2.3)"), 5, 14, "N102"),
+        (graph("y = f(x, a = .5)"), 5, 14, "N101"),
+        (graph("y = f(x, a = 'b)"), 5, 14, "N103"),
+        (graph("y = f(x) $"), 5, 10, "N101"),
+        (graph("y = f(x)\0"), 5, 9, "N101"),
+        (graph("y = x + x", head="version 1.0;\n"), 4, 5, "N205"),
+        (graph("y = x", head="version 1.0;\n"), 4, 5, "N205"),
+        (graph("y = f(x, a = b[0])", head="version 1.0;\n"), 4, 14, "N205"),
+        (graph("y = [x for x in y]"), 5, 8, "N201"),
+        (graph("y = x in y", head="version 1.0\n"), 4, 7, "N201"),
+        (FRAGMENT.format("x: tensor", "y: tensor<scalar>"), 3, 21, "N201"),
+        (FRAGMENT.format("x: tensor<tensor<>>", "y: tensor<scalar>"), 3, 22, "N201"),
+        (FRAGMENT.format("x: (scalar)", "y: tensor<scalar>"), 3, 22, "N201"),
+        (FRAGMENT.format("", "y: tensor<scalar>"), 3, 12, "N201"),
+        (FRAGMENT.format("x: extent", "y: tensor<scalar>"), 3, 15, "N201"),
+    ],
+)
+def test_what_is_no_document(text, line, column, code):
+    with pytest.raises(NnefError) as caught:
+        parse(SourceText(text))
+    error = caught.value
+    assert (error.line, error.column, error.problems[0].code) == (line, column, code), str(error)
+
+
+def test_each_broken_statement_is_told():
+    text = graph("a = relu(x,)", "b = neg(a)", "c = [b", "y = relu(yield)")
+    with pytest.raises(NnefError) as caught:
+        parse(SourceText(text))
+    source = SourceText(text)
+    assert [source.position(problem.at)[0] for problem in caught.value.problems] == [5, 7, 8]
+
+
+MANY = 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * MANY,
+        "(" * MANY,
+        "f(" * MANY,
+        "-" * MANY,
+        "!" * MANY + "a",
+        "a" + "[0]" * MANY,
+        "a[" * MANY,
+        "a" + " + a" * MANY,
+        "a" + " ^ a" * MANY,
+        "a in " * MANY + "a",
+        "a if b else " * MANY + "a",
+        "[for i in " * MANY,
+        "shape_of(" * MANY,
+        "[" * MANY + "]" * MANY,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_what_is_nested_too_deep_is_refused(text):
+    with pytest.raises(NnefError, match="levels deep"):
+        expression(text)
+
+
+@pytest.mark.parametrize("target", ["[" * MANY, "(" * MANY], ids=["arrays", "tuples"])
+def test_left_sides_and_types_nested_too_deep_are_refused(target):
+    with pytest.raises(NnefError, match="levels deep"):
+        parse(SourceText(graph(f"{target} = f(x)")))
+    for of in (target, "scalar" + "[]" * MANY):
+        with pytest.raises(NnefError):
+            parse(SourceText(FRAGMENT.format(f"x: {of}", "y: tensor<scalar>")))
+
+
+names = st.sampled_from(["a", "b", "i", "extent_", "_1"]).map(Name)
+numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+leaves = st.one_of(names, numbers.map(Number), st.text("a'\"\\ #;é", max_size=4).map(Text), st.booleans().map(Truth))
+
+
+def composed(inner):
+    few = st.lists(inner, max_size=3).map(tuple)
+    arguments = st.lists(st.builds(Arg, st.none() | st.sampled_from(["p", "q"]), inner), min_size=1, max_size=3)
+    return st.one_of(
+        few.map(ArrayExpr),
+        st.lists(inner, min_size=2, max_size=3).map(tuple).map(TupleExpr),
+        st.builds(Unary, st.sampled_from(["+", "!", "-"]), inner),
+        st.builds(Binary, st.sampled_from(sorted(STRENGTH)), inner, inner),
+        st.builds(Select, inner, inner, inner),
+        st.builds(Subscript, inner, inner),
+        st.builds(Range, inner, st.none() | inner, st.none() | inner),
+        st.builds(Builtin, st.sampled_from(["integer", "shape_of"]), inner),
+        st.builds(
+            Comprehension,
+            st.lists(st.tuples(names, inner), min_size=1, max_size=2).map(tuple),
+            st.none() | inner,
+            inner,
+        ),
+        st.builds(Invocation, st.just("f"), st.none(), arguments.map(tuple)),
+    )
+
+
+@given(st.recursive(leaves, composed, max_leaves=12))
+def test_the_text_of_a_tree_is_parsed_to_that_tree(tree):
+    assignment = Assignment(Name("y"), tree)
+    body = GraphDefinition("G", (Name("x"),), (Name("y"),), (assignment,))
+    document = Document("1.0", (Extension(OPERATORS),), (), body, "final")
+    assert parse(SourceText(format_document(document))) == document
+
+
+def documents():
+    return sorted((ROOT / "nnef" / "ok").glob("*.nnef"))
+
+
+@pytest.mark.skipif(not documents(), reason="the conformance vectors are not there")
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.stem)
+def test_documents_survive_the_round_trip_and_sharing(path):
+    source = SourceText(path.read_text(encoding="utf8"))
+    dialect = "tract" if path.stem.startswith("tract") else None
+    document = parse(source, dialect)
+    printed = format_document(document)
+    assert parse(SourceText(printed), document.dialect) == document
+    assert format_document(parse(SourceText(printed), document.dialect)) == printed
+    assert parse(source, dialect, sharing=True) == document
