@@ -1,0 +1,43 @@
+"""Products of matrices (chapters 4.7 and 4.9)."""
+
+from __future__ import annotations
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import broadcast, fitted
+from opdefs.nnef.versions import PROVISIONAL, TRACT
+from opdefs.rules.contraction import matmul as product
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+@nnef("matmul")
+def matmul(
+    c: InferenceContext,
+    A: Shape,  # noqa: N803
+    B: Shape,  # noqa: N803
+    *,
+    transposeA: bool = False,  # noqa: N803
+    transposeB: bool = False,  # noqa: N803
+    trA: bool = False,  # noqa: N803
+    trB: bool = False,  # noqa: N803
+) -> Shape:
+    """[*L, M, K] x [*L, K, N] -> [*L, M, N], either operand transposed (as `trA`, `trB` in the provisional dialect)."""
+    a, b = A, B
+    if c.version == PROVISIONAL:  # knows matrices only
+        a, b = (c.require_rank(fitted(c, s, 2), 2, what) for s, what in ((A, "A"), (B, "B")))
+    if len(a) != len(b) and c.version != TRACT:  # which puts ones before the shorter one
+        c.fail("A and B must be of equal rank", a, b)
+    if min(len(a), len(b)) < 2:
+        c.fail("A and B must be of rank 2 or more", a, b)
+    return product(c, _swapped(a) if transposeA or trA else a, _swapped(b) if transposeB or trB else b)
+
+
+def _swapped(x: Shape) -> Shape:
+    return Shape((*x[:-2], x[-1], x[-2]))
+
+
+@nnef("linear")
+def linear(c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None) -> Shape:
+    """The product with the transposed filter, plus the bias."""
+    shape = matmul(c, input, filter, transposeB=True)
+    return shape if bias is None else broadcast(c, shape, bias)

@@ -1,0 +1,97 @@
+"""Same elements, other axes (chapter 4.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, ints_of
+from opdefs.rules.elements import kept, moved
+from opdefs.rules.reshaping import reshaped
+from shapeinf.algebra import Dim
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@nnef("reshape")
+def reshape(
+    c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
+) -> PartialTensor:
+    """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 takes what is left."""
+    wanted = dims_of(c, shape, "shape")
+    known = [d for d in wanted if isinstance(d, int)]
+    if any(d < -1 for d in known):
+        c.fail("the items of shape must be at least -1", wanted)
+    if known.count(-1) > 1:
+        c.fail("only one item of shape may be -1", wanted)
+    if input.shape.dims is None:
+        return PartialTensor(input.dtype, _of_unknown(c, input.shape, wanted, axis_start, axis_count), None)
+    x = extended(c, input.shape, axis_start + len(wanted)) if 0 in known else input.shape
+    end = _range_end(c, len(x), axis_start, axis_count)
+    dims = [_extent(c, x, axis_start + i, d) for i, d in enumerate(wanted)]
+    middle = reshaped(c, Shape(x[axis_start:end]), dims, False)
+    return kept(input, Shape((*x[:axis_start], *middle, *x[end:])))
+
+
+def _range_end(c: InferenceContext, rank: int, start: int, count: int) -> int:
+    if not 0 <= start <= rank:
+        c.fail(f"axis_start must lie in 0..{rank}", start)
+    if count < -1:
+        c.fail("axis_count must be at least -1", count)
+    end = rank if count == -1 else start + count
+    if end > rank:
+        c.fail(f"axis_start + axis_count must be at most {rank}, the rank of the input", start, count)
+    return end
+
+
+def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | None:
+    if not isinstance(d, int) or d != 0:
+        return d
+    if axis >= len(x):
+        c.fail(f"an item of shape is 0, but the input has no axis {axis} to keep", x)
+    return x[axis]
+
+
+def _of_unknown(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...], start: int, count: int) -> Shape:
+    if start != 0 or count != -1:
+        raise c.unknowable("the rank of the input is not known")
+    return reshaped(c, x, wanted, True)
+
+
+@nnef("transpose")
+def transpose(
+    c: InferenceContext, input: Value, *, axes: Listed | None = None, perm: Listed | None = None
+) -> PartialTensor:
+    """The first axes in another order; `perm` is the provisional name of `axes`."""
+    named = axes if axes is not None else perm
+    if named is None:
+        c.fail("the required attribute 'axes' is missing")
+    order = ints_of(c, named, "axes")
+    x = extended(c, input.shape, len(order))
+    if sorted(order) != list(range(len(order))):
+        c.fail(f"axes must name each of 0..{len(order) - 1} once", order)
+    if len(order) > len(x):
+        c.fail("axes must not be longer than the rank of the input", order, x)
+    full = (*order, *range(len(order), len(x)))
+    shape = Shape(x[i] for i in full)
+    if len(x) > len(input.shape):
+        return PartialTensor(input.dtype, shape, None)
+    return moved(input, shape, lambda array: np.transpose(array, full))
+
+
+@nnef("squeeze")
+def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
+    """Axes of extent 1 taken out."""
+    gone = axes_of(c, axes, len(input.shape))
+    for axis in gone:
+        c.merge(input.shape[axis], 1, f"axis {axis} must have an extent of 1 to be squeezed")
+    return kept(input, Shape(d for i, d in enumerate(input.shape) if i not in gone))
+
+
+@nnef("unsqueeze")
+def unsqueeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
+    """Axes of extent 1 put in at positions of the output."""
+    rank = len(input.shape) + len(axes)
+    new = axes_of(c, axes, rank)
+    rest = iter(input.shape)
+    return kept(input, Shape(1 if i in new else next(rest) for i in range(rank)))

@@ -1,0 +1,79 @@
+"""Slices (chapter 4.5).
+
+The text rounds the extent of a slice with a stride down; all engines round it up, as it must be for the last element
+to be there. It asks for neither an empty result nor anything past the end: a begin behind the end is refused.
+"""
+
+from __future__ import annotations
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of
+from opdefs.rules.slicing import sliced
+from shapeinf.algebra import Dim, ceildiv, maximum, minimum
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+FORWARD = "begin must not lie behind end, nor outside of the input"
+BACKWARD = "with a negative stride end must not lie behind begin, nor begin outside of the input"
+
+
+@nnef("slice")
+def slice_(
+    c: InferenceContext, input: Value, *, axes: Listed, begin: Listed, end: Listed, stride: Listed = ()
+) -> PartialTensor:
+    """`begin:end:stride` of the named axes; negative positions count from the end."""
+    named = axes_of(c, axes, len(input.shape))
+    firsts, lasts = dims_of(c, begin, "begin"), dims_of(c, end, "end")
+    check_count(c, firsts, "begin", len(named))
+    check_count(c, lasts, "end", len(named))
+    steps = ints_of(c, stride, "stride", None, len(named)) if stride else (1,) * len(named)
+    if 0 in steps:
+        c.fail("the items of stride must not be 0", steps)
+    dims = list(input.shape)
+    index: list[slice | None] = [slice(None)] * len(dims)
+    for axis, first, last, step in zip(named, firsts, lasts, steps, strict=True):
+        one = _forward if step > 0 else _backward
+        dims[axis], index[axis] = one(c, dims[axis], first, last, step)
+    return sliced(input, Shape(dims), index)
+
+
+def _forward(
+    c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
+) -> tuple[Dim, slice | None]:
+    """An end of 0 is that of the axis, if nothing is skipped (a deprecated form)."""
+    begin = None if first is None else _from_front(c, first, size)
+    end = size if last == 0 and step == 1 else None if last is None else _from_front(c, last, size)
+    if begin is None or end is None:
+        return c.fresh("slice", 0, c.interval(size).hi), None
+    for low, high in ((0, begin), (begin, end), (begin, size)):
+        if c.prove_le(low, high) is not True:
+            c.at_most(low, high, FORWARD)
+    if c.prove_le(end, size) is not True:
+        end = minimum(end, size)
+    count = end - begin if step == 1 else ceildiv(end - begin, step)
+    return count, slice(begin, end, step) if isinstance(begin, int) and isinstance(end, int) else None
+
+
+def _backward(
+    c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
+) -> tuple[Dim, slice | None]:
+    """An end before the front is just before it."""
+    begin = None if first is None else _from_front(c, first, size)
+    end = None if last is None else _from_front(c, last, size)
+    if begin is None or end is None:
+        return c.fresh("slice", 0, c.interval(size).hi), None
+    if c.prove_le(-1, end) is not True:
+        end = maximum(end, -1)
+    for low, high in ((end, begin), (begin, size - 1)):
+        if c.prove_le(low, high) is not True:
+            c.at_most(low, high, BACKWARD)
+    known = isinstance(begin, int) and isinstance(end, int)
+    index = slice(begin, None if end == -1 else end, step) if known else None
+    return ceildiv(begin - end, -step), index
+
+
+def _from_front(c: InferenceContext, index: Dim, size: Dim) -> Dim | None:
+    """A position counted from the front; None where its sign is not known."""
+    if c.prove_le(0, index) is True:
+        return index
+    return index + size if c.prove_le(index, -1) is True else None

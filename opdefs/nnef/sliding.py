@@ -1,0 +1,87 @@
+"""Windows that slide over axes (chapter 4.3): their attributes, and the extents that they make and come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
+from opdefs.rules.window import same_size, window_span
+from shapeinf.algebra import Dim
+from shapeinf.ops import InferenceContext
+
+BORDERS = ("constant", "ignore", "replicate", "reflect", "reflect-even")
+
+
+@attrs.frozen
+class Sliding:
+    """The attributes of a window: one value (of padding a pair) an axis, or nothing."""
+
+    border: str = "constant"
+    padding: Listed = ()
+    stride: Listed = ()
+    dilation: Listed = ()
+
+
+Pairs = list[tuple[int, int]]
+
+
+def slid(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding) -> list[Dim]:
+    """The number of places of a window on each axis.
+
+    Without padding so much is added that there are `ceil(extent / stride)` places.
+    """
+    rank = len(sizes)
+    steps, spread, pairs = _attributes(c, rank, sliding)
+    if pairs is None:
+        return [same_size(size, step) for size, step in zip(sizes, steps, strict=True)]
+    found = []
+    for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
+        least = window_span(k, dilation) - (before + after)
+        if not (isinstance(least, int) and c.facts.bounds(size)[0] >= least):
+            c.at_most(least, size, "the window must fit into the padded input")
+        found.append((size - least) // step + 1)
+    return found
+
+
+def unslid(
+    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, wanted: Sequence[int]
+) -> list[Dim]:
+    """The extents that a window with so many places slides over: those that are `wanted`, if any."""
+    rank = len(sizes)
+    steps, spread, pairs = _attributes(c, rank, sliding)
+    if wanted:
+        for size, places in zip(sizes, slid(c, wanted, kernel, sliding), strict=True):
+            c.merge(places, size, "a window that slides over output_shape must have as many places as the input")
+        return list(wanted)
+    if pairs is None:  # even where the stride is more than the window, which then skips elements
+        return [size * step for size, step in zip(sizes, steps, strict=True)]
+    found = []
+    for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
+        extent = (size - 1) * step + window_span(k, dilation) - (before + after)
+        if c.prove_le(1, extent) is not True:
+            c.at_least(extent, 1, "padding must leave something of the output")
+        found.append(extent)
+    return found
+
+
+def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Sequence[int], Sequence[int], Pairs | None]:
+    one_of(c, sliding.border, BORDERS, "border")
+    steps = _per_axis(c, sliding.stride, rank, "stride")
+    spread = _per_axis(c, sliding.dilation, rank, "dilation")
+    return steps, spread, pairs_of(c, sliding.padding, rank) if sliding.padding else None
+
+
+def _per_axis(c: InferenceContext, values: Listed, rank: int, what: str) -> tuple[int, ...]:
+    return ints_of(c, values, what, 1, rank) if values else (1,) * rank
+
+
+def pairs_of(c: InferenceContext, padding: Listed, rank: int) -> Pairs:
+    """Padding before and after each axis; negative ones crop."""
+    check_count(c, padding, "padding", rank)
+    pairs = []
+    for pair in padding:
+        before, after = ints_of(c, pair, "padding", None, 2)
+        pairs.append((before, after))
+    return pairs
