@@ -53,7 +53,7 @@ def check_fragment_names(
     for fragment in fragments:
         if fragment.name in seen:
             findings.add("N301", f"fragment {fragment.name!r} is declared twice", fragment.at)
-        elif fragment.name in standard and dialect != "tract":
+        elif fragment.name in standard and fragment.name not in standard.replaceable and dialect != "tract":
             findings.add("N301", f"{fragment.name!r} is an operation of the standard", fragment.at)
         seen.add(fragment.name)
 

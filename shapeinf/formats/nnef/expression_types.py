@@ -215,12 +215,16 @@ class ExpressionTypes:
         if isinstance(value, TupleOf):
             return self._tuple_item(value, expression.index)
         self._position(expression.index)
-        if value is None or value == STRING:
-            return value
         if isinstance(value, ArrayOf):
             return value.of
+        if value is None or value == STRING or self._is_shape(value):
+            return value
         self._no_items(value, expression)
         return None
+
+    def _is_shape(self, value: NnefType) -> bool:
+        # In tract's dialect the shape of a tensor is a tensor, whose items are tensors.
+        return self.dialect == "tract" and isinstance(value, TensorOf)
 
     def _no_items(self, value: NnefType, expression: Subscript | Range) -> None:
         hint = " ('slice' takes parts of tensors)" if isinstance(value, TensorOf) else ""
@@ -247,7 +251,7 @@ class ExpressionTypes:
         for position in (expression.begin, expression.end):
             if position is not None:
                 self._position(position)
-        if value is None or value == STRING or isinstance(value, ArrayOf):
+        if value is None or value == STRING or isinstance(value, ArrayOf) or self._is_shape(value):
             return value
         if isinstance(value, TupleOf):
             self._wrong("a range is taken of arrays and strings, not of tuples", start_of(expression.value))

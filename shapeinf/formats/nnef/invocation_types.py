@@ -11,11 +11,12 @@ from shapeinf.formats.nnef.casting import Casting, arguments_in, is_generic, sho
 from shapeinf.formats.nnef.expression_types import ExpressionTypes, MaybeType
 from shapeinf.formats.nnef.findings import Findings, start_of, suggestion
 from shapeinf.formats.nnef.library import Library, Signature
-from shapeinf.formats.nnef.types import GENERIC, SCALAR, NnefType, Primitive
+from shapeinf.formats.nnef.types import GENERIC, INTEGER, LOGICAL, SCALAR, STRING, NnefType, Primitive
 
 OF_GRAPHS = frozenset(["external", "variable", "update"])
 """Operations with rules about where they may stand."""
 
+_CANDIDATES = (SCALAR, INTEGER, LOGICAL, STRING, GENERIC)
 _UNSEEN = object()
 _Given = dict[str, tuple[Argument, MaybeType]]
 
@@ -105,14 +106,14 @@ class InvocationTypes(ExpressionTypes):
         given = self._matched(invocation, signature, types)
         argument = self._type_argument(invocation, signature, given)
         generic = signature.fragment.generic
-        for name, (passed, of) in given.items():
-            wanted: MaybeType = signature.parameters[name].type
-            if generic and wanted is not None and is_generic(wanted):
-                wanted = None if argument is None else with_argument(wanted, argument)
+        for name, (_, of) in given.items():
+            wanted = signature.parameters[name].type
+            if generic and is_generic(wanted):
+                if argument is None:
+                    continue
+                wanted = with_argument(wanted, argument)
             if not self.casting.casts(of, wanted):
-                types_shown = f"{shown_type(wanted)}, this is {shown_type(of)}"  # type: ignore[arg-type]
-                message = f"parameter {name!r} of {invocation.name!r} takes {types_shown}"
-                self.findings.add("N404", message, start_of(passed.value))
+                self._misfit(signature, name, given, wanted)
         if generic and argument is not None:
             self._check_defaults(invocation, signature, given, argument)
             return with_argument(signature.result, argument)
@@ -168,7 +169,7 @@ class InvocationTypes(ExpressionTypes):
         return argument.at if argument.at >= 0 else start_of(argument.value)
 
     def _type_argument(self, invocation: Invocation, signature: Signature, given: _Given) -> Primitive | None:
-        """What `?` stands for: what the invocation says, else the default of the declaration, else from the arguments."""
+        """What `?` stands for: the invocation says it, else the default of the declaration, else its arguments."""
         explicit = invocation.type_argument
         fragment = signature.fragment
         if explicit is not None:
@@ -200,6 +201,8 @@ class InvocationTypes(ExpressionTypes):
             return None
         if self.dialect != "final":
             return SCALAR
+        if any(self._misfits(signature, name, given) for name in signature.generic_names):
+            return None
         if candidates:
             names = " and ".join(map(str, candidates))
             message = f"the arguments of {invocation.name!r} have different types: {names}"
@@ -210,6 +213,21 @@ class InvocationTypes(ExpressionTypes):
             )
         self.findings.add("N404", message, invocation.at)
         return None
+
+    def _misfits(self, signature: Signature, name: str, given: _Given) -> bool:
+        """Whether no type argument makes a value fit; if so it is told."""
+        of = given[name][1] if name in given else None
+        declared = signature.parameters[name].type
+        if any(self.casting.casts(of, with_argument(declared, candidate)) for candidate in _CANDIDATES):
+            return False
+        self._misfit(signature, name, given, declared)
+        return True
+
+    def _misfit(self, signature: Signature, name: str, given: _Given, wanted: NnefType) -> None:
+        passed, of = given[name]
+        types = f"{shown_type(wanted)}, this is {shown_type(of)}"  # type: ignore[arg-type]
+        message = f"parameter {name!r} of {signature.fragment.name!r} takes {types}"
+        self.findings.add("N404", message, start_of(passed.value))
 
     def _check_defaults(self, invocation: Invocation, signature: Signature, given: _Given, argument: Primitive) -> None:
         for name in signature.generic_names:
