@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import broadcast
 from opdefs.rules.conversion import converted
 from shapeinf.formats.nnef.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -53,18 +54,10 @@ def is_inf(c: InferenceContext, input: Shape) -> TensorType:
     return TensorType("bool", input)
 
 
-def padded_broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
-    """NNEF's broadcast: shapes align at their first axes."""
-    if any(shape.dims is None for shape in shapes):
-        return c.unknown_shape()
-    rank = max(len(shape) for shape in shapes)
-    return c.broadcast(*(Shape((*shape, *(1,) * (rank - len(shape)))) for shape in shapes))
-
-
 @nnef("tract_core_xor", "tract_core_bitand", "tract_core_bitor", "tract_core_bitxor", "tract_shl", "tract_shr")
 def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
     """The broadcast of both, which align at their first axes as NNEF's own operations do."""
-    return TensorType(c.dtype(0) or c.dtype(1), padded_broadcast(c, a, b))
+    return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
 
 
 @nnef("tract_core_clamped_swiglu")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.tract_shapes import size
 from opdefs.rules.choosing import boxes_kept, nonzero_count, top
 from opdefs.rules.elements import as_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from opdefs.rules.slicing import HUGE, slice_size
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -19,9 +20,9 @@ nnef("tract_core_scatter_elements")(scatter_elements)
 nnef("tract_core_scatter_nd")(scatter_nd)
 
 
-def with_axis(shape: Shape, axis: int, size: Dim) -> Shape:
+def with_axis(shape: Shape, axis: int, new: Dim) -> Shape:
     """The shape with another size of one axis."""
-    return Shape((*shape[:axis], size, *shape[axis + 1 :]))
+    return Shape((*shape[:axis], new, *shape[axis + 1 :]))
 
 
 @nnef("tract_core_gather_elements")
@@ -40,17 +41,19 @@ def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, mod
 
 
 @nnef("tract_core_dyn_slice")
-def dyn_slice(c: InferenceContext, input: Shape, *, start: Dim, end: Dim, len_: Dim, axis: int) -> TensorType:
+def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
     """`start:end` of an axis, which the document says to be of size `len`."""
     at = c.axis(axis, len(input))
-    c.expect(len_, end - start, "a slice must be as long as it says")
-    return TensorType(c.dtype(0), with_axis(input, at, len_))
+    length = size(c, len_, "len")
+    if isinstance(start, (int, Dimension)) and isinstance(end, (int, Dimension)):
+        c.expect(length, end - start, "a slice must be as long as it says")
+    return TensorType(c.dtype(0), with_axis(input, at, length))
 
 
 @nnef("tract_core_topk")
-def top_k(c: InferenceContext, input: Shape, *, k: Dim, axis: int) -> tuple[TensorType, TensorType]:
+def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
     """The axis becomes k; values and positions."""
-    shape = top(c, input, c.axis(axis, len(input)), k)
+    shape = top(c, input, c.axis(axis, len(input)), size(c, k, "k"))
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
 
@@ -63,11 +66,10 @@ def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
 
 
 @nnef("tract_core_one_hot")
-def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: Dim) -> TensorType:
+def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
     """A new axis of size `dim`."""
     at = c.axis(axis, len(input) + 1)
-    c.at_least(dim, 0, "the size of a one-hot axis must be at least 0")
-    return TensorType("float32", Shape((*input[:at], dim, *input[at:])))
+    return TensorType("float32", Shape((*input[:at], size(c, dim, "dim"), *input[at:])))
 
 
 @nnef("tract_onnx_non_zero")

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed
 from opdefs.nnef.tract_elementwise import named_dtype
-from opdefs.rules.elements import moved
+from opdefs.rules.elements import as_dim, moved
 from opdefs.rules.ranges import arithmetic_range
 from shapeinf.algebra import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
-Extents = tuple[Union[Dim, "Extents"], ...]
-"""Sizes that an attribute gives: tract takes a tensor of several sizes for an item too."""
+
+def sizes(c: InferenceContext, given: object, what: str) -> tuple[Dim, ...]:
+    """The sizes that an attribute gives, in one row: tract takes a tensor of several for an item too."""
+    if isinstance(given, tuple):
+        return tuple(size for item in given for size in sizes(c, item, what))
+    if given is None:
+        return (c.fresh(what),)
+    found = as_dim(given) if isinstance(given, (int, float, Dimension)) else None
+    if found is None:
+        c.fail(f"`{what}` must be made of whole numbers", given)
+    c.at_least(found, 0, f"`{what}` must be made of sizes, at least 0")
+    return (found,)
 
 
-def extents(c: InferenceContext, given: Extents, what: str) -> tuple[Dim, ...]:
-    """The sizes of an attribute in one row."""
-    found: list[Dim] = []
-    for item in given:
-        if isinstance(item, tuple):
-            found += extents(c, item, what)
-        elif isinstance(item, (int, Dimension)):
-            found.append(item)
-        else:
-            c.fail(f"`{what}` must be made of whole numbers", item)
-    return tuple(found)
+def size(c: InferenceContext, given: object, what: str) -> Dim:
+    """The one size that an attribute gives."""
+    found = sizes(c, given, what)
+    if len(found) != 1:
+        c.fail(f"`{what}` must be one number", given)
+    return found[0]
 
 
 @nnef("tract_symbol")
@@ -55,9 +59,9 @@ def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = N
 
 
 @nnef("tract_core_broadcast")
-def broadcast(c: InferenceContext, input: Value, *, shape: Extents) -> PartialTensor:
+def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTensor:
     """Numpy's broadcast of the input to `shape`: shapes align at their last axes here."""
-    result = c.broadcast(input.shape, Shape(extents(c, shape, "shape")))
+    result = c.broadcast(input.shape, Shape(sizes(c, shape, "shape")))
     return moved(input, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
 
 
@@ -94,6 +98,6 @@ def submodel(c: InferenceContext, *inputs: Shape, label: str) -> Shape:
 
 
 @nnef("tract_onnx_random")
-def random(c: InferenceContext, *, datum_type: str, shape: Extents) -> TensorType:
+def random(c: InferenceContext, *, datum_type: str, shape: Listed) -> TensorType:
     """The given shape."""
-    return TensorType(named_dtype(c, datum_type), Shape(extents(c, shape, "shape")))
+    return TensorType(named_dtype(c, datum_type), Shape(sizes(c, shape, "shape")))
