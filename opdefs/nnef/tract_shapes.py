@@ -35,11 +35,14 @@ def size(c: InferenceContext, given: object, what: str) -> Dim:
     return found[0]
 
 
-@nnef("tract_symbol")
-def symbol(c: InferenceContext, *, name: str) -> PartialTensor:
-    """A symbol, or an expression of symbols, as a scalar; readers write it where a document names one."""
+@nnef("extent_of_text")
+def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
+    """The extent that a text names, as a scalar; readers write it where a document has a symbol in an expression."""
+    named = text.elements[0] if text.elements else None
+    if not isinstance(named, str):
+        raise c.unknowable("the text that names an extent is not known", "int64")
     c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
-    dim, _ = parse_dim_lenient(name, c.facts.scope, 0)
+    dim, _ = parse_dim_lenient(named, c.facts.scope, 0)
     return PartialTensor("int64", SCALAR, None if dim is None else (dim,))
 
 
