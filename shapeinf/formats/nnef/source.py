@@ -74,21 +74,21 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
 
 def _in_folder(path: str) -> Located:
     folder = Folder(path)
-    name = _document(path, [n for n in sorted(os.listdir(path)) if n.endswith(GRAPH)])
+    name = _document("directory", path, [n for n in sorted(os.listdir(path)) if n.endswith(GRAPH)])
     return _with_files(folder, name, os.path.join(path, name))
 
 
 def _in_archive(archive: Archive, path: str | None) -> Located:
-    name = _document(archive.name, [n for n in archive.documents if "/" not in n])
+    name = _document("archive", archive.name, [n for n in archive.documents if "/" not in n])
     return attrs.evolve(_with_files(archive, name, f"{archive.name}:{name}"), path=path)
 
 
-def _document(where: str, names: list[str]) -> str:
+def _document(kind: str, where: str, names: list[str]) -> str:
     if "graph.nnef" in names:
         return "graph.nnef"
     if len(names) != 1:
-        found = f"several ({', '.join(names[:4])})" if names else "none"
-        raise UnknownFormatError(f"an NNEF model has one document, graph.nnef; there is {found}", node=where)
+        found = f"has several ({', '.join(names[:4])})" if names else "has none"
+        raise UnknownFormatError(f"an NNEF model has one document, graph.nnef; this {kind} {found}", node=where)
     return names[0]
 
 
