@@ -1,0 +1,137 @@
+"""Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
+
+Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a short way (`flat`); all others run on the
+machine of `machine`, which keeps its own stack, so that fragments may call each other as deep as they like (a limit
+aside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Literal
+
+from shapeinf.formats.nnef.ast import Assignment, Document, Expr, Fragment, Invocation, Name
+from shapeinf.formats.nnef.emitter import Emitter
+from shapeinf.formats.nnef.flat import NotFlat, value_of
+from shapeinf.formats.nnef.forms import Form
+from shapeinf.formats.nnef.machine import Frame, Machine, ShapeOf, names_in
+from shapeinf.formats.nnef.operation import Operation
+from shapeinf.formats.nnef.problems import NnefError, SourceText
+from shapeinf.formats.nnef.values import BadValue, Tensor, Value
+
+Expand = Container[str] | Literal["all"]
+"""Names of standard compound operations to replace by their bodies."""
+
+
+def evaluate(
+    document: Document,
+    source: SourceText,
+    library: Mapping[str, Fragment],
+    expand: Expand = (),
+    shape_of: ShapeOf | None = None,
+) -> list[Operation]:
+    """The operations of a checked document, in order, with the document's own fragments replaced by their bodies.
+
+    Args:
+        document: the document.
+        source: its text, for messages.
+        library: the operations that it may use besides its own fragments.
+        expand: operations of the library that are replaced by their bodies too. Those with variables always are.
+        shape_of: gives the extents of a tensor after the operations so far (None: not known), for the function
+            `shape_of` of the language; by default they are inferred with the rules of the operations.
+
+    Raises:
+        NnefError: an expression has no value, or a limit is reached.
+    """
+    return _Evaluation(document, source, library, expand, shape_of).run()
+
+
+class _Evaluation:
+    """The graph's own statements; `values` are those of its identifiers so far."""
+
+    def __init__(
+        self,
+        document: Document,
+        source: SourceText,
+        library: Mapping[str, Fragment],
+        expand: Expand,
+        shape_of: ShapeOf | None,
+    ) -> None:
+        self.graph = document.graph
+        self.results = {result.name for result in document.graph.results}
+        self.emitter = Emitter(document.dialect)
+        self.machine = Machine(document, source, library, expand, self.emitter, shape_of)
+        self.frame = Frame(None, "", "")
+        self.values: dict[str, Value] = self.frame.values
+        self.forms: dict[str, dict[tuple[str | None, ...], Form]] = {}
+        self.renamed = _reassigned(document) if document.dialect == "tract" else {}
+
+    def run(self) -> list[Operation]:
+        """All operations."""
+        graph, emitter = self.graph, self.emitter
+        reserved = False
+        for statement in graph.body:
+            target = statement.target
+            if not self.renamed and type(target) is Name and type(statement.value) is Invocation:
+                try:
+                    if self._flat(statement.value, target.name):
+                        continue
+                except (NotFlat, BadValue):
+                    pass  # the long way, which knows the place of every part
+            if not reserved:
+                emitter.reserve([name for one in graph.body for name in names_in(one.target)])
+                reserved = True
+            self._slow(statement)
+        return emitter.operations
+
+    def _flat(self, call: Invocation, target: str) -> bool:
+        """A statement that names the one result of an atomic operation on names and literals; False for all else."""
+        arguments = call.arguments
+        names = tuple([argument.name for argument in arguments])
+        forms = self.forms.get(call.name)
+        form = None if forms is None else forms.get(names)
+        if form is None:
+            form = self.machine.form(call)
+            if form is None or len(form.results) != 1 or form.results[0][0]:
+                return False
+            self.forms.setdefault(call.name, {})[names] = form
+        known = self.values
+        values = [value_of(argument.value, known) for argument in arguments]
+        type_argument = None if call.type_argument is None else call.type_argument.name
+        emitter = self.emitter
+        before = len(emitter.operations)
+        try:
+            known[target] = emitter.invoke(form, values, type_argument, target, target, call.at, own=True)
+        except BadValue:
+            del emitter.operations[before:]
+            raise
+        return True
+
+    def _slow(self, statement: Assignment) -> None:
+        """Any statement."""
+        frame, machine = self.frame, self.machine
+        target = self._target(statement.target)
+        frame.base = frame.prefix = machine.root = next(names_in(statement.target))
+        found = machine.run(statement.value, frame, target)
+        self._assign(statement.target, found, statement.at)
+
+    def _target(self, expr: Expr) -> Target:
+        if isinstance(expr, Name):
+            return self.renamed.get(expr.at, expr.name)
+        return tuple([self._target(item) for item in items_of(expr)])
+
+    def _assign(self, target: Expr, value: Value, at: int) -> None:
+        """Give names of the graph to a value; tensors that have another name are copied."""
+        if not isinstance(target, Name):
+            for item, one in zip(items_of(target), self.machine.matched(target, value, self.frame), strict=True):
+                self._assign(item, one, at)
+            return
+        name = self.renamed.get(target.at, target.name)
+        other = isinstance(value, Tensor) and value.name != name
+        wanted = target.name in self.results and not isinstance(value, Tensor)
+        if other or wanted:
+            try:
+                value = self.emitter.copied(value, name, at)
+            except BadValue as bad:
+                raise self.machine.problem(bad, self.frame, (), at) from None
+        self.values[target.name] = value
