@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
-from shapeinf.formats.nnef.ast import Document
+from shapeinf.formats.nnef.ast import DialectName, Document
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.types import DTYPES
@@ -14,6 +15,11 @@ from shapeinf.graph import ContentsOf, Declared, Graph, NodeKind, NodeTable
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.types import MAX_ELEMENTS
 
+VERSIONS: dict[DialectName, int] = {"final": 1, "provisional": 2, "tract": 3}
+"""The dialects as versions of the operator set: all call themselves 1.0, so these numbers are ours and order nothing."""
+
+_LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
+_LONGEST_NAME = 40
 _TRACT_DTYPES = {"f": "float", "i": "int", "u": "uint"}
 
 
@@ -40,7 +46,7 @@ class Builder:
         self.source = source
         self.nodes = NodeTable()
         self.problems: list[Problem] = []
-        self.graph = Graph(document.graph.name, "nnef", {"": 1}, nodes=self.nodes)
+        self.graph = Graph(document.graph.name, "nnef", {"": VERSIONS[document.dialect]}, nodes=self.nodes)
         self._kinds: dict[tuple[str, int, object], NodeKind] = {}
         self._literals: dict[tuple[str, str], str] = {}
         self._shared: dict[tuple[str, tuple[int, ...]], PartialTensor] = {}
@@ -137,8 +143,8 @@ class Builder:
         name, label = operation.outputs[0], operation.attributes.get("label")
         shape = self._shape(operation)
         if isinstance(label, str):
-            if not label:
-                self._wrong(operation, f"the label of {name} must not be empty")
+            if not label or (self.document.dialect == "final" and not _LABEL.fullmatch(label)):
+                self._wrong(operation, "a label must be made of letters, digits and the characters _ - . / \\")
             known = self._labels.setdefault(label.lower(), shape)
             if known != shape:
                 message = f"variables with the label {label!r} have the shapes {list(known)} and {list(shape)}"
@@ -174,9 +180,6 @@ class Builder:
     def _wrong(self, operation: Operation, message: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem("N601", message, operation.at, operation.calls))
-
-
-_LONGEST_NAME = 40
 
 
 def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> PartialTensor:

@@ -49,7 +49,7 @@ OPERATORS = {
 OUTSIDE = frozenset(["external", "tract_core_external", "variable", "constant"])
 """The operations whose results are no results of calculations: their shapes are declared."""
 
-_UNARY = {"+": "copy", "-": "neg", "!": "not"}
+_UNARY = {"-": "neg", "!": "not"}
 _ARITHMETIC = frozenset("+-*/^")
 _NOTHING: Mapping[str, object] = {}
 _TRACT_TYPES: dict[str, PrimitiveName] = {"f": "scalar", "i": "integer", "u": "integer", "t": "integer", "b": "logical"}
@@ -62,6 +62,7 @@ class Emitter:
         """No operations."""
         self.dialect = dialect
         self.operations: list[Operation] = []
+        self.copy = "idn" if dialect == "provisional" else "copy"
         self.calls: tuple[int, ...] = ()
         self.own: set[str] = set()
         """Names of the graph's own tensors that may be given to the next operation."""
@@ -148,9 +149,7 @@ class Emitter:
         """The operation that an operator on tensors stands for."""
         if len(values) == 2 and op not in OPERATORS:
             raise BadValue(f"the operator {op} has no meaning for tensors")
-        name = OPERATORS[op] if len(values) == 2 else _UNARY[op]
-        if name == "copy" and self.dialect == "provisional":
-            name = "idn"
+        name = OPERATORS[op] if len(values) == 2 else self.copy if op == "+" else _UNARY[op]
         inputs = self._operands(values, at)
         of: PrimitiveName | None = "logical"
         if len(values) == 1:
@@ -171,12 +170,12 @@ class Emitter:
     ) -> Tensor:
         """An operation with one result; `base` is the name of the statement that it is in."""
         output = self._named(target, f"{base}.{op}")
-        self.add(op, inputs, attributes, (output,), of if op == "copy" else None, at)
+        self.add(op, inputs, attributes, (output,), None, at)
         return Tensor(output, of)
 
     def copied(self, value: Value, target: str, at: int) -> Tensor:
         """A tensor of another name, or a literal, under the name of a tensor of the graph."""
-        return self.simple("copy", (self.operand(value, at),), _NOTHING, primitive_of(value), target, target, at)
+        return self.simple(self.copy, (self.operand(value, at),), _NOTHING, primitive_of(value), target, target, at)
 
     # -- invocations -------------------------------------------------------------------------------------------------
 
@@ -285,7 +284,9 @@ class Emitter:
         outputs: list[str] = []
         for i, (array, primitive) in enumerate(results):
             primitive = of if primitive == "?" else primitive
-            wanted = target if len(results) == 1 else target[i] if isinstance(target, tuple) and i < len(target) else None
+            wanted = (
+                target if len(results) == 1 else target[i] if isinstance(target, tuple) and i < len(target) else None
+            )
             if not array:
                 outputs.append(self._named(wanted, f"{base}.{form.fragment.results[i].name}"))
                 values.append(Tensor(outputs[-1], primitive))
@@ -302,7 +303,9 @@ class Emitter:
         if length is None and isinstance(target, tuple):
             length = len(target)
         if length is None:
-            raise BadValue(f"how many tensors {op} gives is not known here: the left side must be an array", code="N502")
+            raise BadValue(
+                f"how many tensors {op} gives is not known here: the left side must be an array", code="N502"
+            )
         if isinstance(target, tuple):
             if len(target) != length:
                 raise BadValue(f"{op} gives {length} tensors, but the left side has {len(target)}", code="N503")

@@ -11,12 +11,14 @@ from collections.abc import Container, Mapping
 from typing import Literal
 
 from shapeinf.formats.nnef.ast import Assignment, Document, Expr, Fragment, Invocation, Name
-from shapeinf.formats.nnef.emitter import Emitter
+from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.flat import NotFlat, value_of
 from shapeinf.formats.nnef.forms import Form
-from shapeinf.formats.nnef.machine import Frame, Machine, ShapeOf, names_in
+from shapeinf.formats.nnef.frames import Frame, items_of, names_in, names_of
+from shapeinf.formats.nnef.machine import Machine
 from shapeinf.formats.nnef.operation import Operation
-from shapeinf.formats.nnef.problems import NnefError, SourceText
+from shapeinf.formats.nnef.problems import SourceText
+from shapeinf.formats.nnef.runtime import ShapeOf
 from shapeinf.formats.nnef.values import BadValue, Tensor, Value
 
 Expand = Container[str] | Literal["all"]
@@ -68,18 +70,19 @@ class _Evaluation:
 
     def run(self) -> list[Operation]:
         """All operations."""
-        graph, emitter = self.graph, self.emitter
+        graph, emitter, renamed = self.graph, self.emitter, self.renamed
         reserved = False
         for statement in graph.body:
-            target = statement.target
-            if not self.renamed and type(target) is Name and type(statement.value) is Invocation:
+            target, value = statement.target, statement.value
+            if type(target) is Name and type(value) is Invocation and target.at not in renamed:
                 try:
-                    if self._flat(statement.value, target.name):
+                    if self._flat(value, target.name):
                         continue
                 except (NotFlat, BadValue):
-                    pass  # the long way, which knows the place of every part
+                    pass  # the long way knows the place of every part
             if not reserved:
-                emitter.reserve([name for one in graph.body for name in names_in(one.target)])
+                names = (name for one in graph.body for name in names_in(one.target))
+                emitter.reserve([renamed.get(name.at, name.name) for name in names])
                 reserved = True
             self._slow(statement)
         return emitter.operations
@@ -99,19 +102,16 @@ class _Evaluation:
         values = [value_of(argument.value, known) for argument in arguments]
         type_argument = None if call.type_argument is None else call.type_argument.name
         emitter = self.emitter
-        before = len(emitter.operations)
-        try:
-            known[target] = emitter.invoke(form, values, type_argument, target, target, call.at, own=True)
-        except BadValue:
-            del emitter.operations[before:]
-            raise
+        emitter.calls = ()
+        emitter.own.add(target)
+        known[target] = emitter.invoke(form, values, type_argument, target, target, call.at)
         return True
 
     def _slow(self, statement: Assignment) -> None:
         """Any statement."""
         frame, machine = self.frame, self.machine
         target = self._target(statement.target)
-        frame.base = frame.prefix = machine.root = next(names_in(statement.target))
+        frame.base = frame.prefix = machine.root = next(names_of(target))
         found = machine.run(statement.value, frame, target)
         self._assign(statement.target, found, statement.at)
 
@@ -135,3 +135,12 @@ class _Evaluation:
             except BadValue as bad:
                 raise self.machine.problem(bad, self.frame, (), at) from None
         self.values[target.name] = value
+
+
+def _reassigned(document: Document) -> dict[int, str]:
+    """In tract an identifier may be assigned again: other names for all but its last tensor, by their offsets."""
+    places: dict[str, list[int]] = {}
+    for statement in document.graph.body:
+        for name in names_in(statement.target):
+            places.setdefault(name.name, []).append(name.at)
+    return {at: f"{name}.{i}" for name, found in places.items() for i, at in enumerate(found[:-1], 1)}

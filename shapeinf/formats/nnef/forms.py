@@ -81,6 +81,11 @@ class Form:
             tuple(_result(result.type) for result in fragment.results),
         )
 
+    @property
+    def gives_array(self) -> bool:
+        """Whether the one result is an array of tensors."""
+        return len(self.results) == 1 and self.results[0][0]
+
     def deduced(self, values: Sequence[Value]) -> PrimitiveName | None:
         """What `?` stands for, from the arguments or by default."""
         for i in self.generic:

@@ -6,27 +6,25 @@ An expression in a fragment that is invoked from an expression in a fragment (an
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 from shapeinf.formats.nnef import ast, builtins
 from shapeinf.formats.nnef.ast import Document, Expr, Fragment, Invocation
 from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.forms import Form, as_tensors, literal
-from shapeinf.formats.nnef.frames import MAX_CALLS, Frame, items_of
+from shapeinf.formats.nnef.frames import MAX_CALLS, Frame, items_of, names_of
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import NnefError, Problem, SourceText
-from shapeinf.formats.nnef.runtime import array_length, extents_of, operated, part_of_tensor
+from shapeinf.formats.nnef.runtime import ShapeOf, array_length, extents_of, invoked, operated, part_of_tensor
 from shapeinf.formats.nnef.types import PrimitiveName
-from shapeinf.formats.nnef.values import MAX_ITEMS, RUNTIME, BadValue, Symbol, Tensor, Value, kind_of
+from shapeinf.formats.nnef.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of
 
 MAX_STEPS = 5_000_000
 """Expressions that one document may evaluate."""
 
-ShapeOf = Callable[[Sequence[Operation], str], "Sequence[int | None] | None"]
-"""The extents of a tensor after some operations, as far as they are known; None where the rank is not."""
-
 Request = tuple[Expr, Frame, Target]
-Steps = Generator["Request | Steps", Any, Value]
+Steps = Generator[Union[Request, "Steps"], Any, Value]
+"""What evaluates an expression: it asks for the values of others, and returns its own."""
 
 
 class Machine:
@@ -47,7 +45,8 @@ class Machine:
         self.library = library
         self.own = {fragment.name: fragment for fragment in document.fragments}
         self.emitter = emitter
-        self.shape_of = shape_of
+        self._document = document
+        self._shape_of = shape_of
         self.root = ""
         self._steps = 0
         self._all = expand == "all"
@@ -96,6 +95,14 @@ class Machine:
                 except StopIteration as done:
                     stack.pop()
                     value = done.value
+
+    def shape_of(self, operations: Sequence[Operation], name: str) -> Sequence[int | None] | None:
+        """The extents of a tensor; see `ShapeOf`."""
+        if self._shape_of is None:
+            from shapeinf.formats.nnef.shapes_so_far import ShapesSoFar  # most documents never ask
+
+            self._shape_of = ShapesSoFar(self._document, self.source)
+        return self._shape_of(operations, name)
 
     def problem(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
         """The error for a value that cannot be, at the part that is to blame."""
@@ -155,7 +162,9 @@ class Machine:
         condition = yield expr.condition, frame, None
         if type(condition) is not bool:
             unknown = isinstance(condition, RUNTIME)
-            message = "the condition must be known when the graph is built" if unknown else "the condition is no logical"
+            message = (
+                "the condition must be known when the graph is built" if unknown else "the condition is no logical"
+            )
             raise self.problem(BadValue(message, code="N502"), frame, (), frame.at(expr.condition))
         return (yield expr.then if condition else expr.otherwise, frame, target)
 
@@ -269,7 +278,7 @@ class Machine:
             if one is None or one.name in seen:
                 continue
             seen.add(one.name)
-            for call in ast_calls(one):
+            for call in invoked(one):
                 if call in ("variable", "external", "update"):
                     return True
                 pending.append(self.library.get(call))
@@ -288,7 +297,10 @@ class Machine:
             if bound == "?":
                 bound = frame.bound
             if not self._replaced(fragment):
-                length = array_length(self, form, values, target)
+                length = array_length(form, values, target, self.emitter, self.shape_of)
+                if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.gives_array:
+                    found = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
+                    return found[0] if isinstance(found, tuple) else found  # tract: an array of one is its item
                 return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
             inner = self._entered(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
@@ -320,7 +332,7 @@ class Machine:
     def _body(self, fragment: Fragment, frame: Frame) -> Steps:
         for statement in fragment.body or ():
             target = self._target(statement.target, frame)
-            frame.base = next(_names(target), frame.prefix)
+            frame.base = next(names_of(target), frame.prefix)
             found = yield statement.value, frame, target
             self._assign(statement.target, found, frame)
         results: list[Value] = []

@@ -19,9 +19,7 @@ ShapeOf = Callable[[Sequence[Operation], str], "Sequence[int | None] | None"]
 _DIMENSION_OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "//"}
 
 
-def operated(
-    emitter: Emitter, op: str, operands: Sequence[Value], target: Target, base: str, at: int
-) -> Value:
+def operated(emitter: Emitter, op: str, operands: Sequence[Value], target: Target, base: str, at: int) -> Value:
     """An operator of which a side is not known: an operation of the graph, or an expression of named extents."""
     if op in _DIMENSION_OPERATORS and all(type(one) in (Symbol, int) for one in operands):
         return _symbolic(_DIMENSION_OPERATORS[op], operands)
@@ -86,7 +84,9 @@ def extents_of(value: Value, emitter: Emitter, shape_of: ShapeOf, dialect: Diale
     return tuple(shape)
 
 
-def array_length(form: Form, values: Sequence[Value], target: Target, emitter: Emitter, shape_of: ShapeOf) -> int | None:
+def array_length(
+    form: Form, values: Sequence[Value], target: Target, emitter: Emitter, shape_of: ShapeOf
+) -> int | None:
     """How many tensors an operation gives as an array, where its arguments say; None where only the target does."""
     op = form.fragment.name
     if op not in ("copy_n", "split", "unstack"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shapeinf.driver.inputs import InputReader
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.nnef.ast import Document
-from shapeinf.formats.nnef.builder import Builder
+from shapeinf.formats.nnef.builder import VERSIONS, Builder
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import SourceText
 from shapeinf.graph import Node
@@ -22,6 +22,7 @@ class ShapesSoFar:
         """No operations."""
         self.builder = Builder(document, source)
         self.registry = registry or default_registry()
+        self.version = VERSIONS[document.dialect]
         self.facts = ShapeFacts()
         self.reader = InputReader(self.facts)
         self.types: dict[str, Type] = {}
@@ -32,19 +33,19 @@ class ShapesSoFar:
         while self._done < len(operations):
             self._run(operations[self._done])
             self._done += 1
-        found = self.types.get(name)
+        found = self._type(name)
         if not isinstance(found, PartialTensor) or found.shape.dims is None:
             return None
         dims = self.facts.canon_shape(found.shape).require()
         return [d if isinstance(d, int) else None for d in dims]
 
+    def _type(self, name: str) -> Type | None:
+        return self.types.get(name) or self.builder.graph.constants.get(name)
+
     def _run(self, operation: Operation) -> None:
         builder = self.builder
         nodes = len(builder.nodes)
-        constants = len(builder.graph.constants)
         builder.add(operation)
-        for name in list(builder.graph.constants)[constants:]:
-            self.types[name] = builder.graph.constants[name]
         for name in operation.outputs:
             if name in builder.graph.declared:
                 self.types[name] = self.reader.declared(builder.graph.declared[name], name)
@@ -52,12 +53,12 @@ class ShapesSoFar:
             self._infer(builder.nodes[nodes])
 
     def _infer(self, node: Node) -> None:
-        found = self.registry.lookup("nnef", "", node.op, 1)
+        found = self.registry.lookup("nnef", "", node.op, self.version)
         wanted = (True,) * len(node.outputs)
-        call = None if found is None else self.registry.call(found, node.kind, node.attrs, 1, wanted)
+        call = None if found is None else self.registry.call(found, node.kind, node.attrs, self.version, wanted)
         if call is None:
             return
-        inputs = [self.types.get(name) if name else None for name in node.inputs]
+        inputs = [self._type(name) if name else None for name in node.inputs]
         if any(one is None and name for one, name in zip(inputs, node.inputs, strict=True)):
             return
         try:
