@@ -125,6 +125,8 @@ class Casting:
             case ArrayOf():
                 return self._casts_to_array(given, wanted)
             case TupleOf():
+                if self.dialect == "tract" and isinstance(given, ArrayOf):
+                    return all(self.casts(given.of, item) for item in wanted.items)
                 return (
                     isinstance(given, TupleOf)
                     and len(given.items) == len(wanted.items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import attrs
 
@@ -49,8 +49,17 @@ class Signature:
 class Library(Mapping[str, Fragment]):
     """Operations by name. Of two with the same name the last counts."""
 
-    def __init__(self, fragments: Iterable[Fragment], below: Library | None = None) -> None:
-        """`below` has the operations that are not among `fragments`."""
+    def __init__(
+        self, fragments: Iterable[Fragment], below: Library | None = None, *, replaceable: Container[str] = ()
+    ) -> None:
+        """A library.
+
+        Args:
+            fragments: its operations.
+            below: the operations that are not among `fragments`.
+            replaceable: names that documents may declare for themselves all the same.
+        """
+        self.replaceable = replaceable
         self._own = {fragment.name: fragment for fragment in fragments}
         self._below = below
         self._signatures: dict[str, Signature] = {}
