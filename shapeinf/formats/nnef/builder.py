@@ -11,12 +11,12 @@ from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.types import DTYPES
 from shapeinf.formats.nnef.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
-from shapeinf.graph import ContentsOf, Declared, Graph, NodeKind, NodeTable
+from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.types import MAX_ELEMENTS
 
 VERSIONS: dict[DialectName, int] = {"final": 1, "provisional": 2, "tract": 3}
-"""The dialects as versions of the operator set: all call themselves 1.0, so these numbers are ours and order nothing."""
+"""The dialects as versions of the operator set: all call themselves 1.0, so these numbers are ours alone."""
 
 _LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
 _LONGEST_NAME = 40
@@ -132,6 +132,8 @@ class Builder:
                 dims.append(None)  # "unspecified" in the provisional dialect, 3.3.4
             elif isinstance(extent, int) and extent > 0:
                 dims.append(extent)
+            elif extent is None:
+                dims.append(None)
             else:
                 self._wrong(operation, f"the extents of {name} must be positive, not {extent}")
         datum = operation.attributes.get("datum_type")

@@ -27,6 +27,7 @@ from shapeinf.formats.nnef.expression_types import MaybeType
 from shapeinf.formats.nnef.findings import EnoughError, Findings
 from shapeinf.formats.nnef.invocation_types import InvocationTypes
 from shapeinf.formats.nnef.library import Library
+from shapeinf.formats.nnef.parser import parse
 from shapeinf.formats.nnef.problems import Problem, SourceText
 from shapeinf.formats.nnef.types import ArrayOf, NnefType, TupleOf
 
@@ -42,6 +43,8 @@ def check(document: Document, source: SourceText, library: Library) -> list[Prob
     findings = Findings(source)
     with suppress(EnoughError):
         _Checker(document, library, findings).check()
+    if findings.problems and findings.shared_places:
+        return check(parse(source, document.dialect), source, library)
     return sorted(findings.problems, key=lambda problem: problem.at)
 
 

@@ -203,7 +203,8 @@ class Emitter:
                     value = self.operand(value, at)
                     literals = True
                 inputs[slot.place] = value
-            elif type(value) is tuple:
+            elif type(value) is tuple or self.dialect == "tract":
+                value = value if isinstance(value, tuple) else (value,)  # tract takes an item for an array of one
                 rest += [self.operand(item, at) for item in value]
             else:
                 raise BadValue(f"{slot.name!r} takes an array of tensors")
@@ -215,7 +216,7 @@ class Emitter:
         of = None
         if form.fragment.generic:
             of = type_argument or form.deduced(values)
-        return self._results(form, (*inputs, *rest), found, of, target, base, at, length)
+        return self._results(form, (*inputs, *rest) if rest else tuple(inputs), found, of, target, base, at, length)
 
     def _follow(self, form: Form, inputs: list[Value | None]) -> None:
         """Literal integers in the place of scalars are scalars, unless the tensors beside them are integers."""
@@ -253,6 +254,8 @@ class Emitter:
         if form.fragment.name in OUTSIDE:
             if isinstance(value, Symbol):
                 return value
+            if self.dialect == "tract":
+                return None  # an extent that comes from elsewhere, such as a resource
             message = f"{slot.name!r} of {form.fragment.name} must be known when the graph is built"
             raise BadValue(message, code="N502")
         rest.append(self.operand(value, at))
@@ -278,7 +281,7 @@ class Emitter:
             elif self.dialect == "tract":
                 primitive = _tract_result(primitive, inputs, attributes)
             output = target if type(target) is str and target in self.own else self._named(target, f"{base}.{op}")
-            self.add(op, inputs, attributes, (output,), of, at)
+            self.add(op, inputs, attributes, (output,), form.untold(of), at)
             return Tensor(output, primitive)
         values: list[Value] = []
         outputs: list[str] = []
@@ -294,7 +297,7 @@ class Emitter:
             names = self._array(form, wanted, base, length)
             outputs += names
             values.append(tuple([Tensor(name, primitive) for name in names]))
-        self.add(op, inputs, attributes, tuple(outputs), of, at)
+        self.add(op, inputs, attributes, tuple(outputs), form.untold(of), at)
         return values[0] if len(results) == 1 else tuple(values)
 
     def _array(self, form: Form, target: Target, base: str, length: int | None) -> list[str]:

@@ -131,7 +131,7 @@ class ExpressionTypes:
                     return array_of(None)  # Its arrays are lists of anything.
                 one, other = shown_type(common), shown_type(of)  # type: ignore[arg-type]
                 self._wrong(f"the items of an array need a common type, these are {one} and {other}", expression.at)
-                return array_of(None)
+                return None
         return array_of(common)
 
     def _tuple(self, expression: TupleExpr) -> MaybeType:
@@ -195,12 +195,13 @@ class ExpressionTypes:
             else:
                 own.append(variable.name)
                 self.names[variable.name] = item
-        if expression.condition is not None:
-            self._condition(expression.condition, "a comprehension")
-        found = self.type_of(expression.item)
-        for name in own:
-            del self.names[name]
-        return array_of(found)
+        try:
+            if expression.condition is not None:
+                self._condition(expression.condition, "a comprehension")
+            return array_of(self.type_of(expression.item))
+        finally:
+            for name in own:
+                del self.names[name]
 
     def _iterated(self, array: Expr) -> MaybeType:
         found = self.type_of(array)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 from shapeinf.formats.nnef.ast import Binary, Expr, Range, Select, Subscript
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, Problem, SourceText
+
+MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
+"""Names among which one like another is looked for, and characters of that: it takes time."""
 
 _BRACKETS = re.compile(r"""\#[^\n\f]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [()}]""", re.VERBOSE | re.DOTALL)
 
@@ -23,6 +27,8 @@ class Findings:
         """`source` is the text that offsets are of."""
         self.source = source
         self.problems: list[Problem] = []
+        self.shared_places = False
+        """Whether invocations share arguments, so that the places of these are those of the first of them."""
 
     def add(self, code: str, message: str, at: int) -> None:
         """Notes a problem. Raises EnoughError when it is the last that is wanted."""
@@ -61,5 +67,6 @@ def start_of(expression: Expr) -> int:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'conv'?` where a known name is near, else nothing."""
-    near = get_close_matches(name, known, n=1)
+    names = tuple(islice(known, MOST_SEARCHED + 1))
+    near = get_close_matches(name, names, n=1) if len(names) <= MOST_SEARCHED and len(name) <= LONGEST_SEARCHED else ()
     return f"; did you mean {near[0]!r}?" if near else ""

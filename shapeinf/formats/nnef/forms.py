@@ -49,6 +49,7 @@ class Form:
     defaults: dict[str, object]
     generic: tuple[int, ...]
     results: tuple[tuple[bool, PrimitiveName | None], ...]
+    told: bool
     shared: dict[tuple[object, ...], Mapping[str, object]] = attrs.Factory(dict)
 
     @classmethod
@@ -79,7 +80,12 @@ class Form:
             defaults,
             tuple(i for i, slot in enumerate(given) if slot.generic),
             tuple(_result(result.type) for result in fragment.results),
+            not fragment.generic or any(slot.generic and slot.kind != ATTRIBUTE for slot in given),
         )
+
+    def untold(self, of: PrimitiveName | None) -> PrimitiveName | None:
+        """What `?` stands for, if no tensor among the inputs tells it."""
+        return None if self.told else of
 
     @property
     def gives_array(self) -> bool:

@@ -77,6 +77,8 @@ class InvocationTypes(ExpressionTypes):
         found = self.forms.get(key, _UNSEEN)
         if found is not _UNSEEN:
             return found  # type: ignore[return-value]
+        if shared:
+            self.findings.shared_places = True
         before = len(self.findings.problems)
         types.extend(self.type_of(argument.value) for argument in shared)
         result = self._result(invocation, types)
@@ -91,6 +93,8 @@ class InvocationTypes(ExpressionTypes):
             arguments = tuple(a for a in invocation.arguments if a.name is None or a.name in known)
             if len(arguments) < len(invocation.arguments):
                 invocation = Invocation(invocation.name, invocation.type_argument, arguments, invocation.at)
+        if invocation.shared:
+            self.findings.shared_places = True
         outside = self.new_symbols
         self.new_symbols = outside or invocation.name.endswith("external")
         types = [self.type_of(argument.value) for argument in invocation.arguments]
@@ -122,7 +126,7 @@ class InvocationTypes(ExpressionTypes):
     def _matched(self, invocation: Invocation, signature: Signature, types: list[MaybeType]) -> _Given:
         """The arguments by the names of their parameters."""
         given: _Given = {}
-        named = False
+        named = misplaced = False
         for position, (argument, of) in enumerate(zip(invocation.arguments, types, strict=True)):
             if argument.name is None:
                 name = self._positional(invocation, signature, position, argument, after_named=named)
@@ -132,17 +136,19 @@ class InvocationTypes(ExpressionTypes):
                 if name not in signature.parameters:
                     hint = suggestion(name, signature.parameters)
                     message = f"{invocation.name!r} has no parameter {name!r}{hint}"
-                    self.findings.add("N403", message, self._place(argument))
+                    self.findings.add("N403", message, argument.at)
+                    misplaced = True
                     continue
             if name is None:
-                continue
-            if name in given:
+                misplaced = True
+            elif name in given:
                 message = f"parameter {name!r} of {invocation.name!r} is given twice"
-                self.findings.add("N403", message, self._place(argument))
+                self.findings.add("N403", message, argument.at)
             else:
                 given[name] = argument, of
         missing = [name for name in signature.parameters if name in signature.required and name not in given]
-        if missing:
+        # Where an argument has no place it may be the one that is missing.
+        if missing and not misplaced:
             names = ", ".join(map(repr, missing))
             message = f"{invocation.name!r} needs {'arguments' if len(missing) > 1 else 'an argument'} for {names}"
             self.findings.add("N403", message, self.findings.end_of_invocation(invocation.at))
@@ -164,9 +170,6 @@ class InvocationTypes(ExpressionTypes):
             return parameters[position].name
         self.findings.add("N403", problem, start_of(argument.value))
         return None
-
-    def _place(self, argument: Argument) -> int:
-        return argument.at if argument.at >= 0 else start_of(argument.value)
 
     def _type_argument(self, invocation: Invocation, signature: Signature, given: _Given) -> Primitive | None:
         """What `?` stands for: the invocation says it, else the default of the declaration, else its arguments."""

@@ -30,7 +30,7 @@ class Operation:
         attributes: all other parameters, with defaults; shared among equal operations. Items that only the graph
             knows are `ContentsOf` an input.
         outputs: the names of its results; the items of an array one by one.
-        type_argument: what `?` stands for in its declaration, None where it has none.
+        type_argument: what `?` stands for in its declaration, where no tensor among the inputs tells it.
         at: the offset of the invocation, in the innermost fragment that the document itself declares.
         calls: the offsets of the invocations around that, innermost first; long chains lack their middle.
     """

@@ -19,7 +19,7 @@ MAX_BITS = 4096
 """Bits of an integer that is calculated."""
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Tensor:
     """A tensor of the graph, or a literal in the place of one: then it has `literal` and no name.
 
@@ -69,9 +69,8 @@ def checked(value: Value) -> Value:
     if kind is int:
         if value.bit_length() > MAX_BITS:  # type: ignore[union-attr]
             raise BadValue(f"the integer has more than {MAX_BITS:,} bits", code="N902")
-    elif kind is tuple or kind is str:
-        if len(value) > MAX_ITEMS:  # type: ignore[arg-type]
-            raise BadValue(f"the {kind_of(value)} has more than {MAX_ITEMS:,} items", code="N902")
+    elif (kind is tuple or kind is str) and len(value) > MAX_ITEMS:  # type: ignore[arg-type]
+        raise BadValue(f"the {kind_of(value)} has more than {MAX_ITEMS:,} items", code="N902")
     return value
 
 
