@@ -119,21 +119,29 @@ def _known(c: InferenceContext, value: object, what: str) -> int:
 
 
 def ints_of(
-    c: InferenceContext, values: object, what: str, least: int | None = None, count: int | None = None
+    c: InferenceContext,
+    values: object,
+    what: str,
+    least: int | None = None,
+    count: int | None = None,
+    each: str = "axis of the input",
 ) -> tuple[int, ...]:
     """A list of known integers, at least `least`, and so many of them; NotKnown where one is symbolic."""
     listed = values if isinstance(values, tuple) else (values,)
     found = tuple(_known(c, value, f"an item of {what}") for value in listed)
-    check_count(c, found, what, count)
+    if count is not None:
+        check_count(c, found, what, count, each)
     if least is not None and found and min(found) < least:
         c.fail(f"the items of {what} must be at least {least}", found)
     return found
 
 
-def check_count(c: InferenceContext, values: Sequence[object], what: str, count: int | None) -> None:
-    """Tell that a list has so many items."""
-    if count is not None and len(values) != count:
-        c.fail(f"{what} must have {count} items, one for each axis that it is about", tuple(values))
+def check_count(
+    c: InferenceContext, values: Sequence[object], what: str, count: int, each: str = "axis of the input"
+) -> None:
+    """Tell that a list has so many items, one for each of something."""
+    if len(values) != count:
+        c.fail(f"{what} must have {count} items, one for each {each}", tuple(values))
 
 
 def one_of(c: InferenceContext, value: str, choices: Sequence[str], what: str) -> None:

@@ -25,9 +25,9 @@ def slice_(
     """`begin:end:stride` of the named axes; negative positions count from the end."""
     named = axes_of(c, axes, len(input.shape))
     firsts, lasts = dims_of(c, begin, "begin"), dims_of(c, end, "end")
-    check_count(c, firsts, "begin", len(named))
-    check_count(c, lasts, "end", len(named))
-    steps = ints_of(c, stride, "stride", None, len(named)) if stride else (1,) * len(named)
+    check_count(c, firsts, "begin", len(named), "item of axes")
+    check_count(c, lasts, "end", len(named), "item of axes")
+    steps = ints_of(c, stride, "stride", None, len(named), "item of axes") if stride else (1,) * len(named)
     if 0 in steps:
         c.fail("the items of stride must not be 0", steps)
     dims = list(input.shape)
