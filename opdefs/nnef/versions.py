@@ -1,5 +1,12 @@
-"""The dialects of documents as versions of the operators; their numbers are the reader's."""
+"""The dialects of NNEF documents as versions of the one operator set: what a graph carries in `opsets[""]`.
 
-from shapeinf.formats.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
+All of them call themselves version 1.0, so these numbers are ours and order nothing.
+"""
 
-__all__ = ["FINAL", "PROVISIONAL", "TRACT", "VERSIONS"]
+from __future__ import annotations
+
+from shapeinf.formats.nnef.ast import DialectName
+
+FINAL, PROVISIONAL, TRACT = 1, 2, 3
+
+VERSIONS: dict[DialectName, int] = {"final": FINAL, "provisional": PROVISIONAL, "tract": TRACT}

@@ -1,5 +1,6 @@
 """NNEF documents that others wrote or worked out by hand: what is valid agrees, what is not is refused at its place."""
 
+import re
 import time
 from collections import Counter
 
@@ -57,8 +58,11 @@ def test_valid_documents(name):
     graph = read(path_of("ok", name), dialect_of(name), expand=vector.get("lower") or ())
     result = infer_shapes(graph)
     assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
+    written = set(re.findall(r"\w+", path_of("ok", name).read_text()))
     for tensor, dims in (expected.get("shapes") or {}).items():
-        check_shape(result.tensors[tensor].shape, dims, vector["dialect"] == "provisional", tensor)
+        # Khronos' parsers of 1.0.0 list the tensors inside of standard compounds too, by names of their own.
+        if vector["dialect"] != "1.0.0" or tensor in written:
+            check_shape(result.tensors[tensor].shape, dims, vector["dialect"] == "provisional", tensor)
     for tensor, dtype in expected.get("dtypes", {}).items():
         assert result.tensors[tensor].dtype == DTYPES[dtype]
     operations = graph.model.operations
@@ -92,12 +96,15 @@ def check_facts(name, result, facts):
         given = facts.get(side)
         if not given:
             continue
-        # tract renames the outputs, but keeps their order.
-        pairs = [(n, given[n]) for n in names if n in given] if side == "inputs" else zip(names, given.values(), strict=True)
+        if side == "inputs":
+            pairs = [(n, given[n]) for n in names if n in given]
+        else:
+            # tract renames outputs, but keeps their order; of several that it gives one name the last is recorded.
+            pairs = zip(names[-len(given) :], given.values(), strict=True)
         for tensor, fact in pairs:
             by_rule = BY_THE_RULE.get(name, {}).get(tensor)
             if by_rule is None:
-                wrong = difference(fact, result.tensors[tensor], result.facts)
+                wrong = difference(fact, result.tensors[tensor], result.facts, quantized="(z:" in fact)
                 assert wrong is None, (tensor, wrong)
             else:
                 assert by_rule.replace("-", " - ") in str(result.tensors[tensor].shape)

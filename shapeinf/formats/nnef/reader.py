@@ -21,7 +21,6 @@ from shapeinf.formats.nnef.quantization import check_quantization, parse_quantiz
 from shapeinf.formats.nnef.source import locate
 from shapeinf.formats.nnef.tensors import Variable, attach
 from shapeinf.formats.nnef.values import Tensor
-from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry
 
@@ -52,7 +51,6 @@ def read(model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, e
     graph = build(operations, document, source)
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
-    graph.opsets[""] = VERSIONS[document.dialect]
     graph.assumptions = list(_assumptions(document))
     _add_calls(graph, operations, source)
     if located.files is not None:
