@@ -98,12 +98,21 @@ def dims_of(c: InferenceContext, values: object, what: str) -> tuple[Dim | None,
     if not isinstance(values, tuple):
         values = (values,)
     elif c.version == TRACT:  # there a tensor of several integers gives them all
-        values = _in_a_row(values)
+        values = in_a_row(values)
     return tuple(value if type(value) is int else _dim(c, value, what) for value in values)
 
 
-def _in_a_row(values: Listed) -> Listed:
-    return tuple([one for value in values for one in (_in_a_row(value) if isinstance(value, tuple) else (value,))])
+def in_a_row(values: Listed) -> Listed:
+    """The items of nested lists, in order."""
+    found: list[object] = []
+    pending = list(reversed(values))
+    while pending:
+        one = pending.pop()
+        if isinstance(one, tuple):
+            pending += reversed(one)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _dim(c: InferenceContext, value: object, what: str) -> Dim | None:
