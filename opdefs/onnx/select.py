@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.choosing import boxes_kept, some, top
 from opdefs.rules.elements import as_dim, tensor_of
 from shapeinf.algebra import Dim
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
