@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -66,10 +67,9 @@ def _understood(
     source: SourceText, dialect: DialectName | None, expand: Collection[str] | Literal["all"]
 ) -> tuple[Document, list[Operation]]:
     """A document and its operations; where something is wrong, read again with the places of all literals."""
-    try:
+    with suppress(NnefError):
         return _evaluated(source, parse(source, dialect, sharing=True), expand)
-    except NnefError:
-        return _evaluated(source, parse(source, dialect), expand)
+    return _evaluated(source, parse(source, dialect), expand)
 
 
 def _evaluated(
