@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.nnef.tract_shapes import size
 from opdefs.rules.choosing import boxes_kept, nonzero_count, top
 from opdefs.rules.elements import as_dim
@@ -14,7 +15,6 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
-nnef("tract_core_gather")(gather)
 nnef("tract_core_gather_nd")(gather_nd)
 nnef("tract_core_scatter_elements")(scatter_elements)
 nnef("tract_core_scatter_nd")(scatter_nd)
@@ -23,6 +23,13 @@ nnef("tract_core_scatter_nd")(scatter_nd)
 def with_axis(shape: Shape, axis: int, new: Dim) -> Shape:
     """The shape with another size of one axis."""
     return Shape((*shape[:axis], new, *shape[axis + 1 :]))
+
+
+@nnef("tract_core_gather")
+def gather_of(c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = "") -> PartialTensor:
+    """The axes of `indices` in place of one axis; `datum_type` is what packed elements are unpacked to."""
+    found = gather(c, input, indices, axis=axis)
+    return PartialTensor(named_dtype(c, datum_type), found.shape, None) if datum_type else found
 
 
 @nnef("tract_core_gather_elements")

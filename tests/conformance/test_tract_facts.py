@@ -3,10 +3,10 @@
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.errors import ShapeError
+from shapeinf.algebra import evaluate
 from shapeinf.formats.nnef.problems import NnefError
 from tests.conformance.conftest import ROOT
-from tests.conformance.tract_facts import ELSEWHERE, REFUSED, difference, pieces
+from tests.conformance.tract_facts import ELSEWHERE, difference, pieces
 
 HEAD = """version 1.0;
 extension tract_registry tract_core;
@@ -17,7 +17,7 @@ extension tract_symbol S;
 """
 
 
-def inferred(statements, inputs, outputs="y", fragments="", extensions=""):
+def inferred(statements, inputs, outputs="y", fragments="", extensions="", **options):
     """A document of tract's; `inputs` are facts by name."""
     lines = []
     for name, fact in inputs.items():
@@ -25,7 +25,7 @@ def inferred(statements, inputs, outputs="y", fragments="", extensions=""):
         lines.append(f"    {name} = tract_core_external(shape = [{', '.join(dims)}], datum_type = '{dtype}');")
     body = "\n".join([*lines, *(f"    {line.strip()};" for line in statements.split(";") if line.strip())])
     text = f"{HEAD}{extensions}{fragments}graph g({', '.join(inputs)}) -> ({outputs})\n{{\n{body}\n}}\n"
-    return infer_shapes(text, dialect="tract")
+    return infer_shapes(text, dialect="tract", **options)
 
 
 SIZES = "s = tract_core_shape_of(x);"
@@ -86,6 +86,16 @@ def test_values_of_shapes(statements, inputs, fact):
     result = inferred(statements, inputs)
     assert result.diagnostics == []
     assert difference(fact, result.tensors["y"], result.facts) is None
+
+
+@pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
+@pytest.mark.parametrize("sizes", [{"B": 1, "S": 2}, {"B": 3, "S": 4}, {"B": 2, "S": 7}], ids=str)
+def test_sizes_put_in_before_or_after(statements, inputs, fact, sizes):
+    result = inferred(statements, inputs)
+    bind = {name: size for name, size in sizes.items() if name in result.scope.names()}
+    named, bound = result.tensors["y"], inferred(statements, inputs, bind=bind).tensors["y"]
+    assert bound.dtype == named.dtype
+    assert [evaluate(d, {}) for d in bound.shape] == [evaluate(d, sizes) for d in named.shape]
 
 
 BODY = """fragment step(x_t: tensor<scalar>, w: tensor<scalar>, h: tensor<scalar>)
@@ -167,12 +177,3 @@ def test_other_models_are_named(name):
     result = infer_shapes(path)
     assert "'nnet1' is in another file" in str(result.diagnostics[0])
     assert all(d.severity != "error" for d in result.diagnostics)
-
-
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_what_tract_refuses(name):
-    path = ROOT / "nnef" / "ok" / f"{name}.nnef"
-    if not path.exists():
-        pytest.skip("the vectors are not there: set SHAPEINF_CONFORMANCE")
-    with pytest.raises(ShapeError, match="initial_state must be of rank 3"):
-        infer_shapes(path, mode="strict")

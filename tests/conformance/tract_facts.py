@@ -7,9 +7,6 @@ from shapeinf.formats.nnef.datum_types import dtype_of
 
 FUNCTIONS = {"broadcast", "min", "max"}
 
-REFUSED = {"tract_qwen35_recurrent_causal_conv1d_update"}
-"""A document that tract itself does not load: a state of rank 2 where 3 is asked for."""
-
 ELSEWHERE = {"tract_submodel"}
 """A document whose outputs other models decide, which are not among the vectors."""
 
