@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, in_a_row
+from opdefs.nnef.laws import Listed, in_a_row, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.elements import as_dim, moved
 from opdefs.rules.ranges import arithmetic_range
@@ -72,11 +72,12 @@ def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTen
 
 
 @nnef("tract_core_force_eval")
-def force_eval(c: InferenceContext, *inputs: Value, slots: tuple[int, ...]) -> tuple[PartialTensor, ...]:
+def force_eval(c: InferenceContext, *inputs: Value, slots: Listed) -> tuple[PartialTensor, ...]:
     """Some of the inputs."""
-    if any(not 0 <= slot < len(inputs) for slot in slots):
-        c.fail(f"a slot must lie in 0..{len(inputs) - 1}", slots)
-    return tuple(inputs[slot] for slot in slots)
+    known = ints_of(c, slots, "slots", 0)
+    if any(slot >= len(inputs) for slot in known):
+        c.fail(f"a slot must lie in 0..{len(inputs) - 1}", known)
+    return tuple(inputs[slot] for slot in known)
 
 
 @nnef("tract_core_load")
