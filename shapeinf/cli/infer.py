@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Literal
 
 import click
@@ -108,7 +109,7 @@ def infer(
         if save == "-":
             if json_wanted:
                 raise click.UsageError("--save - and --json both print: choose one")
-            result.save(click.get_text_stream("stdout"))
+            result.save(sys.stdout)
         elif json_wanted:
             click.echo(json.dumps({"model": model, **as_json(result)}, indent=2))
         else:

@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable
 
-from shapeinf.formats.nnef.values import MAX_BITS, MAX_ITEMS, BadValue, Value, checked, is_known, kind_of, measured
+from shapeinf.formats.nnef.values import MAX_BITS, MAX_ITEMS, BadValue, Value, checked, is_known, kind_of, size_of
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _SCALAR = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|[+-]?inf")
@@ -117,7 +117,7 @@ def _repeated(a: Value, b: Value) -> Value | None:
 
 def _equal(a: Value, b: Value) -> bool:
     for side, value in enumerate((a, b)):
-        if not is_known(measured(value)):
+        if size_of(value) and not is_known(value):
             raise BadValue("tensors in arrays cannot be compared", side)
     return a == b
 

@@ -106,7 +106,7 @@ def _looks_provisional(head: bytes, length: int, rank: int) -> bool:
     if len(head) < fixed:
         return False
     bits, text = struct.unpack_from("<BH", head, fixed - 3)
-    return bits > 0 and length == fixed + text
+    return bool(bits > 0 and length == fixed + text)
 
 
 def _final(head: bytes, size: int, length: int, rank: int) -> Header | str:

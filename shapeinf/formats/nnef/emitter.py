@@ -19,8 +19,8 @@ from shapeinf.formats.nnef.values import (
     as_scalars,
     is_known,
     literal_shape,
-    measured,
     primitive_of,
+    size_of,
 )
 from shapeinf.graph import ContentsOf
 
@@ -103,11 +103,29 @@ class Emitter:
         at: int,
     ) -> None:
         """Append an operation. Raises BadValue when there are too many."""
-        if len(self.operations) >= MAX_OPERATIONS:
+        operations = self.operations
+        if len(operations) >= MAX_OPERATIONS:
             raise BadValue(f"the graph has more than {MAX_OPERATIONS:,} operations", code="N905")
-        self.operations.append(
-            Operation(op, inputs, attributes, outputs, PRIMITIVES.get(type_argument), at, self.calls)
-        )
+        primitive = None if type_argument is None else PRIMITIVES[type_argument]
+        operations.append(Operation(op, inputs, attributes, outputs, primitive, at, self.calls))
+
+    def single(
+        self,
+        form: Form,
+        inputs: tuple[Value | None, ...],
+        attributes: Mapping[str, object],
+        of: PrimitiveName | None,
+        output: str,
+        at: int,
+    ) -> Tensor:
+        """An operation whose one result is one tensor."""
+        primitive = form.results[0][1]
+        if primitive == "?":
+            primitive = of
+        elif self.dialect == "tract":
+            primitive = _tract_result(primitive, inputs, attributes)
+        self.add(form.fragment.name, inputs, attributes, (output,), None if form.told else of, at)
+        return Tensor(output, primitive)
 
     # -- operands ----------------------------------------------------------------------------------------------------
 
@@ -117,7 +135,7 @@ class Emitter:
             return value if value.literal is None else value.literal
         if isinstance(value, (AxisOf, Symbol)):
             return self._extent(value, at)
-        if isinstance(value, tuple) and not is_known(measured(value)):
+        if isinstance(value, tuple) and size_of(value) and not is_known(value):
             raise BadValue("an array of tensors cannot stand for a tensor")
         literal_shape(value)
         return value
@@ -233,8 +251,9 @@ class Emitter:
         slots = [slot for slot in form.slots if slot.kind == ATTRIBUTE]
         known = True
         for slot, value in zip(slots, given, strict=True):
-            known = known and is_known(measured(value))
-            attributes[slot.name] = value if known else self._deferred(form, slot, value, inputs, rest, at)
+            size_of(value)  # the limit
+            known = known and is_known(value)
+            attributes[slot.name] = value if is_known(value) else self._deferred(form, slot, value, inputs, rest, at)
         if known:
             form.shared[tuple(given)] = attributes
         return attributes
@@ -275,14 +294,8 @@ class Emitter:
         op = form.fragment.name
         results = form.results
         if len(results) == 1 and not results[0][0]:
-            primitive = results[0][1]
-            if primitive == "?":
-                primitive = of
-            elif self.dialect == "tract":
-                primitive = _tract_result(primitive, inputs, attributes)
             output = target if type(target) is str and target in self.own else self._named(target, f"{base}.{op}")
-            self.add(op, inputs, attributes, (output,), form.untold(of), at)
-            return Tensor(output, primitive)
+            return self.single(form, inputs, attributes, of, output, at)
         values: list[Value] = []
         outputs: list[str] = []
         for i, (array, primitive) in enumerate(results):
@@ -297,7 +310,7 @@ class Emitter:
             names = self._array(form, wanted, base, length)
             outputs += names
             values.append(tuple([Tensor(name, primitive) for name in names]))
-        self.add(op, inputs, attributes, tuple(outputs), form.untold(of), at)
+        self.add(op, inputs, attributes, tuple(outputs), None if form.told else of, at)
         return values[0] if len(results) == 1 else tuple(values)
 
     def _array(self, form: Form, target: Target, base: str, length: int | None) -> list[str]:

@@ -13,11 +13,11 @@ from typing import Literal
 from shapeinf.formats.nnef.ast import Assignment, Document, Expr, Fragment, Invocation, Name
 from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.flat import NotFlat, value_of
-from shapeinf.formats.nnef.forms import Form
+from shapeinf.formats.nnef.forms import ATTRIBUTE, TENSOR, Form
 from shapeinf.formats.nnef.frames import Frame, items_of, names_in, names_of
 from shapeinf.formats.nnef.machine import Machine
 from shapeinf.formats.nnef.operation import Operation
-from shapeinf.formats.nnef.problems import SourceText
+from shapeinf.formats.nnef.problems import NnefError, Problem, SourceText
 from shapeinf.formats.nnef.runtime import ShapeOf
 from shapeinf.formats.nnef.values import BadValue, Tensor, Value
 
@@ -45,7 +45,11 @@ def evaluate(
     Raises:
         NnefError: an expression has no value, or a limit is reached.
     """
-    return _Evaluation(document, source, library, expand, shape_of).run()
+    try:
+        return _Evaluation(document, source, library, expand, shape_of).run()
+    except RecursionError:
+        problem = Problem("N903", "arrays are nested too deep", document.graph.at)
+        raise NnefError([problem], source) from None
 
 
 class _Evaluation:
@@ -66,6 +70,7 @@ class _Evaluation:
         self.frame = Frame(None, "", "")
         self.values: dict[str, Value] = self.frame.values
         self.forms: dict[str, dict[tuple[str | None, ...], Form]] = {}
+        self.quick: dict[tuple[str, int, int], tuple[Form, Mapping[str, object]]] = {}
         self.renamed = _reassigned(document) if document.dialect == "tract" else {}
 
     def run(self) -> list[Operation]:
@@ -76,7 +81,7 @@ class _Evaluation:
             target, value = statement.target, statement.value
             if type(target) is Name and type(value) is Invocation and target.at not in renamed:
                 try:
-                    if self._flat(value, target.name):
+                    if self._repeated(value, target.name) or self._flat(value, target.name):
                         continue
                 except (NotFlat, BadValue):
                     pass  # the long way knows the place of every part
@@ -105,6 +110,34 @@ class _Evaluation:
         emitter.calls = ()
         emitter.own.add(target)
         known[target] = emitter.invoke(form, values, type_argument, target, target, call.at)
+        kinds = [slot.kind for slot in form.slots]
+        lead = len(kinds) - len(call.shared)
+        if kinds == [TENSOR] * lead + [ATTRIBUTE] * len(call.shared) and type_argument is None:
+            self.quick[call.name, id(call.shared), len(kinds)] = form, emitter.operations[-1].attributes
+        return True
+
+    def _repeated(self, call: Invocation, target: str) -> bool:
+        """A flat statement like an earlier one but for its tensors; False for all else."""
+        arguments, shared = call.arguments, call.shared
+        found = self.quick.get((call.name, id(shared), len(arguments)))
+        if found is None or call.type_argument is not None:
+            return False
+        form, attributes = found
+        inputs: list[Value | None] = []
+        known = self.values
+        for argument in arguments[: len(arguments) - len(shared)] if shared else arguments:
+            name = argument.value
+            if type(name) is not Name or argument.name is not None:
+                return False
+            tensor = known.get(name.name)
+            if type(tensor) is not Tensor:
+                return False
+            inputs.append(tensor)
+        of = form.deduced(inputs) if form.fragment.generic else None  # type: ignore[arg-type]
+        inputs += form.blank[len(inputs) :]
+        emitter = self.emitter
+        emitter.calls = ()
+        known[target] = emitter.single(form, tuple(inputs), attributes, of, target, call.at)
         return True
 
     def _slow(self, statement: Assignment) -> None:

@@ -17,7 +17,7 @@ def value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
     kind = type(expr)
     if kind is Name:
         found = known.get(expr.name)  # type: ignore[union-attr]
-        if found is None:
+        if found is None or type(found) is tuple:  # only the machine keeps account of arrays that names share
             raise NotFlat
         return found
     if kind is Number or kind is Text or kind is Truth:

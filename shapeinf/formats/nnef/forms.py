@@ -38,8 +38,9 @@ class Slot:
 class Form:
     """An operation and the names of its arguments.
 
-    `blank` is the inputs without any, `defaults` the attributes with None where an argument must give one, `shared`
-    the attributes that were made so far, by the arguments that gave them.
+    `told` says that the tensors among the arguments tell what `?` stands for, if it is there at all. `blank` is the
+    inputs without any, `defaults` the attributes with None where an argument must give one, `shared` the attributes
+    that were made so far, by the arguments that gave them.
     """
 
     fragment: Fragment
@@ -82,10 +83,6 @@ class Form:
             tuple(_result(result.type) for result in fragment.results),
             not fragment.generic or any(slot.generic and slot.kind != ATTRIBUTE for slot in given),
         )
-
-    def untold(self, of: PrimitiveName | None) -> PrimitiveName | None:
-        """What `?` stands for, if no tensor among the inputs tells it."""
-        return None if self.told else of
 
     @property
     def gives_array(self) -> bool:

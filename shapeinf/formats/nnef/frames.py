@@ -51,7 +51,7 @@ class Frame:
         """The frame of an invocation at an offset in this one; names grow too long are cut back to the root."""
         prefix = next(names_of(target), f"{self.base}.{fragment.name}")
         if len(prefix) > _LONGEST_NAME:
-            prefix = root
+            prefix = f"{root}.{fragment.name}"
         calls, place = self.calls, self.place
         if place is None:
             if library:

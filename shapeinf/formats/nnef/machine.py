@@ -18,10 +18,13 @@ from shapeinf.formats.nnef.problems import NnefError, Problem, SourceText
 from shapeinf.formats.nnef.runtime import ShapeOf, array_length, extents_of, invoked, operated, part_of_tensor
 from shapeinf.formats.nnef.scans import SCAN, Scan
 from shapeinf.formats.nnef.types import PrimitiveName
-from shapeinf.formats.nnef.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of
+from shapeinf.formats.nnef.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 
-MAX_STEPS = 5_000_000
-"""Expressions that one document may evaluate."""
+MAX_STEPS = 1_000_000
+"""Expressions that one document may evaluate, those of the flat syntax aside."""
+
+MAX_WORK = 20_000_000
+"""Items of arrays that one document may make and hand over in all."""
 
 Request = tuple[Expr, Frame, Target]
 Steps = Generator[Union[Request, "Steps"], Any, Value]
@@ -50,6 +53,7 @@ class Machine:
         self._shape_of = shape_of
         self.root = ""
         self._steps = 0
+        self._work = 0
         self._all = expand == "all"
         self._expand: Container[str] = expand
         self._expanded: dict[str, bool] = {}
@@ -113,6 +117,16 @@ class Machine:
             place = at if part is None else frame.at(part)
         return NnefError([Problem(bad.code, bad.message, place, frame.calls)], self.source)
 
+    def _accounted(self, value: Value, size: int) -> Value:
+        self._work += size
+        if self._work > MAX_WORK:
+            raise BadValue(f"the arrays of the document have more than {MAX_WORK:,} items in all", code="N905")
+        return value
+
+    def _made(self, value: Value) -> Value:
+        """A calculated value; what it takes is limited for the document as a whole."""
+        return self._accounted(value, len(value)) if isinstance(value, (tuple, str)) else value
+
     # -- leaves and literals -----------------------------------------------------------------------------------------
 
     def _leaf(self, expr: Expr, frame: Frame) -> Value:
@@ -153,9 +167,11 @@ class Machine:
         right = yield expr.right, frame, None
         self.emitter.calls = frame.calls
         try:
+            if type(left) is tuple and op in ("==", "!=", "in"):
+                self._accounted(left, size_of(left))
             if isinstance(left, RUNTIME) or isinstance(right, RUNTIME):
                 return operated(self.emitter, op, (left, right), target, frame.base, frame.at(expr))
-            return builtins.binary(op, left, right)
+            return self._made(builtins.binary(op, left, right))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.left, expr.right), frame.at(expr)) from None
 
@@ -226,7 +242,7 @@ class Machine:
             if isinstance(value, Tensor) and self.dialect == "tract":
                 ends = (0 if end is None else end,)
                 return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.at(expr))
-            return builtins.part(value, begin, end)
+            return self._made(builtins.part(value, begin, end))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.value, expr.begin, expr.end), frame.at(expr)) from None
 
@@ -235,7 +251,7 @@ class Machine:
         try:
             if expr.name == "shape_of":
                 return extents_of(value, self.emitter, self.shape_of, self.dialect)
-            return builtins.function(expr.name, value)
+            return self._made(builtins.function(expr.name, value))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
 
@@ -293,6 +309,9 @@ class Machine:
         at = frame.at(expr)
         self.emitter.calls = frame.calls
         try:
+            for value in values:
+                if type(value) is tuple:
+                    self._accounted(value, size_of(value))
             fragment = self._fragment(expr)
             form = self._form(fragment, arguments)
             if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.own:

@@ -205,8 +205,9 @@ def _fits(value: Expr, kind: NnefType | None, exact: bool) -> bool:
     if isinstance(kind, ArrayOf):
         return isinstance(value, ArrayExpr) and all(_fits(item, kind.of, exact) for item in value.items)
     if isinstance(kind, TupleOf):
-        same = isinstance(value, TupleExpr) and len(value.items) == len(kind.items)
-        return same and all(map(_fits, value.items, kind.items, repeat(exact)))
+        if not isinstance(value, TupleExpr) or len(value.items) != len(kind.items):
+            return False
+        return all(map(_fits, value.items, kind.items, repeat(exact)))
     if isinstance(value, Number):
         names = ["integer", "?"] if isinstance(value.value, int) else ["scalar", "?"]
         names += [] if exact else ["scalar"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Literal
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.ast import DialectName, Document
-from shapeinf.formats.nnef.builder import build
+from shapeinf.formats.nnef.builder import VERSIONS, build
 from shapeinf.formats.nnef.checker import check
 from shapeinf.formats.nnef.evaluator import Expand, evaluate
 from shapeinf.formats.nnef.library import Library
@@ -29,7 +29,9 @@ MAX_CALLS_SHOWN = 4
 DIALECTS: tuple[DialectName, ...] = ("provisional", "final", "tract")
 
 
-def read(model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, expand: Expand = ()) -> Graph:
+def read(
+    model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, expand: Collection[str] | Literal["all"] = ()
+) -> Graph:
     """Read a document (its text or its path), a folder with `graph.nnef`, or an archive of one.
 
     Args:
@@ -47,7 +49,7 @@ def read(model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, e
         raise UnknownFormatError(f"a {type(model).__name__} is no NNEF model: give a path, a text, or bytes")
     located = locate(model)
     source = located.document
-    document, operations = _understood(source, cast("DialectName | None", dialect), expand)
+    document, operations = _understood(source, dialect, expand)
     graph = build(operations, document, source)
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
@@ -60,7 +62,9 @@ def read(model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, e
     return graph
 
 
-def _understood(source: SourceText, dialect: DialectName | None, expand: Expand) -> tuple[Document, list[Operation]]:
+def _understood(
+    source: SourceText, dialect: DialectName | None, expand: Collection[str] | Literal["all"]
+) -> tuple[Document, list[Operation]]:
     """A document and its operations; where something is wrong, read again with the places of all literals."""
     try:
         return _evaluated(source, parse(source, dialect, sharing=True), expand)
@@ -68,12 +72,15 @@ def _understood(source: SourceText, dialect: DialectName | None, expand: Expand)
         return _evaluated(source, parse(source, dialect), expand)
 
 
-def _evaluated(source: SourceText, document: Document, expand: Expand) -> tuple[Document, list[Operation]]:
+def _evaluated(
+    source: SourceText, document: Document, expand: Collection[str] | Literal["all"]
+) -> tuple[Document, list[Operation]]:
     library = _library(document.dialect)
     problems = check(document, source, library)
     if problems:
         raise NnefError(problems, source)
-    return document, evaluate(document, source, library, expand)
+    wanted: Expand = expand if expand == "all" else _without_rules(document.dialect).union(expand)
+    return document, evaluate(document, source, library, wanted)
 
 
 @lru_cache(maxsize=len(DIALECTS))
@@ -83,6 +90,15 @@ def _library(dialect: DialectName) -> Library:
     if installed is None or installed.declarations is None:
         raise ModelError("no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing")
     return Library(installed.declarations(dialect))
+
+
+@lru_cache(maxsize=len(DIALECTS))
+def _without_rules(dialect: DialectName) -> frozenset[str]:
+    """The compound operations that nobody has a rule for, such as layers: their bodies say what they do."""
+    registry, version = default_registry(), VERSIONS[dialect]
+    compounds = [name for name, fragment in _library(dialect).items() if fragment.body is not None]
+    found = ((name, registry.lookup("nnef", "", name, version)) for name in compounds)
+    return frozenset(name for name, op_def in found if op_def is None or op_def.rule is None)
 
 
 def _assumptions(document: Document) -> Iterator[str]:

@@ -53,23 +53,21 @@ def attach(
         count += 1
         path = variable.label + TENSOR
         try:
-            if unsafe(path):
-                raise ModelError(f"the label {variable.label!r} leads out of the model")
-            entry = files.entry(path)
+            entry = _entry(files, path, variable.label)
             if entry is None:
                 missing.append(path)
                 continue
             header = read_header(entry.head, entry.size, path)
-            law = _difference(header, graph.constants[variable.name], path, dialect)
         except ModelError as error:
-            law = str(error)
-        if law is not None:
-            code = "N702" if "declare" in law else "N701"
-            problems.append(Problem(code, law, variable.at, variable.calls))
-            if len(problems) >= MAX_PROBLEMS:
-                break
-            continue
-        _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
+            problems.append(Problem("N701", str(error), variable.at, variable.calls))
+        else:
+            law = _difference(header, graph.constants[variable.name], path, dialect)
+            if law is None:
+                _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
+            else:
+                problems.append(Problem("N702", law, variable.at, variable.calls))
+        if len(problems) >= MAX_PROBLEMS:
+            break
     if problems:
         raise NnefError(problems, source)
     if missing:
@@ -79,6 +77,12 @@ def attach(
         # A document alone is a usual thing to ask about; a model that has some of its tensors is not.
         severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
         graph.remarks.append(Remark(severity, "N703", f"{files.name} lacks {which}"))
+
+
+def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
+    if unsafe(path):
+        raise ModelError(f"the label {label!r} leads out of the model")
+    return files.entry(path)
 
 
 def _difference(header: Header, declared: PartialTensor, path: str, dialect: DialectName) -> str | None:

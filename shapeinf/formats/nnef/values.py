@@ -74,18 +74,18 @@ def checked(value: Value) -> Value:
     return value
 
 
-def measured(value: Value) -> Value:
-    """A value that can be walked through. Raises BadValue for arrays in arrays with too many items in all."""
+def size_of(value: Value) -> int:
+    """How many items an array has, with those of the arrays in it. Raises BadValue for too many."""
     if type(value) is not tuple:
-        return value
-    left, pending = MAX_ITEMS, [value]
+        return 1
+    total, pending = 0, [value]
     while pending:
         items = pending.pop()
-        left -= len(items)
-        if left < 0:
+        total += len(items) + 1
+        if total > 2 * MAX_ITEMS:
             raise BadValue(f"the array has more than {MAX_ITEMS:,} items in all", code="N902")
         pending += [item for item in items if type(item) is tuple]
-    return value
+    return total
 
 
 def is_known(value: Value) -> bool:

@@ -46,13 +46,13 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
 def annotated(model: NnefModel, tensors: Mapping[str, Info]) -> str:
     """The text of a document with the shapes of these tensors; `?` is a size or a rank that is not known."""
     body = model.document.graph.body
-    counts = Counter(name for assignment in body for name in _names(assignment.target))
+    counts = Counter(name for assignment in body for name in names_in(assignment.target))
     repeated = {name for name, count in counts.items() if count > 1}
     # tract's documents may give a name to several tensors: then the operations know how each is called.
     made = {op.at: op.outputs for op in model.operations if not op.calls} if repeated else {}
 
     def comment(assignment: Assignment) -> str:
-        names = list(_names(assignment.target))
+        names = list(names_in(assignment.target))
         if repeated.intersection(names):
             names = list(made.get(assignment.value.at, ()))
         shapes = [_shape(name, tensors) for name in names]
@@ -61,13 +61,13 @@ def annotated(model: NnefModel, tensors: Mapping[str, Info]) -> str:
     return format_document(model.document, comment)
 
 
-def _names(target: Expr) -> Iterator[str]:
+def names_in(target: Expr) -> Iterator[str]:
     """The names on the left side of an assignment."""
     if isinstance(target, Name):
         yield target.name
     elif isinstance(target, (ArrayExpr, TupleExpr)):
         for item in target.items:
-            yield from _names(item)
+            yield from names_in(item)
 
 
 def _shape(name: str, tensors: Mapping[str, Info]) -> str:
@@ -75,7 +75,7 @@ def _shape(name: str, tensors: Mapping[str, Info]) -> str:
     if info is not None:
         return "[" + ", ".join(map(_dim, info.shape.dims)) + "]" if info.shape.dims is not None else "?"
     # A name for an array of tensors: its items have numbers.
-    items = []
+    items: list[str] = []
     while (item := _shape_of_item(f"{name}.{len(items)}", tensors)) is not None:
         items.append(item)
     return f"[{', '.join(items)}]" if items else ""

@@ -30,7 +30,11 @@ def checked(text, dialect="final", names=("x", "y")):
         (f"'x': zero_point_linear_quantize(zero_point = 0, scale = 0.5, {ZERO_POINT});", "final", []),
         ("'x': linear_quantize(min = [[0.0, 1.0]], max = [2.0], bits = 8);", "final", [("min", (1, 2)), ("max", (1,))]),
         ("'x': linear_quantize(min = 0.0, max = 1.0, bits = 8)", "provisional", []),
-        ("'x': linear_quantize(min = 0, max = 1, bits = 8)\n'y': logarithmic_quantize(max = 1.0, bits = 4)", "provisional", []),
+        (
+            "'x': linear_quantize(min = 0, max = 1, bits = 8)\n'y': logarithmic_quantize(max = 1.0, bits = 4)",
+            "provisional",
+            [],
+        ),
     ],
 )
 def test_entries(text, dialect, tensors):
