@@ -23,7 +23,7 @@ LAYERS = frozenset(
 )
 """Fragments of the provisional dialect that make variables: they are no operations, and always expanded."""
 
-_OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ()}
+_OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ("tract.nnef",)}
 """Texts that a dialect has besides the standard one, whose fragments take the place of those of the same name."""
 
 

@@ -38,7 +38,8 @@ def _op_defs(version: int) -> dict[str, OpDef]:
 
 def op_def(fragment: Fragment) -> OpDef:
     """The definition that a declaration stands for: its tensors are inputs, everything else is an attribute."""
-    inputs = [(p, tensor_type(p.type)) for p in fragment.parameters]
+    in_order = sorted(fragment.parameters, key=lambda p: isinstance(p.type, ArrayOf))  # arrays of tensors come last
+    inputs = [(p, tensor_type(p.type)) for p in in_order]
     given = {t.of for _, t in inputs if t is not None}
     return OpDef(
         fragment.name,

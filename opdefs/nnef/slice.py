@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of
+from opdefs.nnef.versions import TRACT
 from opdefs.rules.slicing import HUGE, sliced
 from shapeinf.algebra import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
@@ -50,9 +51,17 @@ def _forward(
         if c.prove_le(low, high) is not True:
             c.at_most(low, high, FORWARD)
     if c.prove_le(end, size) is not True:
-        end = minimum(end, size)
+        end = _last_end(c, end, size)
     count = end - begin if step == 1 else ceildiv(end - begin, step)
     return count, slice(begin, end, step) if isinstance(begin, int) and isinstance(end, int) else None
+
+
+def _last_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
+    """An end clamped to the axis; tract does not clamp, so there a symbolic axis reaches as far as the end."""
+    if c.version != TRACT or (isinstance(end, int) and isinstance(size, int)):
+        return minimum(end, size)
+    c.at_most(end, size, "end must not lie outside of the input")
+    return end
 
 
 def _backward(

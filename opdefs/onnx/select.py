@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import as_dim, known_dims, tensor_of
+from opdefs.rules.choosing import boxes_kept, some, top
+from opdefs.rules.elements import as_dim, tensor_of
 from shapeinf.algebra import Dim
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
-
-
-def _some(c: InferenceContext, all_of_them: Dim, lo: int = 0) -> Dim:
-    """An unknown number of at most so many."""
-    return c.fresh("count", lo, c.interval(all_of_them).hi)
 
 
 @onnx("NonZero")
@@ -24,7 +20,7 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
     array = x.array()
     if array is not None and array.ndim:
         return tensor_of(np.array(np.nonzero(array), dtype=np.int64), "int64")
-    return TensorType("int64", Shape((len(x.shape), _some(c, c.numel(x.shape)))))
+    return TensorType("int64", Shape((len(x.shape), some(c, c.numel(x.shape)))))
 
 
 @onnx("TopK", since=10)
@@ -44,9 +40,7 @@ def top_k_by_attribute(c: InferenceContext, x: Shape, *, k: int, axis: int = -1)
 
 
 def _top(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, TensorType]:
-    c.at_least(k, 0, "k must be at least 0")
-    c.at_most(k, x[axis], f"k must be at most the size of axis {axis}")
-    shape = Shape((*x[:axis], k, *x[axis + 1 :]))
+    shape = top(c, x, axis, k)
     return shape, TensorType("int64", shape)
 
 
@@ -90,7 +84,7 @@ def unique(c: InferenceContext, x: Shape, *, axis: int | None = None) -> tuple[S
 def _different(c: InferenceContext, total: Dim) -> Dim:
     if isinstance(total, int) and total <= 1:
         return total
-    return _some(c, total, 1 if c.prove_le(1, total) is True else 0)
+    return some(c, total, 1 if c.prove_le(1, total) is True else 0)
 
 
 @onnx("NonMaxSuppression")
@@ -103,21 +97,5 @@ def non_max_suppression(
     score_threshold: Shape | None = None,
 ) -> TensorType:
     """[count, 3] positions (batch, class, box): for each batch and class at most all boxes and at most the limit."""
-    batch, count, _ = c.require_rank(boxes, 3, "boxes")
-    batches, classes, counts = c.require_rank(scores, 3, "scores")
-    c.expect(batch, batches, "boxes and scores must be of equal batch size")
-    c.expect(count, counts, "there must be a score for each box")
-    most = 0 if limit is None else _limit(c, c.interval(count).hi, limit)
-    pairs = c.interval(c.numel((batch, classes))).hi
-    return TensorType("int64", Shape((0 if most == 0 else c.fresh("count", 0, _times(pairs, most)), 3)))
-
-
-def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor) -> int | None:
-    found = known_dims(limit)
-    high = c.interval(found[0]).hi if found and found[0] is not None else None
-    known = [n for n in (boxes, high) if n is not None]
-    return max(0, min(known)) if known else None
-
-
-def _times(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a * b
+    none = PartialTensor("int64", SCALAR, (0,))
+    return TensorType("int64", Shape((boxes_kept(c, boxes, scores, none if limit is None else limit), 3)))

@@ -12,7 +12,7 @@ import attrs
 PrimitiveName = Literal["integer", "scalar", "logical", "string", "?"]
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Primitive:
     """A value that is known when the graph is built; `?` stands for the type argument of a generic fragment."""
 
@@ -23,7 +23,7 @@ class Primitive:
         return self.name
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class TensorOf:
     """A tensor; `of` is None for `tensor<>`, which takes any element type."""
 
@@ -34,7 +34,7 @@ class TensorOf:
         return f"tensor<{self.of or ''}>"
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class ArrayOf:
     """An array; `of` is None for the type of `[]`, which becomes any array."""
 
@@ -45,7 +45,7 @@ class ArrayOf:
         return f"{self.of or ''}[]"
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class TupleOf:
     """A tuple of two or more items."""
 

@@ -1,0 +1,102 @@
+"""tract's operations that keep a shape: element by element, and along axes."""
+
+from __future__ import annotations
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import broadcast
+from opdefs.rules.conversion import converted
+from shapeinf.formats.nnef.datum_types import dtype_of
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+def named_dtype(c: InferenceContext, name: str) -> str:
+    """The element type that an attribute names."""
+    found = dtype_of(name)
+    if found is None:
+        c.fail("the name of an element type is not known", name)
+    return found
+
+
+@nnef(
+    "tract_core_round_even",
+    "tract_core_erf",
+    "tract_core_hard_swish",
+    "tract_core_bitnot",
+    "tract_core_tan",
+    "tract_core_acos",
+    "tract_core_asin",
+    "tract_core_atan",
+    "tract_core_cosh",
+    "tract_core_sinh",
+    "tract_core_acosh",
+    "tract_core_asinh",
+    "tract_core_atanh",
+    "tract_core_silu",
+    "tract_transformers_silu",
+    "tract_core_gelu_approximate",
+    "tract_transformers_gelu_approximate",
+)
+def element_wise(c: InferenceContext, x: Shape) -> TensorType:
+    """The shape and the element type of the input."""
+    return TensorType(c.dtype(0), x)
+
+
+@nnef("tract_core_is_nan", "tract_onnx_is_nan")
+def is_nan(c: InferenceContext, x: Shape) -> TensorType:
+    """The shape of the input."""
+    return TensorType("bool", x)
+
+
+@nnef("tract_core_is_inf", "tract_onnx_isinf")
+def is_inf(c: InferenceContext, input: Shape) -> TensorType:
+    """The shape of the input."""
+    return TensorType("bool", input)
+
+
+@nnef("tract_core_xor", "tract_core_bitand", "tract_core_bitor", "tract_core_bitxor", "tract_shl", "tract_shr")
+def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
+    """The broadcast of both, which align at their first axes as NNEF's own operations do."""
+    return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
+
+
+@nnef("tract_core_clamped_swiglu")
+def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
+    """Two equal shapes."""
+    return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must be of equal shape"))
+
+
+@nnef("tract_core_cast")
+def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
+    """The shape of the input in another element type, which without `to` another file of the model gives."""
+    return converted(input, named_dtype(c, to) if to else None)
+
+
+@nnef("tract_core_softmax", "tract_core_log_softmax")
+def softmax(c: InferenceContext, x: Shape, *, axes: Ints) -> TensorType:
+    """The shape of the input."""
+    if x.dims is not None:
+        c.axes(axes, len(x))
+    return TensorType(c.dtype(0), x)
+
+
+@nnef("tract_core_rms_norm", "tract_transformers_rms_norm")
+def rms_norm(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
+    """The shape of the input."""
+    if input.dims is not None:
+        c.axis(axis, len(input))
+    return TensorType(c.dtype(0), input)
+
+
+@nnef("tract_core_scaled_rms_norm")
+def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
+    """The shape of the input; in the element type `out_dt`, if given."""
+    if input.dims is not None:
+        c.axis(axis, len(input))
+    return TensorType(named_dtype(c, out_dt) if out_dt else c.dtype(0), input)
+
+
+@nnef("tract_onnx_lrn")
+def local_response_normalization(c: InferenceContext, input: Shape) -> TensorType:
+    """The shape of the input."""
+    return TensorType(c.dtype(0), input)

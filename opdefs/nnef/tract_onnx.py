@@ -1,0 +1,37 @@
+"""What tract took over from ONNX as it is."""
+
+from __future__ import annotations
+
+from opdefs.nnef.dialect import nnef
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+_SAMPLED = {6: "int32", 7: "int64"}
+
+
+@nnef("tract_onnx_ml_direct_lookup")
+def direct_lookup(c: InferenceContext, input: Shape, values: Shape, fallback: Shape) -> TensorType:
+    """The shape of the input, whose elements are positions; the element type of the values."""
+    return TensorType(c.dtype(1), input)
+
+
+@nnef("tract_onnx_ml_reverse_lookup")
+def reverse_lookup(c: InferenceContext, input: Shape, keys: Shape) -> TensorType:
+    """The shape of the input: the position of each element among the keys."""
+    return TensorType("int32", input)
+
+
+@nnef("tract_onnx_ml_tree_ensemble_classifier")
+def tree_ensemble(
+    c: InferenceContext, input: Shape, trees: Shape, nodes: Shape, leaves: Shape, *, n_classes: int
+) -> TensorType:
+    """[N, features] -> [N, classes]."""
+    return TensorType("float32", Shape((c.require_rank(input, 2)[0], n_classes)))
+
+
+@nnef("tract_onnx_multinomial")
+def multinomial(c: InferenceContext, input: Shape, *, dtype: int = 6, sample_size: int = 1) -> TensorType:
+    """[N, classes] -> [N, samples]."""
+    if dtype not in _SAMPLED:
+        c.fail("samples must be int32 (6) or int64 (7)", dtype)
+    return TensorType(_SAMPLED[dtype], Shape((c.require_rank(input, 2)[0], sample_size)))

@@ -1,0 +1,121 @@
+"""tract's operations that take parts of tensors, put some in, choose some, and reduce."""
+
+from __future__ import annotations
+
+from math import prod
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.tract_shapes import size
+from opdefs.rules.choosing import boxes_kept, nonzero_count, top
+from opdefs.rules.elements import as_dim
+from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from opdefs.rules.slicing import HUGE, slice_size
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints, Value
+
+nnef("tract_core_gather")(gather)
+nnef("tract_core_gather_nd")(gather_nd)
+nnef("tract_core_scatter_elements")(scatter_elements)
+nnef("tract_core_scatter_nd")(scatter_nd)
+
+
+def with_axis(shape: Shape, axis: int, new: Dim) -> Shape:
+    """The shape with another size of one axis."""
+    return Shape((*shape[:axis], new, *shape[axis + 1 :]))
+
+
+@nnef("tract_core_gather_elements")
+def gather_elements_of(c: InferenceContext, input: Shape, indices: Shape, *, axis: int) -> TensorType:
+    """The shape of the indices."""
+    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=axis))
+
+
+@nnef("tract_core_downsample")
+def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, modulo: int = 0) -> TensorType:
+    """Every `stride`-th slice of an axis from `modulo` on."""
+    if stride == 0 or modulo < 0:
+        c.fail("a stride must not be 0, and modulo at least 0", stride, modulo)
+    at = c.axis(axis, len(input))
+    return TensorType(c.dtype(0), with_axis(input, at, slice_size(c, input[at], modulo, HUGE, abs(stride))))
+
+
+@nnef("tract_core_dyn_slice")
+def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
+    """`start:end` of an axis, which the document says to be of size `len`."""
+    at = c.axis(axis, len(input))
+    length = size(c, len_, "len")
+    if isinstance(start, (int, Dimension)) and isinstance(end, (int, Dimension)):
+        c.expect(length, end - start, "a slice must be as long as it says")
+    return TensorType(c.dtype(0), with_axis(input, at, length))
+
+
+@nnef("tract_core_topk")
+def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
+    """The axis becomes k; values and positions."""
+    shape = top(c, input, c.axis(axis, len(input)), size(c, k, "k"))
+    return TensorType(c.dtype(0), shape), TensorType("int64", shape)
+
+
+@nnef("tract_core_trilu")
+def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
+    """The shape of the input, which is matrices."""
+    if input.dims is not None and len(input) < 2:
+        c.fail("a triangle needs matrices: rank 2 or more", input)
+    return TensorType(c.dtype(0), input)
+
+
+@nnef("tract_core_one_hot")
+def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
+    """A new axis of size `dim`."""
+    at = c.axis(axis, len(input) + 1)
+    return TensorType("float32", Shape((*input[:at], size(c, dim, "dim"), *input[at:])))
+
+
+@nnef("tract_onnx_non_zero")
+def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> TensorType:
+    """[rank, count]; the document may name the count."""
+    count = nonzero_count(c, input)
+    if not count_symbol:
+        return TensorType("int64", Shape((len(input.shape), count)))
+    bounds = c.interval(count)
+    named = c.facts.scope.symbol(count_symbol, 0, bounds.hi)
+    c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
+    return TensorType("int64", Shape((len(input.shape), c.merge(named, count, "the count must be that of the name"))))
+
+
+@nnef("tract_onnx_non_max_suppression")
+def non_max_suppression(
+    c: InferenceContext,
+    boxes: Shape,
+    scores: Shape,
+    max_output_boxes_per_class: Value | None = None,
+    iou_threshold: Shape | None = None,
+    score_threshold: Shape | None = None,
+) -> TensorType:
+    """[count, 3] positions (batch, class, box); a limit of 0 is none, unlike in ONNX."""
+    limit = max_output_boxes_per_class
+    none = limit is None or limit.elements is None or limit.elements[0] == 0
+    return TensorType("int64", Shape((boxes_kept(c, boxes, scores, None if none else limit), 3)))
+
+
+@nnef("tract_core_argmax_reduce_last", "tract_core_argmin_reduce_last")
+def position(c: InferenceContext, input: Shape, *, axes: Ints) -> TensorType:
+    """Reduced axes become 1."""
+    return TensorType("int64", _reduced(c, input, axes))
+
+
+@nnef("tract_core_product_reduce")
+def product(c: InferenceContext, input: Value, *, axes: Ints) -> PartialTensor:
+    """Reduced axes become 1; the product of sizes stays known."""
+    shape = _reduced(c, input.shape, axes)
+    if input.elements is None or len(shape) != 1 or not axes:
+        return PartialTensor(input.dtype, shape, None)
+    factors = [as_dim(element) for element in input.elements]
+    known = [factor for factor in factors if factor is not None]
+    return PartialTensor(input.dtype, shape, (prod(known),) if len(known) == len(factors) else None)
+
+
+def _reduced(c: InferenceContext, x: Shape, axes: Ints) -> Shape:
+    gone = set(c.axes(axes, len(x)))
+    return Shape(1 if i in gone else d for i, d in enumerate(x))

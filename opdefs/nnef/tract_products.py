@@ -1,0 +1,77 @@
+"""tract's products: sums of products by an expression, and what older models write for them."""
+
+from __future__ import annotations
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.tract_elementwise import named_dtype
+from opdefs.rules.einsum import einsum
+from shapeinf.algebra import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints
+
+
+@nnef("tract_core_einsum")
+def einsum_of(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
+    """The axes after `->`; computed, and given, in `acc`."""
+    return TensorType(named_dtype(c, output or acc), einsum(c, expr, inputs))
+
+
+@nnef("tract_core_einsum_q")
+def quantized_einsum(
+    c: InferenceContext,
+    bias: Shape | None = None,
+    a0: Shape | None = None,
+    a_scale: Shape | None = None,
+    b0: Shape | None = None,
+    b_scale: Shape | None = None,
+    c0: Shape | None = None,
+    c_scale: Shape | None = None,
+    *inputs: Shape,
+    expr: str,
+    acc: str,
+    output: str = "",
+) -> TensorType:
+    """The axes after `->`; the expression may name the quantization parameters too, which have no axes."""
+    left, _, right = expr.partition("->")
+    terms = left.split(",")
+    parameters = (bias, a0, a_scale, b0, b_scale, c0, c_scale)
+    scalars = [Shape(()) if one is None else one for one in parameters]
+    operands = (*inputs, *scalars)[: len(terms)]
+    shape = einsum(c, ",".join(terms[: len(operands)]) + "->" + right, operands)
+    return TensorType(named_dtype(c, output or acc), shape)
+
+
+@nnef("tract_core_matmul")
+def matmul(c: InferenceContext, A: Shape, B: Shape, *, axes: Ints) -> TensorType:  # noqa: N803  (tract's names)
+    """The product over two axes; the others broadcast."""
+    return TensorType(c.dtype(0), _product(c, A, B, axes))
+
+
+@nnef("tract_core_qmatmul")
+def quantized_matmul(
+    c: InferenceContext,
+    A: Shape,  # noqa: N803  (tract's names)
+    B: Shape,  # noqa: N803
+    bias: Shape | None = None,
+    *parameters: Shape | None,
+    axes: Ints,
+    output_type: str = "",
+) -> TensorType:
+    """The product over two axes, in `output_type`."""
+    return TensorType(named_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
+
+
+def _product(c: InferenceContext, a: Shape, b: Shape, axes: Ints) -> Shape:
+    """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
+    rank = c.same_rank(a, b)
+    if len(axes) != 6:
+        c.fail("a product needs six axes", axes)
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (c.axis(axis, rank) for axis in axes)
+    if rows == sum_a or columns == sum_b or rows_out == columns_out:
+        c.fail("rows, columns and the axis that is summed must differ", axes)
+    c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")
+    lead_a = (d for i, d in enumerate(a) if i not in (rows, sum_a))
+    lead_b = (d for i, d in enumerate(b) if i not in (sum_b, columns))
+    lead = iter([c.broadcast_dim(x, y) for x, y in zip(lead_a, lead_b, strict=True)])
+    own: dict[int, Dim] = {rows_out: a[rows], columns_out: b[columns]}
+    return Shape(own[i] if i in own else next(lead) for i in range(rank))

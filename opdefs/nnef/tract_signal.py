@@ -1,0 +1,99 @@
+"""tract's operations on signals and images."""
+
+from __future__ import annotations
+
+from opdefs.nnef.dialect import nnef
+from opdefs.nnef.tract_parts import with_axis
+from opdefs.rules.elements import known_dims
+from opdefs.rules.resize import scaled
+from shapeinf.algebra import Dim
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+_REAL = {"complex64": "float32", "complex128": "float64"}
+_COMPLEX = {"float16": "complex64", "float32": "complex64", "float64": "complex128"}
+
+
+@nnef("tract_core_fft")
+def fourier_transform(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
+    """The shape of the input; its last axis holds real and imaginary part."""
+    if input.dims is not None:
+        c.axis(axis, len(input))
+    return TensorType(c.dtype(0), input)
+
+
+@nnef("tract_core_stft")
+def short_time_transform(
+    c: InferenceContext, input: Shape, window: Shape | None = None, *, axis: int, frame: int, stride: int
+) -> TensorType:
+    """An axis becomes two: the frames, and what is in each."""
+    if frame < 1 or stride < 1:
+        c.fail("frame and stride must be at least 1", frame, stride)
+    at = c.axis(axis, len(input))
+    c.at_least(input[at], frame, "a frame must fit into the signal")
+    frames = (input[at] - frame) // stride + 1
+    return TensorType(c.dtype(0), Shape((*input[:at], frames, frame, *input[at + 1 :])))
+
+
+@nnef("tract_core_complex_to_inner_dim")
+def complex_to_axis(c: InferenceContext, input: Shape) -> TensorType:
+    """A new last axis of real and imaginary part."""
+    return TensorType(_REAL.get(c.dtype(0) or ""), Shape((*input, 2)))
+
+
+@nnef("tract_core_inner_dim_to_complex")
+def axis_to_complex(c: InferenceContext, input: Shape) -> TensorType:
+    """Without the last axis, which holds real and imaginary part."""
+    if not len(input):
+        c.fail("there must be an axis of real and imaginary part", input)
+    c.merge(input[-1], 2, "the last axis must hold real and imaginary part")
+    return TensorType(_COMPLEX.get(c.dtype(0) or ""), Shape(input[:-1]))
+
+
+@nnef("tract_core_resize")
+def resize(c: InferenceContext, input: Shape, scales: Value | None = None, sizes: Value | None = None) -> TensorType:
+    """The given sizes, or the floor of each size times its scale."""
+    given = scales if sizes is None else sizes
+    if given is None or (scales is not None and sizes is not None):
+        c.fail("either scales or sizes must be given, not both")
+    (length,) = c.require_rank(given.shape, 1, "scales or sizes")
+    if isinstance(length, int):
+        input = c.require_rank(input, length)
+    c.merge(length, len(input), "scales or sizes must hold one value an axis")
+    new = known_dims(given) if given is sizes else _scaled(c, input, given)
+    wanted = new or (None,) * len(input)
+    sound = (d if d is not None and c.prove_le(0, d) is True else None for d in wanted)
+    return TensorType(c.dtype(0), Shape(c.fresh(f"resize.{i}") if d is None else d for i, d in enumerate(sound)))
+
+
+def _scaled(c: InferenceContext, input: Shape, scales: PartialTensor) -> tuple[Dim | None, ...]:
+    factors = scales.elements or (None,) * len(input)
+    return tuple(scaled(c, d, f) if isinstance(f, (int, float)) else None for d, f in zip(input, factors, strict=True))
+
+
+@nnef("tract_core_grid_sample")
+def grid_sample(c: InferenceContext, input: Shape, grid: Shape) -> TensorType:
+    """[N, C, *S], [N, *T, len(S)] -> [N, C, *T]."""
+    rank = c.same_rank(input, grid)
+    if rank < 3:
+        c.fail("sampling needs [N, C, spatial...]: rank 3 or more", input)
+    batch = c.merge(input[0], grid[0], "input and grid must be of equal batch size")
+    c.merge(grid[-1], rank - 2, "the last axis of the grid must hold one coordinate a spatial axis")
+    return TensorType(c.dtype(0), Shape((batch, input[1], *grid[1:-1])))
+
+
+@nnef("tract_pulse_delay")
+def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: int) -> TensorType:
+    """An axis grows by what a pulse repeats of the one before."""
+    if delay < 0 or overlap < 0:
+        c.fail("delay and overlap must be at least 0", delay, overlap)
+    at = c.axis(axis, len(input))
+    return TensorType(c.dtype(0), with_axis(input, at, input[at] + overlap))
+
+
+@nnef("tract_pulse_mask", "tract_pulse_pulse_pad")
+def pulse(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
+    """The shape of the input: the padding of a stream is inside of its pulses."""
+    if input.dims is not None:
+        c.axis(axis, len(input))
+    return TensorType(c.dtype(0), input)
