@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.nnef.versions import PROVISIONAL
+from opdefs.nnef.versions import PROVISIONAL, TRACT
 from opdefs.rules.elements import as_dim
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
@@ -97,7 +97,22 @@ def dims_of(c: InferenceContext, values: object, what: str) -> tuple[Dim | None,
     """A list of integers, each known, symbolic, or None."""
     if not isinstance(values, tuple):
         values = (values,)
+    elif c.version == TRACT:  # there a tensor of several integers gives them all
+        values = in_a_row(values)
     return tuple(value if type(value) is int else _dim(c, value, what) for value in values)
+
+
+def in_a_row(values: Listed) -> Listed:
+    """The items of nested lists, in order."""
+    found: list[object] = []
+    pending = list(reversed(values))
+    while pending:
+        one = pending.pop()
+        if isinstance(one, tuple):
+            pending += reversed(one)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _dim(c: InferenceContext, value: object, what: str) -> Dim | None:
