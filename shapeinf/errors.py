@@ -56,9 +56,10 @@ class ShapeError(ShapeInferenceError):
         self.help = help
         self.node: str | None = None
         self.op: str | None = None
+        self.location = ""
 
     def __str__(self) -> str:
-        """The law, the operands and the node, on one line."""
+        """The law, the operands, the node and its place in the source, on one line."""
         text = self.law
         if self.operands:
             text += ": " + ", ".join(self.operands)
@@ -66,7 +67,7 @@ class ShapeError(ShapeInferenceError):
             text += f" (because {self.because})"
         if self.node is not None:
             text = f"{self.op} '{self.node}': {text}"
-        return text
+        return f"{self.location}: {text}" if self.location else text
 
 
 class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)

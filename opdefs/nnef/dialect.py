@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.library import library
 from opdefs.nnef.schemas import schema
 from shapeinf.ops import Dialect
 
 nnef = Dialect("nnef", schema)
+nnef.declarations = library
 """NNEF operations. Every module of this package registers its rules on import."""

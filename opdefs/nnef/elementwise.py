@@ -193,8 +193,19 @@ def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor,
 def batch_normalization(
     c: InferenceContext, input: Shape, mean: Shape, variance: Shape, offset: Shape, scale: Shape
 ) -> Shape:
-    """Broadcasting of all inputs, as the formula of the operation does."""
-    return broadcast(c, input, mean, variance, offset, scale)
+    """The shape of the input, to which all parameters broadcast.
+
+    Khronos' own exporter writes parameters of more axes than the input has; its tools do not look at these.
+    """
+    longer = 0
+    for what, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
+        if input.dims is not None and shape.dims is not None:
+            longer += any(d != 1 for d in shape[len(input) :])
+            shape = Shape(shape[: len(input)])
+        broadcast_onto(c, input, shape, what)
+    if longer:
+        c.expect(mean, input, "no parameter of batch_normalization may have more axes than the input")
+    return input
 
 
 @nnef("min_max_linear_quantize", "linear_quantize")

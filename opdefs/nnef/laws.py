@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.nnef.versions import PROVISIONAL
+from opdefs.nnef.versions import PROVISIONAL, TRACT
 from opdefs.rules.elements import as_dim
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
@@ -97,7 +97,22 @@ def dims_of(c: InferenceContext, values: object, what: str) -> tuple[Dim | None,
     """A list of integers, each known, symbolic, or None."""
     if not isinstance(values, tuple):
         values = (values,)
+    elif c.version == TRACT:  # there a tensor of several integers gives them all
+        values = in_a_row(values)
     return tuple(value if type(value) is int else _dim(c, value, what) for value in values)
+
+
+def in_a_row(values: Listed) -> Listed:
+    """The items of nested lists, in order."""
+    found: list[object] = []
+    pending = list(reversed(values))
+    while pending:
+        one = pending.pop()
+        if isinstance(one, tuple):
+            pending += reversed(one)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _dim(c: InferenceContext, value: object, what: str) -> Dim | None:
@@ -119,21 +134,29 @@ def _known(c: InferenceContext, value: object, what: str) -> int:
 
 
 def ints_of(
-    c: InferenceContext, values: object, what: str, least: int | None = None, count: int | None = None
+    c: InferenceContext,
+    values: object,
+    what: str,
+    least: int | None = None,
+    count: int | None = None,
+    each: str = "axis of the input",
 ) -> tuple[int, ...]:
     """A list of known integers, at least `least`, and so many of them; NotKnown where one is symbolic."""
     listed = values if isinstance(values, tuple) else (values,)
     found = tuple(_known(c, value, f"an item of {what}") for value in listed)
-    check_count(c, found, what, count)
+    if count is not None:
+        check_count(c, found, what, count, each)
     if least is not None and found and min(found) < least:
         c.fail(f"the items of {what} must be at least {least}", found)
     return found
 
 
-def check_count(c: InferenceContext, values: Sequence[object], what: str, count: int | None) -> None:
-    """Tell that a list has so many items."""
-    if count is not None and len(values) != count:
-        c.fail(f"{what} must have {count} items, one for each axis that it is about", tuple(values))
+def check_count(
+    c: InferenceContext, values: Sequence[object], what: str, count: int, each: str = "axis of the input"
+) -> None:
+    """Tell that a list has so many items, one for each of something."""
+    if len(values) != count:
+        c.fail(f"{what} must have {count} items, one for each {each}", tuple(values))
 
 
 def one_of(c: InferenceContext, value: str, choices: Sequence[str], what: str) -> None:

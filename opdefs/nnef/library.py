@@ -34,6 +34,9 @@ def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     elsewhere = {fragment.name for fragment in own}
     if dialect == "provisional":
         elsewhere |= NOT_PROVISIONAL
+    if dialect != "provisional":
+        # Documents of 1.0.0 still use the layers: Khronos' parser of that time has them.
+        own = [*(f for f in _parsed("provisional.nnef") if f.name in LAYERS), *own]
     return (*(f for f in _parsed("standard.nnef") if f.name not in elsewhere), *own)
 
 

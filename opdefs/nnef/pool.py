@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, equal_shapes, fitted, ints_of
 from opdefs.nnef.sliding import Sliding, slid, unslid
+from opdefs.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -61,7 +62,9 @@ def desample(
     *("local_variance_normalization", "local_contrast_normalization"),
 )
 def local_normalization(c: InferenceContext, input: Shape, *, size: Listed) -> Shape:
-    """The shape of the input, over which a window slides."""
+    """The shape of the input, over which a window slides; in the provisional dialect it goes on with ones."""
+    if c.version == PROVISIONAL and input.dims is not None:
+        size = (*size, *(1 for _ in range(len(input) - len(size))))
     return _window(c, input, size)[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axes_of, extended
-from opdefs.nnef.versions import PROVISIONAL
+from opdefs.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -35,8 +35,8 @@ def moments(c: InferenceContext, input: Shape, *, axes: Listed) -> tuple[Shape, 
 
 @nnef("softmax")
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed = (1,)) -> Shape:
-    """The shape of the input, summed along the axes."""
-    return _along(c, x, axes)
+    """The shape of the input, summed along the axes; tract lets pass axes that the input does not have."""
+    return x if c.version == TRACT else _along(c, x, axes)
 
 
 @nnef("l1_normalization", "l2_normalization", "layer_normalization")

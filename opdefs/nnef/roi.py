@@ -56,5 +56,5 @@ def roi_align(
 ) -> Shape:
     """Each region resampled to `sampling_rate` times the resolution, then pooled."""
     one_of(c, resize_method, METHODS, "resize_method")
-    ints_of(c, sampling_rate, "sampling_rate", 1, len(output_size))
+    ints_of(c, sampling_rate, "sampling_rate", 1, len(output_size), "spatial axis of the input")
     return roi_pool(c, input, rois, batch_index, output_size=output_size)

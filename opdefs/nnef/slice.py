@@ -9,7 +9,7 @@ from __future__ import annotations
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of
 from opdefs.nnef.versions import TRACT
-from opdefs.rules.slicing import sliced
+from opdefs.rules.slicing import HUGE, sliced
 from shapeinf.algebra import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -25,9 +25,9 @@ def slice_(
     """`begin:end:stride` of the named axes; negative positions count from the end."""
     named = axes_of(c, axes, len(input.shape))
     firsts, lasts = dims_of(c, begin, "begin"), dims_of(c, end, "end")
-    check_count(c, firsts, "begin", len(named))
-    check_count(c, lasts, "end", len(named))
-    steps = ints_of(c, stride, "stride", None, len(named)) if stride else (1,) * len(named)
+    check_count(c, firsts, "begin", len(named), "item of axes")
+    check_count(c, lasts, "end", len(named), "item of axes")
+    steps = ints_of(c, stride, "stride", None, len(named), "item of axes") if stride else (1,) * len(named)
     if 0 in steps:
         c.fail("the items of stride must not be 0", steps)
     dims = list(input.shape)
@@ -43,7 +43,8 @@ def _forward(
 ) -> tuple[Dim, slice | None]:
     """An end of 0 is that of the axis, if nothing is skipped (a deprecated form)."""
     begin = None if first is None else _from_front(c, first, size)
-    end = size if last == 0 and step == 1 else None if last is None else _from_front(c, last, size)
+    to_the_end = isinstance(last, int) and ((last == 0 and step == 1) or last >= HUGE)
+    end = size if to_the_end else None if last is None else _from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None
     for low, high in ((0, begin), (begin, end), (begin, size)):
@@ -68,7 +69,8 @@ def _backward(
 ) -> tuple[Dim, slice | None]:
     """An end before the front is just before it."""
     begin = None if first is None else _from_front(c, first, size)
-    end = None if last is None else _from_front(c, last, size)
+    to_the_front = isinstance(last, int) and last <= -HUGE
+    end = -1 if to_the_front else None if last is None else _from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None
     if c.prove_le(-1, end) is not True:

@@ -11,6 +11,8 @@ from opdefs.rules.window import same_size, window_span
 from shapeinf.algebra import Dim
 from shapeinf.ops import InferenceContext
 
+SLIDES = "axis that the window slides over"
+
 BORDERS = ("constant", "ignore", "replicate", "reflect", "reflect-even")
 
 
@@ -70,18 +72,18 @@ def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Seque
     one_of(c, sliding.border, BORDERS, "border")
     steps = _per_axis(c, sliding.stride, rank, "stride")
     spread = _per_axis(c, sliding.dilation, rank, "dilation")
-    return steps, spread, pairs_of(c, sliding.padding, rank) if sliding.padding else None
+    return steps, spread, pairs_of(c, sliding.padding, rank, SLIDES) if sliding.padding else None
 
 
 def _per_axis(c: InferenceContext, values: Listed, rank: int, what: str) -> tuple[int, ...]:
-    return ints_of(c, values, what, 1, rank) if values else (1,) * rank
+    return ints_of(c, values, what, 1, rank, SLIDES) if values else (1,) * rank
 
 
-def pairs_of(c: InferenceContext, padding: Listed, rank: int) -> Pairs:
+def pairs_of(c: InferenceContext, padding: Listed, rank: int, each: str = "axis of the input") -> Pairs:
     """Padding before and after each axis; negative ones crop."""
-    check_count(c, padding, "padding", rank)
+    check_count(c, padding, "padding", rank, each)
     pairs = []
     for pair in padding:
-        before, after = ints_of(c, pair, "padding", None, 2)
+        before, after = ints_of(c, pair, "a pair of padding", None, 2, "side")
         pairs.append((before, after))
     return pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed
+from opdefs.nnef.laws import Listed, in_a_row
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.elements import as_dim, moved
 from opdefs.rules.ranges import arithmetic_range
@@ -16,15 +16,18 @@ from shapeinf.ops import InferenceContext, Value
 
 def sizes(c: InferenceContext, given: object, what: str) -> tuple[Dim, ...]:
     """The sizes that an attribute gives, in one row: tract takes a tensor of several for an item too."""
-    if isinstance(given, tuple):
-        return tuple(size for item in given for size in sizes(c, item, what))
+    items = in_a_row(given if isinstance(given, tuple) else (given,))
+    return tuple([_size(c, item, what) for item in items])
+
+
+def _size(c: InferenceContext, given: object, what: str) -> Dim:
     if given is None:
-        return (c.fresh(what),)
+        return c.fresh(what)
     found = as_dim(given) if isinstance(given, (int, float, Dimension)) else None
     if found is None:
         c.fail(f"`{what}` must be made of whole numbers", given)
     c.at_least(found, 0, f"`{what}` must be made of sizes, at least 0")
-    return (found,)
+    return found
 
 
 def size(c: InferenceContext, given: object, what: str) -> Dim:

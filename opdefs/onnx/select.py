@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.choosing import boxes_kept, some, top
 from opdefs.rules.elements import as_dim, tensor_of
 from shapeinf.algebra import Dim
-from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
+from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -97,5 +97,4 @@ def non_max_suppression(
     score_threshold: Shape | None = None,
 ) -> TensorType:
     """[count, 3] positions (batch, class, box): for each batch and class at most all boxes and at most the limit."""
-    none = PartialTensor("int64", SCALAR, (0,))
-    return TensorType("int64", Shape((boxes_kept(c, boxes, scores, none if limit is None else limit), 3)))
+    return TensorType("int64", Shape((boxes_kept(c, boxes, scores, 0 if limit is None else limit), 3)))

@@ -30,7 +30,7 @@ def top(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
     return Shape((*x[:axis], k, *x[axis + 1 :]))
 
 
-def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | None) -> Dim:
+def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
     """[B, N, 4] boxes, [B, C, N] scores: for each batch and class at most all boxes and at most the limit."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")
@@ -41,8 +41,8 @@ def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialT
     return 0 if most == 0 else c.fresh("count", 0, None if pairs is None or most is None else pairs * most)
 
 
-def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | None) -> int | None:
-    found = known_dims(limit)
+def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:
+    found = (limit,) if isinstance(limit, int) else known_dims(limit)
     high = c.interval(found[0]).hi if found and found[0] is not None else None
     known = [n for n in (boxes, high) if n is not None]
     return max(0, min(known)) if known else None

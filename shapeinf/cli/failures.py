@@ -42,6 +42,8 @@ def _finding(error: ShapeError) -> None:
     if error.node is None:
         because = f" (because {error.because})" if error.because else ""
         raise click.UsageError(law + because) from None
-    found = Diagnostic("error", error.code, law, error.node, error.op or "", (), error.because, error.help)
+    found = Diagnostic(
+        "error", error.code, law, error.node, error.op or "", (), error.because, error.help, error.location
+    )
     click.echo(found.render(), err=True)
     sys.exit(FINDINGS)

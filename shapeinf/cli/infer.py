@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Literal
 
 import click
@@ -63,9 +64,14 @@ from shapeinf.report import as_json
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
 @click.option(
     "--save",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="OUT.onnx",
-    help="Write the model annotated with the inferred shapes.",
+    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    metavar="OUT",
+    help="Write the model annotated with the inferred shapes; `-` prints an NNEF document in place of the table.",
+)
+@click.option(
+    "--dialect",
+    type=click.Choice(["provisional", "final", "tract"]),
+    help="The dialect of an NNEF document; told from its text by default.",
 )
 def infer(
     model: str,
@@ -78,15 +84,16 @@ def infer(
     strict: bool,
     json_wanted: bool,
     save: str | None,
+    dialect: str | None,
 ) -> None:
-    """Infer the shape of every tensor of MODEL.
+    """Infer the shape of every tensor of MODEL: an ONNX file, or an NNEF document, folder or archive.
 
     Exit codes: 0 fine, 1 findings (errors in the model), 2 usage (also a dim or input that the model does not have),
     3 could not run (a file that cannot be read or written).
     """
     options.check_bindings(dims, bind)
     with readable_errors():
-        graph = load(model)
+        graph = load(model, dialect)
         with LateProgress() as progress:
             result = infer_shapes(
                 graph,
@@ -99,11 +106,15 @@ def infer(
                 declared=declared,
                 progress=progress,
             )
-        if json_wanted:
+        if save == "-":
+            if json_wanted:
+                raise click.UsageError("--save - and --json both print: choose one")
+            result.save(sys.stdout)
+        elif json_wanted:
             click.echo(json.dumps({"model": model, **as_json(result)}, indent=2))
         else:
             print_result(result, Console())
-        if save is not None:
+        if save is not None and save != "-":
             result.save(save)
             click.echo(f"saved {save}", err=True)
     if any(found.severity == "error" for found in result.diagnostics):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from shapeinf.algebra import DimSyntaxError
 from shapeinf.driver.bodies import Bodies
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.execution import execute
@@ -32,13 +33,15 @@ def infer_shapes(
     mode: Literal["best", "strict"] = "best",
     min_dim: int = 1,
     declared: Declaring = "trust",
+    dialect: str | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Infer the shape of every tensor of a model.
 
     Args:
-        model: a path, bytes, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a networkx DiGraph.
+        model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
+            networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)` or an int.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
@@ -48,6 +51,7 @@ def infer_shapes(
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
+        dialect: "provisional", "final" or "tract" for an NNEF document that does not tell.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
@@ -58,7 +62,7 @@ def infer_shapes(
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     with collection_paused():
-        program = compile_graph(_as_graph(model), registry or default_registry())
+        program = compile_graph(_as_graph(model, dialect), registry or default_registry())
         facts = ShapeFacts()
         reader = InputReader(facts, min_dim)
         inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
@@ -66,17 +70,31 @@ def infer_shapes(
         names = _declared_names(program.graph)
         tell_ranges(facts, dims or {}, names)
         tell_ranges(facts, bind or {}, names)
+        doubts = _assumed_by_the_file(facts, program.graph)
         tell_assumptions(facts, assume)
         declare(inference, reader, declared)
         inference.freeze_setup()
         execute(inference)
-    notes = [Diagnostic("note", "S110", lint) for lint in reader.lints]
+    notes = [Diagnostic(*remark) for remark in program.graph.remarks]
+    notes += [Diagnostic("warning", "S111", doubt) for doubt in doubts]
+    notes += [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
 
 
 def _declared_names(graph: Graph) -> Callable[[], set[str]]:
     """The names of dims that the file declares anywhere."""
     return lambda: {d for one in graph.declared.values() for d in one.dims or () if isinstance(d, str)}
+
+
+def _assumed_by_the_file(facts: ShapeFacts, graph: Graph) -> list[str]:
+    """Tell what the file assumes; what cannot be told is given back as text."""
+    doubts = []
+    for text in graph.assumptions:
+        try:
+            tell_assumptions(facts, [text], "file")
+        except (DimSyntaxError, UnknownNameError) as error:
+            doubts.append(f"the file's assumption {text!r} is not used: {error}")
+    return doubts
 
 
 @contextmanager
@@ -97,12 +115,12 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _as_graph(model: Any) -> Graph:
+def _as_graph(model: Any, dialect: str | None) -> Graph:
     if isinstance(model, Graph):
         return model
     if hasattr(model, "is_directed") and hasattr(model, "nodes"):
         return Graph.from_networkx(model)
-    return load(model)
+    return load(model, dialect)
 
 
 def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | str) -> None:

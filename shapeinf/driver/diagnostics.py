@@ -17,7 +17,8 @@ class Diagnostic:
     """One finding.
 
     Codes: S1xx the model is wrong, S2xx not supported or not knowable (outputs are unknown), S3xx a rule's own bug.
-    `inputs` are the operands as lines of text (name, shape, where it comes from).
+    `inputs` are the operands as lines of text (name, shape, where it comes from); `location` is the place of the node
+    in a source text, where the format has one.
     """
 
     severity: Severity
@@ -28,12 +29,15 @@ class Diagnostic:
     inputs: tuple[str, ...] = ()
     because: str | None = None
     help: str | None = None
+    location: str = ""
 
     def render(self) -> str:
         """The finding as a person reads it: law, place, operands, reason, repair."""
         lines = [f"{self.severity}[{self.code}]: {self.message}"]
         if self.node:
             lines.append(f"  --> {self.node}   {self.op}".rstrip())
+        if self.location:
+            lines.append(f"   at {self.location}")
         lines += [f"   |  {text}" for text in self.inputs]
         if self.because:
             lines.append(f"   = because {self.because}")

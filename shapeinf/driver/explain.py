@@ -51,10 +51,20 @@ def _step(inference: Inference, slot: int, axis: int, dim: Dim) -> tuple[str, in
     step = inference.program.step(producer)
     sources = _probe(inference, step, step.outputs.index(slot), axis)
     if not sources:
-        return f"{here} by {step.operation} {step.site}{_reason(inference, slot)}", None, axis
+        return f"{here} by {step.operation} {_place(inference, step)}{_reason(inference, slot)}", None, axis
     names = ", ".join(f"{_name(inference, s)}.shape[{a}]" for s, a in sources)
     follow = _follow(inference, sources, dim)
-    return f"{here} by {step.operation} {step.site} from {names}", *follow
+    return f"{here} by {step.operation} {_place(inference, step)} from {names}", *follow
+
+
+def _place(inference: Inference, step: Step) -> str:
+    """A node's name, and where its source says it."""
+    return _located(inference, step.site, step.node.name)
+
+
+def _located(inference: Inference, text: str, node: str) -> str:
+    at = inference.program.graph.locations.get(node)
+    return f"{text} at {at}" if at else text
 
 
 def _follow(inference: Inference, sources: list[tuple[int, int]], dim: Dim) -> tuple[int, int]:
@@ -75,7 +85,7 @@ def _origin(inference: Inference, slot: int, dim: Dim) -> str:
     graph = inference.program.graph
     kind = "the shape of a constant" if _name(inference, slot) in graph.constants else "declared by an input"
     told = [inference.facts.sources[s] for s in inference.facts.solved if s is dim]
-    return kind + (f"; {told[0]}" if told else "")
+    return kind + (f"; {_located(inference, str(told[0]), told[0].node)}" if told else "")
 
 
 def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tuple[int, int]]:

@@ -115,8 +115,11 @@ class Inference:
     def diagnostics(self) -> list[Diagnostic]:
         """All findings, in the order of the program; those of bodies after those of their node."""
         found: list[Diagnostic] = []
+        locations = self.program.graph.locations
         for index in sorted({*self.found, *self.children}):
-            found += self.found.get(index, ())
+            notes = self.found.get(index, [])
+            at = locations.get(self.program.step(index).node.name, "") if locations else ""
+            found += [attrs.evolve(note, location=at) for note in notes] if at else notes
             for child in self.children.get(index, {}).values():
                 found += child.diagnostics if child.certain else map(_softened, child.diagnostics)
         return found
@@ -235,6 +238,7 @@ class Inference:
             if error.node is None:
                 error.node, error.op = site, step.operation.kind.op
             if self.strict:
+                error.location = error.location or self.program.graph.locations.get(step.node.name, "")
                 raise
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
         if not self.made_fresh:

@@ -144,17 +144,17 @@ def as_range(name: str, value: RangeLike) -> tuple[int | None, int | None]:
     return low, high
 
 
-def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str]) -> None:
-    """Tell relations such as `"past + seq <= 4096"`.
+def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str], who: str = "user") -> None:
+    """Tell relations such as `"past + seq <= 4096"`; `who` assumes them.
 
     Raises DimSyntaxError when one cannot be read, UnknownNameError for a name that no input has.
     """
     names = facts.scope.names()
     for text in assumptions:
-        source = Source("", f"assumed by the user: {text}")
-        operator = next((o for o in ("<=", ">=", "==") if o in text), None)
+        source = Source("", f"assumed by the {who}: {text}")
+        operator = next((o for o in ("<=", ">=", "==", "<", ">") if o in text), None)
         if operator is None:
-            raise DimSyntaxError(text, len(text), "a relation with <=, >= or ==")
+            raise DimSyntaxError(text, len(text), "a relation with <=, >=, <, > or ==")
         left, _, right = text.partition(operator)
         a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
         invented = [name for name in facts.scope.names() if name not in names]
@@ -163,7 +163,8 @@ def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str]) -> None:
         if operator == "==":
             facts.tell_equal(a, b, source)
         else:
-            facts.tell_le(*((a, b) if operator == "<=" else (b, a)), source)
+            less, more = (a, b) if operator[0] == "<" else (b, a)
+            facts.tell_le(less if "=" in operator else less + 1, more, source)
 
 
 def input_names(graph: Graph) -> list[str]:

@@ -154,6 +154,7 @@ class Refiner:
         if self.inference.strict:
             error = ShapeError(law, code="S120")
             error.node, error.op = site, step.operation.kind.op
+            error.location = self.inference.program.graph.locations.get(step.node.name, "")
             raise error
         note = Diagnostic("warning", "S120", law, site, op)
         self.inference.found.setdefault(step.place, []).append(note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import attrs
 
@@ -112,9 +112,12 @@ class Result:
             raise UnknownNameError("tensor", name, self._inference.program.slots)
         return explain(self._inference, name, axis)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model annotated with the inferred shapes, in the format that it was read from."""
-        save(self.graph, annotation(self._inference), path)
+    def save(self, target: str | os.PathLike[str] | TextIO) -> None:
+        """Write the model annotated with the inferred shapes, in the format that it was read from.
+
+        The target is a path; for an NNEF document also a stream, such as `sys.stdout`.
+        """
+        save(self.graph, annotation(self._inference), target)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other input shapes; visits only the nodes that depend on them.

@@ -105,6 +105,14 @@ def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
             yield from ((f"{name}[{i}]", graph) for i, graph in enumerate(value))
 
 
+class Remark(NamedTuple):
+    """Something odd about a model that is no error: severity, code and text of the diagnostic that it becomes."""
+
+    severity: Literal["warning", "note"]
+    code: str
+    text: str
+
+
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function of a model."""
 
@@ -116,8 +124,9 @@ class Graph:
     `constants` hold known values (contents only of small ones); `unread` gives the contents of those that lie in other
     files, and `external` says that some do. `opsets` has the version of each domain, `functions` the bodies of the
     model's own operators, with `defaults` for their attributes. `cyclic` says that cycles are meant (loops drawn as
-    back edges), not a mistake. `locations` says where in the source a node was written, by the node's name. `model` is
-    the reader's own object, for writing.
+    back edges), not a mistake. `locations` says where in the source a node was written, by the node's name;
+    `assumptions` are relations of dims that the file says to hold, such as `S >= 4`; `remarks`
+    are what the reader noticed and can live with. `model` is the reader's own object, for writing.
     """
 
     name: str = ""
@@ -133,6 +142,8 @@ class Graph:
     defaults: dict[str, object] = Factory(dict)
     cyclic: bool = False
     external: bool = False
+    assumptions: list[str] = Factory(list)
+    remarks: list[Remark] = Factory(list)
     source: str | None = None
     locations: dict[str, str] = Factory(dict)
     model: Any = None

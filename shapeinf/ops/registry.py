@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -44,6 +44,8 @@ class Dialect:
         """An empty dialect."""
         self.name = name
         self.schemas = schemas
+        self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
+        """For formats that define operations by text: the syntax trees of those that a variant of the format has."""
         self._rules: dict[tuple[str, str], list[tuple[int, Rule]]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._found: dict[tuple[str, str, int], OpDef | None] = {}

@@ -63,6 +63,7 @@ def as_json(result: Result) -> dict[str, Any]:
                 "inputs": list(d.inputs),
                 "because": d.because,
                 "help": d.help,
+                "location": d.location or None,
             }
             for d in result.diagnostics
         ],

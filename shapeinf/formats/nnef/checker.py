@@ -163,7 +163,8 @@ class _Body(InvocationTypes):
                 self._assign(target, self.value_type(value), value)
             except TypeTooLargeError:
                 message = f"the type of a value has more than {MAX_TYPE_SIZE} parts"
-                self.findings.add("N904", message, assignment.at)
+                self.findings.add("N906", message, assignment.at)
+                self._assign(target, None, None)
 
     def _sources(self, target: Expr, value: Expr) -> None:
         """Graph parameters are assigned by `external`, and nothing else is (3.3.2 "Identifier Usage")."""

@@ -132,7 +132,7 @@ class ExpressionTypes:
                 one, other = shown_type(common), shown_type(of)  # type: ignore[arg-type]
                 self._wrong(f"the items of an array need a common type, these are {one} and {other}", expression.at)
                 return None
-        return array_of(common)
+        return None if common is None else array_of(common)
 
     def _tuple(self, expression: TupleExpr) -> MaybeType:
         items = tuple(self.type_of(item) for item in expression.items)
@@ -198,7 +198,8 @@ class ExpressionTypes:
         try:
             if expression.condition is not None:
                 self._condition(expression.condition, "a comprehension")
-            return array_of(self.type_of(expression.item))
+            found = self.type_of(expression.item)
+            return None if found is None else array_of(found)
         finally:
             for name in own:
                 del self.names[name]

@@ -142,6 +142,7 @@ class InvocationTypes(ExpressionTypes):
             if name is None:
                 misplaced = True
             elif name in given:
+                misplaced = True
                 message = f"parameter {name!r} of {invocation.name!r} is given twice"
                 self.findings.add("N403", message, argument.at)
             else:

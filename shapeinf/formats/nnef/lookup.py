@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Literal
 
-from shapeinf.formats.nnef.ast import Document, Fragment, Invocation
+from shapeinf.formats.nnef.ast import Argument, Document, Fragment, Invocation
 from shapeinf.formats.nnef.forms import Form
 from shapeinf.formats.nnef.runtime import invoked
 from shapeinf.formats.nnef.values import BadValue
@@ -27,16 +27,20 @@ class Lookup:
         self._replaced: dict[str, bool] = {}
         self._forms: dict[tuple[str | None, ...], Form] = {}
 
+    def find(self, name: str) -> Fragment | None:
+        """The declaration of a name; the document's own comes first."""
+        return self.own.get(name) or self.library.get(name)
+
     def fragment(self, call: Invocation) -> Fragment:
         """The declaration that an invocation means. Raises BadValue when there is none."""
-        found = self.own.get(call.name) or self.library.get(call.name)
+        found = self.find(call.name)
         if found is None:
             raise BadValue(f"the operation {call.name} is not declared", code="N401")
         return found
 
-    def form(self, fragment: Fragment, call: Invocation) -> Form:
+    def form(self, fragment: Fragment, arguments: Sequence[Argument]) -> Form:
         """Where the arguments of an invocation go."""
-        key = (fragment.name, *[argument.name for argument in call.arguments])
+        key = (fragment.name, *[argument.name for argument in arguments])
         found = self._forms.get(key)
         if found is None:
             found = self._forms[key] = Form.of(fragment, key[1:])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from shapeinf.formats.nnef import ast, builtins
-from shapeinf.formats.nnef.ast import Document, Expr, Fragment, Invocation
+from shapeinf.formats.nnef.ast import Argument, Document, Expr, Fragment, Invocation
 from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.forms import Form, as_tensors, literal
 from shapeinf.formats.nnef.frames import MAX_CALLS, Frame, items_of, names_of
@@ -17,6 +17,7 @@ from shapeinf.formats.nnef.lookup import Lookup
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import NnefError, Problem, SourceText
 from shapeinf.formats.nnef.runtime import ShapeOf, array_length, extents_of, operated, part_of_tensor
+from shapeinf.formats.nnef.scans import SCAN, Scan
 from shapeinf.formats.nnef.types import PrimitiveName
 from shapeinf.formats.nnef.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 
@@ -258,7 +259,8 @@ class Machine:
 
     def _invocation(self, expr: Invocation, frame: Frame, target: Target) -> Steps:
         values: list[Value] = []
-        for argument in expr.arguments:
+        arguments = expr.arguments if self.dialect != "tract" else self._looked_up(expr)
+        for argument in arguments:
             values.append((yield argument.value, frame, None))
         at = frame.at(expr)
         self.emitter.calls = frame.calls
@@ -267,7 +269,10 @@ class Machine:
                 if type(value) is tuple:
                     self._accounted(value, size_of(value))
             fragment = self.lookup.fragment(expr)
-            form = self.lookup.form(fragment, expr)
+            form = self.lookup.form(fragment, arguments)
+            if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.lookup.own:
+                found = yield self._scan(form, values, frame, target, at)
+                return found  # type: ignore[no-any-return]
             bound: PrimitiveName | None = None if expr.type_argument is None else expr.type_argument.name
             if bound == "?":
                 bound = frame.bound
@@ -279,9 +284,37 @@ class Machine:
                 return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
             inner = self._entered(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
-            raise self.problem(bad, frame, [argument.value for argument in expr.arguments], at) from None
+            raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
         found = yield self._body(fragment, inner)
         return found  # type: ignore[no-any-return]
+
+    def _looked_up(self, call: Invocation) -> tuple[Argument, ...]:
+        """The arguments without those of names that the declaration does not have: tract never looks at these."""
+        fragment = self.lookup.find(call.name)
+        if fragment is None:
+            return call.arguments
+        return tuple([one for one in call.arguments if one.name is None or fragment.parameter(one.name) is not None])
+
+    def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
+        """A scan of tract's: its body once, on chunks of tensors, and the results of all calls from those of one."""
+        given = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
+        try:
+            body = self.lookup.own.get(str(given.get("body")))
+            if body is None:
+                message = f"the body of a scan, {given.get('body')!r}, is no fragment of the document"
+                raise BadValue(message, code="N401")
+            if frame.depth >= MAX_CALLS:
+                message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({body.name} goes on)"
+                raise BadValue(message, code="N904")
+            scan = Scan(body, given, self.emitter, frame.base, at)
+            inner = frame.inner(body, at, None, self.root, False)
+            for parameter in body.parameters:
+                inner.values[parameter.name] = as_tensors(parameter.type, scan.argument(parameter.name), None)
+            found = yield self._body(body, inner)
+            self.emitter.calls = frame.calls
+            return scan.results(found, target)
+        except BadValue as bad:
+            raise self.problem(bad, frame, (), at) from None
 
     def _entered(
         self,

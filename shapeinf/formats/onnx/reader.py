@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from math import prod
 from typing import Any
 
 import onnx
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
-from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Shape
 
 MAX_NESTING = 32
-MAX_FRACTIONS = 64
-"""Contents of tensors of floats and narrow ints are kept up to this many elements: they are scales, seldom shapes."""
 
 _DEFAULT_DOMAIN = "ai.onnx"
-_SHAPE_DTYPES = frozenset({"int64", "int32", "bool", "string"})
 
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
@@ -147,13 +144,6 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     if a.type == kinds.TYPE_PROTO:
         return read_type(a.tp)
     return None
-
-
-def wants_contents(dtype: str | None, dims: Sequence[int]) -> bool:
-    """Whether the contents of a constant are worth keeping: small, and more likely a shape than a weight."""
-    if dtype is None:
-        return False
-    return prod(dims) <= (MAX_ELEMENTS if dtype in _SHAPE_DTYPES else MAX_FRACTIONS)
 
 
 def _is_external(proto: onnx.TensorProto) -> bool:

@@ -11,8 +11,9 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
+from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.names import DTYPE_NAMES
-from shapeinf.formats.onnx.reader import external_contents, read_tensor, wants_contents
+from shapeinf.formats.onnx.reader import external_contents, read_tensor
 from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, fields, packed_varints, signed
 from shapeinf.lattice import PartialTensor, Shape
 

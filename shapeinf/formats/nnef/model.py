@@ -1,0 +1,20 @@
+"""What a graph was read from, for writing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from shapeinf.formats.nnef.ast import Document
+from shapeinf.formats.nnef.operation import Operation
+from shapeinf.formats.nnef.problems import SourceText
+
+
+@attrs.frozen(eq=False)
+class NnefModel:
+    """A document, its text, and the operations that it has become."""
+
+    document: Document
+    source: SourceText
+    operations: Sequence[Operation] = attrs.field(repr=False)

@@ -1,0 +1,89 @@
+"""A copy of a document in canonical form, with the inferred shapes as comments behind the statements of its graph."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TextIO, Union
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.nnef.archive import ARCHIVES
+from shapeinf.formats.nnef.ast import ArrayExpr, Assignment, Expr, Name, TupleExpr
+from shapeinf.formats.nnef.model import NnefModel
+from shapeinf.formats.nnef.printer import format_document
+from shapeinf.graph import Graph
+
+Target = Union[str, "os.PathLike[str]", TextIO]
+
+
+def write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    """Write the annotated document to a path or a stream. A file appears whole or not at all.
+
+    Raises ModelError for a graph that was not read from an NNEF model, and for the path of an archive or a folder.
+    """
+    if not isinstance(graph.model, NnefModel):
+        raise ModelError("the graph was not read from an NNEF model: there is nothing to annotate")
+    text = annotated(graph.model, annotation.tensors)
+    if not isinstance(target, (str, os.PathLike)):
+        target.write(text)
+        return
+    path = os.fspath(target)
+    if path.lower().endswith(ARCHIVES) or os.path.isdir(path):
+        raise ModelError("what is saved is a document, not an archive or a folder: give it a name in .nnef", node=path)
+    temporary = f"{path}.part"
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def annotated(model: NnefModel, tensors: Mapping[str, Info]) -> str:
+    """The text of a document with the shapes of these tensors; `?` is a size or a rank that is not known."""
+    body = model.document.graph.body
+    counts = Counter(name for assignment in body for name in names_in(assignment.target))
+    repeated = {name for name, count in counts.items() if count > 1}
+    # tract's documents may give a name to several tensors: then the operations know how each is called.
+    made = {op.at: op.outputs for op in model.operations if not op.calls} if repeated else {}
+
+    def comment(assignment: Assignment) -> str:
+        names = list(names_in(assignment.target))
+        if repeated.intersection(names):
+            names = list(made.get(assignment.value.at, ()))
+        shapes = [_shape(name, tensors) for name in names]
+        return ", ".join(shapes) if any(shapes) else ""
+
+    return format_document(model.document, comment)
+
+
+def names_in(target: Expr) -> Iterator[str]:
+    """The names on the left side of an assignment."""
+    if isinstance(target, Name):
+        yield target.name
+    elif isinstance(target, (ArrayExpr, TupleExpr)):
+        for item in target.items:
+            yield from names_in(item)
+
+
+def _shape(name: str, tensors: Mapping[str, Info]) -> str:
+    info = tensors.get(name)
+    if info is not None:
+        return "[" + ", ".join(map(_dim, info.shape.dims)) + "]" if info.shape.dims is not None else "?"
+    # A name for an array of tensors: its items have numbers.
+    items: list[str] = []
+    while (item := _shape_of_item(f"{name}.{len(items)}", tensors)) is not None:
+        items.append(item)
+    return f"[{', '.join(items)}]" if items else ""
+
+
+def _shape_of_item(name: str, tensors: Mapping[str, Info]) -> str | None:
+    return _shape(name, tensors) if name in tensors else None
+
+
+def _dim(dim: object) -> str:
+    return "?" if getattr(dim, "is_anonymous", False) else str(dim)

@@ -1,0 +1,189 @@
+"""NNEF documents that others wrote or worked out by hand: what is valid agrees, what is not is refused at its place."""
+
+import time
+from collections import Counter
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import Dimension
+from shapeinf.errors import ModelError, ShapeError
+from shapeinf.formats.nnef.problems import NnefError
+from shapeinf.formats.nnef.reader import read
+from shapeinf.formats.nnef.types import DTYPES
+from shapeinf.formats.nnef.writer import names_in
+from tests.conformance.conftest import ROOT, vectors
+from tests.conformance.tract_facts import difference
+
+INDEX = "nnef/INDEX.json"
+LISTED = vectors(INDEX) or {"ok": [], "bad": []}
+VALID = [entry["name"] for entry in LISTED["ok"]]
+INVALID = [entry["name"] for entry in LISTED["bad"]]
+missing = pytest.mark.skipif(not VALID, reason=f"{INDEX} is not there: set SHAPEINF_CONFORMANCE")
+
+BY_THE_RULE = {
+    "tractsym_slice_to_end": {"y": "S - 2"},
+    "tractsym_slice_neg": {"y": "S - 1"},
+    "tract_dyn_slice": {"output_0": "S//2"},
+}
+"""What a sliced axis has by the rule: where tract is wrong (as the README of the vectors says), or knows nothing."""
+ABSENT = {"tract_submodel": "the model inside of it is not among the vectors"}
+
+
+def path_of(folder, name):
+    return ROOT / "nnef" / folder / f"{name}.nnef"
+
+
+def dialect_of(name):
+    """tract's documents do not all tell that they are its own; all others must."""
+    return "tract" if name.startswith("tract") else None
+
+
+def expected_of(name):
+    return vectors(f"nnef/ok/{name}.expected.json")
+
+
+def stripped(dims):
+    """Of the provisional dialect: ranks are open, trailing ones say nothing."""
+    kept = list(dims)
+    while kept and kept[-1] == 1:
+        kept.pop()
+    return kept
+
+
+def as_tuples(value):
+    return tuple(map(as_tuples, value)) if isinstance(value, (list, tuple)) else value
+
+
+@missing
+@pytest.mark.parametrize("name", VALID)
+def test_valid_documents(name):
+    vector = expected_of(name)
+    expected = vector["expect"]
+    if name in ABSENT:
+        pytest.skip(ABSENT[name])
+    try:
+        graph = read(path_of("ok", name), dialect_of(name), expand=vector.get("lower") or ())
+    except ModelError:
+        assert not expected  # tract itself does not load it
+        return
+    result = infer_shapes(graph)
+    assert not expected or not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
+    written = {name for statement in graph.model.document.graph.body for name in names_in(statement.target)}
+    for tensor, dims in (expected.get("shapes") or {}).items():
+        # Khronos' parsers list the tensors inside of compounds too, by names of their own.
+        if not name.startswith("khronos") or tensor in written:
+            check_shape(result.tensors[tensor].shape, dims, vector["dialect"] == "provisional", tensor)
+    for tensor, dtype in expected.get("dtypes", {}).items():
+        assert result.tensors[tensor].dtype == DTYPES[dtype]
+    operations = graph.model.operations
+    for tensor, attributes in expected.get("attribs", {}).items():
+        found = next(op.attributes for op in operations if tensor in op.outputs)
+        assert {name: as_tuples(found[name]) for name in attributes} == {n: as_tuples(v) for n, v in attributes.items()}
+    if "ops" in expected:
+        check_operations([op.op for op in operations], expected["ops"])
+    check_facts(name, result, expected.get("tract_facts") or {})
+
+
+def check_shape(found, dims, provisional, tensor):
+    assert found.dims is not None, tensor
+    found = list(found.dims)
+    if provisional:
+        found, dims = stripped(found), stripped(dims)
+    assert len(found) == len(dims), (tensor, found, dims)
+    for a, b in zip(found, dims, strict=True):
+        assert isinstance(a, Dimension) if b == "?" else a == b, (tensor, found, dims)
+
+
+def check_operations(found, expected):
+    """The order of the operands of one expression is free, and copies may come between."""
+    found, expected = Counter(found), Counter(expected)
+    assert found - Counter(copy=found["copy"]) == expected - Counter(copy=expected["copy"])
+    assert found["copy"] >= expected["copy"]
+
+
+def check_facts(name, result, facts):
+    for side, names in (("inputs", result.graph.inputs), ("outputs", result.graph.outputs)):
+        given = facts.get(side)
+        if not given:
+            continue
+        if side == "inputs":
+            pairs = [(n, given[n]) for n in names if n in given]
+        else:
+            # tract renames outputs, but keeps their order; of several that it gives one name the last is recorded.
+            pairs = zip(names[-len(given) :], given.values(), strict=True)
+        for tensor, fact in pairs:
+            by_rule = BY_THE_RULE.get(name, {}).get(tensor)
+            if by_rule is None:
+                wrong = difference(fact, result.tensors[tensor], result.facts, quantized="(z:" in fact)
+                assert wrong is None, (tensor, wrong)
+            else:
+                assert f"{by_rule}," in f"{str(result.tensors[tensor].shape)[1:-1]},"
+
+
+@missing
+@pytest.mark.parametrize("name", INVALID)
+def test_invalid_documents(name):
+    vector = vectors(f"nnef/bad/{name}.json")
+    place = vector["suggested_position"]
+    start = time.perf_counter()
+    try:
+        result = infer_shapes(path_of("bad", name))
+    except NnefError as error:
+        assert place is None or place["line"] in lines_of(error), (error, vector)
+    except ModelError as error:
+        assert place is None, (error, vector)
+    else:
+        errors = [d for d in result.diagnostics if d.severity == "error"]
+        assert errors, (vector["rule_broken"], result.tensors)
+        assert place is None or place["line"] in {line_of(d.location) for d in errors}, (errors, vector)
+        with pytest.raises(ShapeError):
+            infer_shapes(path_of("bad", name), mode="strict")
+    assert time.perf_counter() - start < 5
+
+
+def lines_of(error):
+    """The lines of all problems; a problem is also where its fragment is called."""
+    return {error.source.position(at)[0] for p in error.problems for at in (p.at, *p.calls)}
+
+
+def line_of(location):
+    return int(location.split(", called at ")[0].rsplit(":", 2)[1]) if location else 0
+
+
+FLAT = "version 1.0;\nextension KHR_enable_operator_expressions;\ngraph g( x ) -> ( y )\n{\n"
+FLAT += "    x = external(shape = [2, 3]);\n"
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y = reshape(x, shape = " + "[" * DEEP,
+        "y = reshape(x, shape = " + "[" * DEEP + "]" * DEEP + ");\n}",
+        "y = " + "-" * DEEP + "x;\n}",
+        "y = " + "- " * DEEP + "x;\n}",
+        "y = " + "!" * DEEP + "x;\n}",
+        "y = " + "(" * DEEP + "x" + ")" * DEEP + ";\n}",
+        "y = " + "(" * DEEP,
+        "y = " + "x if true else " * DEEP + "x;\n}",
+        "y = " + "x + " * DEEP + "x;\n}",
+        "y = " + "x ^ " * DEEP + "x;\n}",
+        "y = x" + "[0]" * DEEP + ";\n}",
+        "y = " + "relu(" * DEEP + "x" + ")" * DEEP + ";\n}",
+        "y = " + "[for i in " * DEEP,
+        "y = " + "shape_of(" * DEEP,
+        "[" * DEEP + "y" + "]" * DEEP + " = x;\n}",
+        "y = relu(x); }" + "}" * DEEP,
+    ],
+)
+@pytest.mark.parametrize("dialect", ["final", "provisional", "tract"])
+def test_nesting_ends(statement, dialect):
+    text = FLAT + "    " + statement
+    if dialect == "provisional":
+        text = text.replace("1.0;\nextension KHR_enable_operator_expressions;", "1.0")
+    start = time.perf_counter()
+    with pytest.raises(NnefError) as caught:
+        infer_shapes(text, dialect=dialect)
+    assert time.perf_counter() - start < 5
+    assert len(str(caught.value)) < 10_000

@@ -1,0 +1,64 @@
+"""The vectors of NNEF documents that break a rule of the grammar or of the static semantics, and all valid ones."""
+
+import json
+
+import pytest
+
+from shapeinf.formats.nnef.checker import check
+from shapeinf.formats.nnef.parser import parse
+from shapeinf.formats.nnef.problems import NnefError, SourceText
+from tests.conformance.conftest import ROOT, need
+from tests.formats.nnef.test_checker import operations
+
+FOLDER = ROOT / "nnef"
+
+OF_VALUES = {
+    "array_repeat_negative",
+    "subscript_out_of_range",
+    "subscript_range_oob",
+    "comprehension_lengths",
+    "cast_bad_string_int",
+    "cast_real_string_int",
+    "int_division_by_zero",
+    "lvalue_array_length_frag",
+}
+"""What shows only when values are worked out."""
+
+
+def cases(kind, wanted=lambda case: True):
+    found = []
+    for path in sorted(FOLDER.glob(f"{kind}/*.nnef")):
+        beside = path.with_suffix(".json" if kind == "bad" else ".expected.json")
+        case = json.loads(beside.read_text(encoding="utf8"))
+        if wanted(case):
+            found.append(pytest.param(path, case, id=path.stem))
+    return found or [pytest.param(None, None, id="none")]
+
+
+def is_static(case):
+    of_graph = case["suggested_position"]["file"] == "graph"
+    return of_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
+
+
+def found_in(path, dialect=None):
+    source = SourceText(path.read_bytes().decode("utf8", "replace"))
+    try:
+        document = parse(source, dialect)
+    except NnefError as error:
+        return error.problems, source
+    return check(document, source, operations(document.dialect)), source
+
+
+@pytest.mark.parametrize(("path", "case"), cases("bad", is_static))
+def test_a_document_that_breaks_a_static_rule_is_told_at_its_line(path, case):
+    need(path, "nnef/bad")
+    problems, source = found_in(path)
+    assert problems
+    assert source.position(problems[0].at)[0] == case["suggested_position"]["line"]
+
+
+@pytest.mark.parametrize(("path", "case"), cases("ok"))
+def test_a_valid_document_has_no_problem(path, case):
+    need(path, "nnef/ok")
+    dialect = "tract" if case.get("dialect", "").endswith("leniency") or path.stem.startswith("tract") else None
+    assert found_in(path, dialect)[0] == []
