@@ -1,7 +1,9 @@
 """The static rules of NNEF documents: what can be told without evaluating anything.
 
 Source: NNEF 1.0.5, 3.3 "Semantics". Where the text is silent: fragments may be declared in any order; a loop variable
-must not have the name of anything in its body so far; the result of a fragment may be read once it is assigned.
+must not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==`
+compares arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation says
+another; the graph may give names to attributes; an operation of a tract registry that is not known is not declared.
 """
 
 from __future__ import annotations
