@@ -1,4 +1,4 @@
-"""The verdict on every document of the checker's tables against the `nnef` package, but where that is known to differ."""
+"""The verdicts on the documents of the checker's tables against those of the `nnef` package."""
 
 import pytest
 

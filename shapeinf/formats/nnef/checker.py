@@ -99,7 +99,9 @@ class _Checker:
     def _graph(self, graph: GraphDefinition) -> None:
         if self.document.dialect == "final" and graph.name in self.library:
             # The text does not forbid it; every other name is unique.
-            self.findings.add("N301", f"the graph has the name of an operation, {graph.name!r}", graph.at)
+            self.findings.add(
+                "N301", f"the graph has the name of an operation, {graph.name!r}", self.findings.name_of(graph)
+            )
         self._check_names(graph)
         body = self._body(None)
         body.graph_parameters = frozenset(parameter.name for parameter in graph.parameters)
