@@ -84,11 +84,10 @@ def _origin(inference: Inference, slot: int, axis: int, dim: Dim) -> str:
     """Who says the size of an input or a constant: its declaration, or the law that a declared dim was solved by."""
     graph, name = inference.program.graph, _name(inference, slot)
     kind = "the shape of a constant" if name in graph.constants else "declared by an input"
-    declared = graph.declared.get(name)
-    written = declared.dims[axis] if declared is not None and declared.dims is not None else None
-    # An unknown without a name has that of its place.
-    names = {f"{name}.{axis}" if written is None else written}
-    told = [inference.facts.sources[s] for s in inference.facts.solved if s is dim or s.name in names]
+    asked = inference.asked.get(name)
+    first = asked.shape[axis] if isinstance(asked, TensorType) and asked.shape.dims is not None else dim
+    symbols = first.symbols() if isinstance(first, Dimension) else ()
+    told = [inference.facts.sources[s] for s in inference.facts.solved if s in symbols]
     return kind + (f"; {_located(inference, str(told[0]), told[0].node)}" if told else "")
 
 
