@@ -219,10 +219,16 @@ class Machine:
     # -- parts and functions -----------------------------------------------------------------------------------------
 
     def _subscript(self, expr: ast.Subscript, frame: Frame, target: Target) -> Steps:
-        value = yield expr.value, frame, None
+        asked = _shape_asked(expr.value)
+        value = yield asked or expr.value, frame, None
         index = yield expr.index, frame, None
         self.emitter.calls = frame.calls
         try:
+            if asked is not None:
+                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+                found = builtins.item(shape, index)
+                self.emitter.rely_on(value, shape, [index], frame.at(expr))
+                return found
             if isinstance(value, Tensor) and self.dialect == "tract":
                 return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.at(expr))
             return builtins.item(value, index)
@@ -247,10 +253,16 @@ class Machine:
             raise self.problem(bad, frame, (expr.value, expr.begin, expr.end), frame.at(expr)) from None
 
     def _builtin(self, expr: ast.Builtin, frame: Frame, target: Target) -> Steps:
-        value = yield expr.operand, frame, None
+        asked = _shape_asked(expr.operand)
+        value = yield asked or expr.operand, frame, None
+        self.emitter.calls = frame.calls
         try:
-            if expr.name == "shape_of":
-                return extents_of(value, self.emitter, self.shape_of, self.dialect)
+            if asked is not None:  # of the shape, only the rank matters
+                value = extents_of(value, self.emitter, self.shape_of, self.dialect)
+            elif expr.name == "shape_of":
+                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+                self.emitter.rely_on(value, shape, range(len(shape)), frame.at(expr))
+                return shape
             return self._made(builtins.function(expr.name, value))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
@@ -373,3 +385,8 @@ class Machine:
         right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
         bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
         raise self.problem(bad, frame, (), frame.at(target))
+
+
+def _shape_asked(expr: Expr) -> Expr | None:
+    """What an expression asks the shape of; None for other expressions."""
+    return expr.operand if isinstance(expr, ast.Builtin) and expr.name == "shape_of" else None
