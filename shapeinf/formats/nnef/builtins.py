@@ -10,6 +10,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from typing import Any, TypeGuard
 
 from shapeinf.formats.nnef.values import MAX_BITS, MAX_ITEMS, BadValue, Value, checked, is_known, kind_of, size_of
 
@@ -19,7 +20,8 @@ _SCALAR = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|[+-]?inf")
 
 def binary(op: str, left: Value, right: Value) -> Value:
     """`left op right`. Raises BadValue where there is no result."""
-    if type(left) in (int, float) and type(right) in (int, float):
+    found: Value | None
+    if is_number(left) and is_number(right):
         found = _NUMBERS[op](left, right) if op in _NUMBERS else None
     else:
         found = _OTHERS[op](left, right) if op in _OTHERS else None
@@ -32,9 +34,14 @@ def unary(op: str, value: Value) -> Value:
     """`op value`. Raises BadValue where there is no result."""
     if op == "!" and isinstance(value, bool):
         return not value
-    if op != "!" and type(value) in (int, float):
-        return -value if op == "-" else value  # type: ignore[operator]
+    if op != "!" and is_number(value):
+        return -value if op == "-" else value
     raise BadValue(f"the operator {op} has no meaning for {kind_of(value)}")
+
+
+def is_number(value: Value) -> TypeGuard[float]:
+    """Whether a value is an integer or a scalar (Python's logicals are integers too)."""
+    return type(value) is int or type(value) is float
 
 
 # -- numbers ---------------------------------------------------------------------------------------------------------
@@ -57,17 +64,17 @@ def _divided(a: float, b: float) -> float:
 
 
 def _product(a: float, b: float) -> float:
-    if type(a) is int and type(b) is int and a.bit_length() + b.bit_length() > 2 * MAX_BITS:
+    if isinstance(a, int) and isinstance(b, int) and a.bit_length() + b.bit_length() > 2 * MAX_BITS:
         raise BadValue(f"the integer has more than {MAX_BITS:,} bits", code="N902")
     return a * b
 
 
 def _power(a: float, b: float) -> float:
-    whole = type(a) is int and type(b) is int
-    if whole and b < 0:
-        raise BadValue("an integer has no integer power with a negative exponent", 1)
-    if whole and abs(a) > 1 and (a.bit_length() - 1) * b > MAX_BITS:  # type: ignore[union-attr]
-        raise BadValue(f"the integer has more than {MAX_BITS:,} bits", code="N902")
+    if isinstance(a, int) and isinstance(b, int):
+        if b < 0:
+            raise BadValue("an integer has no integer power with a negative exponent", 1)
+        if abs(a) > 1 and (a.bit_length() - 1) * b > MAX_BITS:
+            raise BadValue(f"the integer has more than {MAX_BITS:,} bits", code="N902")
     if a == 0 and b < 0:
         raise BadValue("division by zero")
     found: object = a**b
@@ -76,7 +83,7 @@ def _power(a: float, b: float) -> float:
     return found  # type: ignore[return-value]
 
 
-_COMPARISONS: dict[str, Callable[[object, object], bool]] = {
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
     "<=": operator.le,

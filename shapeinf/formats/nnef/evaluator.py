@@ -99,8 +99,10 @@ class _Evaluation:
         forms = self.forms.get(call.name)
         form = None if forms is None else forms.get(names)
         if form is None:
-            form = self.machine.form(call)
-            if form is None or len(form.results) != 1 or form.results[0][0]:
+            lookup = self.machine.lookup
+            fragment = lookup.fragment(call)
+            form = lookup.form(fragment, call.arguments)
+            if lookup.replaced(fragment) or len(form.results) != 1 or form.gives_array:
                 return False
             self.forms.setdefault(call.name, {})[names] = form
         known = self.values

@@ -9,13 +9,14 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from shapeinf.formats.nnef import ast, builtins
-from shapeinf.formats.nnef.ast import Argument, Document, Expr, Fragment, Invocation
+from shapeinf.formats.nnef.ast import Document, Expr, Fragment, Invocation
 from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.forms import Form, as_tensors, literal
 from shapeinf.formats.nnef.frames import MAX_CALLS, Frame, items_of, names_of
+from shapeinf.formats.nnef.lookup import Lookup
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import NnefError, Problem, SourceText
-from shapeinf.formats.nnef.runtime import ShapeOf, array_length, extents_of, invoked, operated, part_of_tensor
+from shapeinf.formats.nnef.runtime import ShapeOf, array_length, extents_of, operated, part_of_tensor
 from shapeinf.formats.nnef.scans import SCAN, Scan
 from shapeinf.formats.nnef.types import PrimitiveName
 from shapeinf.formats.nnef.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
@@ -46,18 +47,13 @@ class Machine:
         """See `evaluate`."""
         self.dialect = document.dialect
         self.source = source
-        self.library = library
-        self.own = {fragment.name: fragment for fragment in document.fragments}
+        self.lookup = Lookup(document, library, expand)
         self.emitter = emitter
         self._document = document
         self._shape_of = shape_of
         self.root = ""
         self._steps = 0
         self._work = 0
-        self._all = expand == "all"
-        self._expand: Container[str] = expand
-        self._expanded: dict[str, bool] = {}
-        self._forms: dict[tuple[object, ...], Form] = {}
         self._handlers: dict[type, Callable[[Any, Frame, Target], Steps]] = {
             ast.ArrayExpr: self._items,
             ast.TupleExpr: self._items,
@@ -75,6 +71,7 @@ class Machine:
         """The value of an expression. Raises NnefError."""
         stack: list[Steps] = []
         request: Request | Steps = (expr, frame, target)
+        value: Any
         while True:
             if type(request) is tuple:
                 expr, frame, target = request
@@ -87,13 +84,13 @@ class Machine:
                         limit = BadValue(f"the document evaluates more than {MAX_STEPS:,} expressions", code="N905")
                         raise self.problem(limit, frame, (), frame.at(expr))
                     stack.append(handler(expr, frame, target))
-                    value = None  # type: ignore[assignment]
+                    value = None
             else:
                 stack.append(request)  # type: ignore[arg-type]
-                value = None  # type: ignore[assignment]
+                value = None
             while True:
                 if not stack:
-                    return value
+                    return value  # type: ignore[no-any-return]
                 try:
                     request = stack[-1].send(value)
                     break
@@ -143,6 +140,7 @@ class Machine:
         items = expr.items
         targets = target if isinstance(target, tuple) and len(target) == len(items) else (None,) * len(items)
         found = []
+        self._work += len(items)
         for item, one in zip(items, targets, strict=True):
             found.append((yield item, frame, one))
         return tuple(found)
@@ -183,7 +181,8 @@ class Machine:
                 "the condition must be known when the graph is built" if unknown else "the condition is no logical"
             )
             raise self.problem(BadValue(message, code="N502"), frame, (), frame.at(expr.condition))
-        return (yield expr.then if condition else expr.otherwise, frame, target)
+        found: Value = yield expr.then if condition else expr.otherwise, frame, target
+        return found
 
     def _comprehension(self, expr: ast.Comprehension, frame: Frame, target: Target) -> Steps:
         arrays: list[tuple[Value, ...]] = []
@@ -192,6 +191,7 @@ class Machine:
             if not isinstance(array, tuple):
                 bad = BadValue(f"a comprehension goes over arrays, not {kind_of(array)}")
                 raise self.problem(bad, frame, (), frame.at(iterated))
+            self._work += len(array)
             arrays.append(array)
         if len({len(array) for array in arrays}) > 1:
             lengths = ", ".join(str(len(array)) for array in arrays)
@@ -257,53 +257,9 @@ class Machine:
 
     # -- invocations -------------------------------------------------------------------------------------------------
 
-    def form(self, call: Invocation) -> Form | None:
-        """The form of an invocation of an atomic operation; None where its body is evaluated instead."""
-        fragment = self._fragment(call)
-        return None if self._replaced(fragment) else self._form(fragment, call.arguments)
-
-    def _fragment(self, call: Invocation) -> Fragment:
-        found = self.own.get(call.name) or self.library.get(call.name)
-        if found is None:
-            raise BadValue(f"the operation {call.name} is not declared", code="N401")
-        return found
-
-    def _form(self, fragment: Fragment, arguments: Sequence[Argument]) -> Form:
-        key = (fragment.name, *(argument.name for argument in arguments))
-        found = self._forms.get(key)
-        if found is None:
-            found = self._forms[key] = Form.of(fragment, key[1:])  # type: ignore[arg-type]
-        return found
-
-    def _replaced(self, fragment: Fragment) -> bool:
-        """Whether the body of a fragment is evaluated: its own ones, those asked for, and those with variables."""
-        name = fragment.name
-        found = self._expanded.get(name)
-        if found is None:
-            found = fragment.body is not None and (
-                name in self.own or self._all or name in self._expand or self._declares(fragment)
-            )
-            self._expanded[name] = found
-        return found
-
-    def _declares(self, fragment: Fragment) -> bool:
-        """Whether a body of the library, or one that it invokes, makes variables."""
-        seen: set[str] = set()
-        pending: list[Fragment | None] = [fragment]
-        while pending:
-            one = pending.pop()
-            if one is None or one.name in seen:
-                continue
-            seen.add(one.name)
-            for call in invoked(one):
-                if call in ("variable", "external", "update"):
-                    return True
-                pending.append(self.library.get(call))
-        return False
-
     def _invocation(self, expr: Invocation, frame: Frame, target: Target) -> Steps:
         values: list[Value] = []
-        arguments = expr.arguments if self.dialect != "tract" else self._looked_up(expr)
+        arguments = self.lookup.arguments(expr)
         for argument in arguments:
             values.append((yield argument.value, frame, None))
         at = frame.at(expr)
@@ -312,14 +268,15 @@ class Machine:
             for value in values:
                 if type(value) is tuple:
                     self._accounted(value, size_of(value))
-            fragment = self._fragment(expr)
-            form = self._form(fragment, arguments)
-            if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.own:
-                return (yield self._scan(form, values, frame, target, at))
+            fragment = self.lookup.fragment(expr)
+            form = self.lookup.form(fragment, arguments)
+            if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.lookup.own:
+                found = yield self._scan(form, values, frame, target, at)
+                return found  # type: ignore[no-any-return]
             bound: PrimitiveName | None = None if expr.type_argument is None else expr.type_argument.name
             if bound == "?":
                 bound = frame.bound
-            if not self._replaced(fragment):
+            if not self.lookup.replaced(fragment):
                 length = array_length(form, values, target, self.emitter, self.shape_of)
                 if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.gives_array:
                     found = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
@@ -328,20 +285,14 @@ class Machine:
             inner = self._entered(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
             raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
-        return (yield self._body(fragment, inner))
-
-    def _looked_up(self, call: Invocation) -> tuple[Argument, ...]:
-        """The arguments without those of names that the declaration does not have: tract never looks at these."""
-        fragment = self.own.get(call.name) or self.library.get(call.name)
-        if fragment is None:
-            return call.arguments
-        return tuple([one for one in call.arguments if one.name is None or fragment.parameter(one.name) is not None])
+        found = yield self._body(fragment, inner)
+        return found  # type: ignore[no-any-return]
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
         """A scan of tract's: its body once, on chunks of tensors, and the results of all calls from those of one."""
         given = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
         try:
-            body = self.own.get(str(given.get("body")))
+            body = self.lookup.own.get(str(given.get("body")))
             if body is None:
                 message = f"the body of a scan, {given.get('body')!r}, is no fragment of the document"
                 raise BadValue(message, code="N401")
@@ -371,7 +322,7 @@ class Machine:
         if frame.depth >= MAX_CALLS:
             message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({fragment.name} goes on)"
             raise BadValue(message, code="N904")
-        inner = frame.inner(fragment, at, target, self.root, fragment.name not in self.own)
+        inner = frame.inner(fragment, at, target, self.root, fragment.name not in self.lookup.own)
         inner.bound = bound or (form.deduced(values) if fragment.generic else None)
         for slot, value in zip(form.slots, values, strict=True):
             inner.values[slot.name] = as_tensors(slot.type, value, inner.bound)

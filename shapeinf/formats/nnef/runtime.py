@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import attrs
 
@@ -109,7 +110,7 @@ def array_length(
 
 def invoked(fragment: Fragment) -> Iterator[str]:
     """The operations that the body of a fragment invokes."""
-    pending: list[object] = list(fragment.body or ())
+    pending: list[Any] = list(fragment.body or ())
     while pending:
         one = pending.pop()
         if isinstance(one, Invocation):

@@ -1,0 +1,96 @@
+"""Graphs from operations: inputs, constants, nodes, places, and what must hold of tensors from outside."""
+
+import pytest
+
+import shapeinf
+from shapeinf.formats.nnef.builder import VERSIONS
+from shapeinf.graph import ContentsOf
+from tests.formats.nnef.evaluation import FINAL, built, graph_text, problem, provisional_text
+
+
+def test_a_graph_has_inputs_constants_and_nodes():
+    graph = built(
+        "version 1.0;\ngraph G( b, a ) -> ( y, z )\n{\n"
+        "a = external<integer>(shape = [2]);\nb = external(shape = [2,3]);\n"
+        "w = variable(shape = [4,3], label = 'w');\nk = constant<integer>(shape = [1,2], value = [5]);\n"
+        "y = linear(b, w);\nz, v = moments(y, axes = [0]);\nu = max(b, 0.0);\nt = min(u, 0.0);\n}\n"
+    )
+    assert graph.inputs == ["b", "a"]
+    assert graph.outputs == ["y", "z"]
+    assert graph.declared["a"].dtype == "int64"
+    assert graph.declared["b"].dims == (2, 3)
+    assert repr(graph.constants["w"]) == "float32[4, 3]"
+    assert repr(graph.constants["k"]) == "int64[1, 2]{5, 5}"
+    assert repr(graph.constants["0.0"]) == "float32[]{0.0}"
+    assert [(n.op, n.inputs, n.outputs) for n in graph.nodes] == [
+        ("linear", ("b", "w", ""), ("y",)),
+        ("moments", ("y",), ("z", "v")),
+        ("max", ("b", "0.0"), ("u",)),
+        ("min", ("u", "0.0"), ("t",)),
+    ]
+    assert graph.locations["y"] == "graph.nnef:8:5"
+    assert graph.opsets == {"": VERSIONS["final"]}
+
+
+def test_equal_nodes_share_their_kind_and_variables_of_one_shape_their_constant():
+    graph = built(
+        graph_text("a = relu(x)", "b = relu(a)", "v = variable(shape = [1], label = 'v')",
+                   "w = variable(shape = [1], label = 'w')", "y = add(b, add(v, w))")
+    )  # fmt: skip
+    assert graph.nodes[0].kind is graph.nodes[1].kind
+    assert graph.constants["v"] is graph.constants["w"]
+
+
+def test_the_type_argument_is_there_where_no_input_tells_it():
+    graph = built(graph_text("c = cast<integer>(x)", "y = transpose(x, axes = [1,0])"))
+    cast, transpose = graph.nodes
+    assert dict(cast.attrs) == {"?": "int64"}
+    assert dict(transpose.attrs) == {"axes": (1, 0)}
+
+
+def test_unspecified_and_named_extents_are_declared():
+    assert built(provisional_text("y = relu(x)", shape="[0,3]")).declared["x"].dims == (None, 3)
+    head = FINAL.replace("extension", "extension tract_registry tract_core;\nextension", 1)
+    text = graph_text("y = relu(x)", head=head).replace("[2,3,8,8]", "[S, 2*S+1, B]")
+    assert built(text).declared["x"].dims == ("S", "(2 * S) + 1", "B")
+
+
+def test_contents_of_inputs_are_attributes():
+    node = built(provisional_text("y = reshape(x, shape = [shape_of(x)[0], 4])", shape="[0,4]")).nodes[1]
+    assert node.attrs["shape"] == (ContentsOf(1), 4)
+    assert node.inputs == ("x", "x.shape.0")
+
+
+def test_shapes_of_inputs_may_be_given():
+    graph = built(graph_text("y = max_pool(x, size = [1,1,2,2], stride = [1,1,2,2], padding = [])"))
+    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 3, 16, 16]"})
+    assert str(found.tensors["y"].shape) == "[N, 3, 8, 8]"
+
+
+def test_unknown_extents_go_through_shape_of():
+    graph = built(provisional_text("y = reshape(x, shape = [shape_of(x)[1] * 2, shape_of(x)[0] / 2])", shape="[0,4]"))
+    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 4]"}, dims={"N": "2..8"})
+    assert str(found.tensors["y"].shape) == "[8, N//2]"
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        ("y = variable(shape = [0,3], label = 'y')", "variable"),
+        ("y = variable(shape = [3], label = '')", "variable"),
+        ("y = variable(shape = [3], label = 'a b')", "variable"),
+        ("a = variable(shape = [3], label = 'a'); y = variable(shape = [1,3], label = 'A')", "variable(shape = [1,3]"),
+        ("y = constant(shape = [2,2], value = [1.0,2.0])", "constant"),
+        ("y = external(shape = [-1])", "external(shape = [-1]"),
+    ],
+)
+def test_tensors_from_outside_are_checked(statement, place):
+    found, rest = problem(graph_text(statement))
+    assert found.code == "N601"
+    assert rest.startswith(place)
+
+
+def test_an_error_in_a_literal_tensor_is_a_problem():
+    head = FINAL.replace("extension", "extension tract_registry tract_core;\nextension", 1)
+    found, _ = problem(graph_text("y = add(x, [[1.0],[1.0,2.0]])", head=head))
+    assert found.code == "N501"

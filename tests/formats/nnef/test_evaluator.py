@@ -1,0 +1,382 @@
+"""Evaluation of expressions and fragments: the tables of 3.3, laws against Python's own arithmetic, and limits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.formats.nnef.ast import Binary, Number, Unary
+from shapeinf.graph import ContentsOf
+from tests.formats.nnef.evaluation import FINAL, graph_text, operations, problem, provisional_text, shown, value
+
+TABLE = [
+    # 3.3.5 arithmetic, and its precedence
+    ("7 / 2", 3),
+    ("-7 / 2", -4),
+    ("7.0 / 2.0", 3.5),
+    ("2 ^ 10", 1024),
+    ("2.0 ^ -1.0", 0.5),
+    ("9.0 ^ 0.5", 3.0),
+    ("1 + 2 * 3 ^ 2 - 3", 16),
+    ("-1 + 3", 2),
+    ("+5", 5),
+    ("99999999999999999999 + 1", 100000000000000000000),
+    # comparisons and logic
+    ("1 < 2", True),
+    ("2 <= 1", False),
+    ("'a' == 'a'", True),
+    ("'a' != 'b'", True),
+    ("true == false", False),
+    ("[1,2] == [1,2]", True),
+    ("(1,[2,3]) != (1,[2,4])", True),
+    ("!true || 1 < 2 && true", True),
+    ("false && 1 / 0 == 1", False),
+    ("true || 1 / 0 == 1", True),
+    # arrays and strings
+    ("[1] + [2,3]", (1, 2, 3)),
+    ("[] + [1]", (1,)),
+    ("[1,2] * 2", (1, 2, 1, 2)),
+    ("[1] * 0", ()),
+    ("'a' + 'b' * 2", "abb"),
+    ("2 in [1,2]", True),
+    ("(1,2) in [(3,4),(1,2)]", True),
+    ("3 + 1 in [1,2]", False),
+    ("[5,6,7][1]", 6),
+    ("'abc'[1]", "b"),
+    ("(4,5)[1]", 5),
+    ("[1,2,3][1:]", (2, 3)),
+    ("[1,2,3][:2]", (1, 2)),
+    ("[1,2,3][:]", (1, 2, 3)),
+    ("[1,2,3][2:1]", ()),
+    ("[1,2,3][3:]", ()),
+    ("'abc'[1:3]", "bc"),
+    # select and comprehensions
+    ("1 if true else 1 / 0", 1),
+    ("1 if false else 2 if false else 3", 3),
+    ("[for i in [1,2,3] yield i * 2]", (2, 4, 6)),
+    ("[for i in [1,2,3] if i != 2 yield i]", (1, 3)),
+    ("[for i in [1,2], j in [3,4] yield i * j]", (3, 8)),
+    ("[for r in [[1,2],[3]] yield [for i in r yield i + 1]]", ((2, 3), (4,))),
+    ("[for i in [] yield i]", ()),
+    # 3.3.6 functions
+    ("length_of([1,2])", 2),
+    ("length_of('abc')", 3),
+    ("range_of([7,8])", (0, 1)),
+    ("range_of('ab')", (0, 1)),
+    ("shape_of(x)", (2, 3, 8, 8)),
+    ("shape_of(x)[1] * 2", 6),
+    ("shape_of(1.0)", ()),
+    ("integer(2.9)", 2),
+    ("integer(-2.5)", -3),
+    ("integer('-12')", -12),
+    ("integer(true)", 1),
+    ("scalar(3)", 3.0),
+    ("scalar('1.5e1')", 15.0),
+    ("scalar(false)", 0.0),
+    ("logical(0)", False),
+    ("logical('x')", True),
+    ("logical('')", False),
+    ("string(12)", "12"),
+    ("string(true)", "true"),
+    ("string(2.5)", "2.5"),
+    ("string('a')", "a"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TABLE, ids=[text for text, _ in TABLE])
+def test_expressions(text, expected):
+    found = value(text)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+PROBLEMS = [
+    ("1 / 0", "N501", "1 / 0"),
+    ("1.0 / 0.0", "N501", "1.0 / 0.0"),
+    ("0 ^ -1", "N501", "-1"),
+    ("(0.0 - 8.0) ^ 0.5", "N501", "0.0 - 8.0"),
+    ("[1] * -1", "N501", "-1"),
+    ("[1,2][2]", "N501", "2]"),
+    ("[1,2][-1]", "N501", "-1"),
+    ("[1,2][0:3]", "N501", "3]"),
+    ("[for i in [1], j in [1,2] yield i]", "N501", "[for"),
+    ("integer('1.9')", "N501", "'1.9'"),
+    ("scalar('one')", "N501", "'one'"),
+    ("1 if x > 0.0 else 2", "N502", "x > 0.0"),
+    ("[1] * 10000000", "N902", "[1]"),
+    ("[[1] * 1000000] * 1000", "N902", "probe"),
+    ("2 ^ 100000", "N902", "2 ^"),
+    ("'ab' * 1000000", "N902", "'ab'"),
+    ("absent + 1", "N404", "absent"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "place"), PROBLEMS, ids=[text for text, _, _ in PROBLEMS])
+def test_expressions_without_a_value_are_problems_at_their_place(text, code, place):
+    found, rest = problem(graph_text(f"y = probe(x, a = {text})", fragments=_PROBE))
+    assert found.code == code
+    assert rest.startswith(place)
+
+
+_PROBE = "fragment probe( x: tensor<scalar>, a: integer[] = [] ) -> ( y: tensor<scalar> );\n"
+
+
+def _written(expr):
+    if isinstance(expr, Number):
+        return str(expr.value)
+    if isinstance(expr, Unary):
+        return f"({expr.op}{_written(expr.operand)})"
+    return f"({_written(expr.left)} {expr.op} {_written(expr.right)})"
+
+
+integers = st.recursive(
+    st.integers(0, 50).map(Number),
+    lambda inner: st.one_of(
+        st.builds(Unary, st.sampled_from("+-"), inner), st.builds(Binary, st.sampled_from("+-*"), inner, inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(integers)
+def test_integer_arithmetic_is_pythons(expr):
+    assert value(_written(expr)) == eval(_written(expr))
+
+
+@given(st.integers(-100, 100), st.integers(-100, 100).filter(bool))
+def test_integer_division_rounds_down(a, b):
+    assert value(f"{a} / ({b})") == a // b
+
+
+@given(st.lists(st.integers(0, 9), max_size=6), st.data())
+def test_ranges_within_an_array_are_pythons(items, data):
+    begin, end = (data.draw(st.integers(0, len(items))) for _ in range(2))
+    assert value(f"{items}[{begin}:{end}]") == tuple(items[begin:end])
+
+
+@given(st.lists(st.integers(-9, 9), max_size=6), st.integers(-9, 9))
+def test_comprehensions_are_pythons(items, least):
+    found = value(f"[for i in {items} if i >= {least} yield i * i - 1]")
+    assert found == tuple(i * i - 1 for i in items if i >= least)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=8))
+def test_a_recursive_fragment_calculates_the_sum(items):
+    total = """fragment total( items: integer[] ) -> ( sum: integer )
+    { sum = items[0] + total(items = items[1:]) if length_of(items) > 0 else 0; }\n"""
+    assert value(f"[total(items = {items})]", total) == (sum(items),)
+
+
+def ops(*statements, fragments="", **options):
+    return [shown(o) for o in operations(graph_text(*statements, fragments=fragments), **options)[1:]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("y = -x", ["neg(x) -> y"]),
+        ("y = +x", ["copy(x) -> y"]),
+        ("y = x + 1.0", ["add(x, 1.0) -> y"]),
+        ("y = 1.0 / (x * x - 2.0)", ["mul(x, x) -> y.mul", "sub(y.mul, 2.0) -> y.sub", "div(1.0, y.sub) -> y"]),
+        ("y = x ^ 2.0 ^ 3.0", ["pow(x, 2.0) -> y.pow", "pow(y.pow, 3.0) -> y"]),
+        ("y = !(x < 0.5 && x >= 0.1 || x != x)", None),
+        ("y = relu(sigmoid(x))", ["sigmoid(x) -> y.sigmoid", "relu(y.sigmoid) -> y"]),
+        ("y = x", ["copy(x) -> y"]),
+        ("y = 2.0 * 3.0", ["copy(6.0) -> y"]),
+        ("y = relu(x) if length_of([1]) == 1 else x", ["relu(x) -> y"]),
+        ("y = concat([x] * 2, axis = 0)", ["concat(x, x) -> y"]),
+        ("[y, z] = split(x, axis = 3, ratios = [1,1])", ["split(x) -> y, z"]),
+        ("y = concat(split(x, axis = 3, ratios = [1,3]), axis = 1)", None),
+        ("[y] = copy_n(x, times = 1)", ["copy_n(x) -> y"]),
+        ("m, y = moments(x, axes = [0])", ["moments(x) -> m, y"]),
+        ("[y, z] = [relu(x), x]", ["relu(x) -> y", "copy(x) -> z"]),
+        ("[y, z] = [for f in [x, x] yield relu(f)]", ["relu(x) -> y", "relu(x) -> z"]),
+        ("y = add_n([x, x, x])", ["add_n(x, x, x) -> y"]),
+        ("y = conv(x, x, groups = 3)", ["conv(x, x, ) -> y"]),
+    ],
+)
+def test_operations_and_names(statement, expected):
+    found = ops(statement)
+    if expected is None:
+        expected = {
+            "!": [
+                "lt(x, 0.5) -> y.lt",
+                "ge(x, 0.1) -> y.ge",
+                "and(y.lt, y.ge) -> y.and",
+                "ne(x, x) -> y.ne",
+                "or(y.and, y.ne) -> y.or",
+                "not(y.or) -> y",
+            ],
+            "c": ["split(x) -> y.split.0, y.split.1", "concat(y.split.0, y.split.1) -> y"],
+        }[statement[4]]
+    assert found == expected
+
+
+def test_names_of_tensors_in_fragments_tell_where_they_are():
+    fragments = """fragment a( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { h = relu(x); y = h + h * h; }
+    fragment b( x: tensor<scalar> ) -> ( p: tensor<scalar>, q: tensor<scalar> ) { p = a(a(x)); q = a(x); }\n"""
+    assert ops("y, z = b(x)", fragments=fragments) == [
+        "relu(x) -> y.a.h",
+        "mul(y.a.h, y.a.h) -> y.a.mul",
+        "add(y.a.h, y.a.mul) -> y.a",
+        "relu(y.a) -> y.h",
+        "mul(y.h, y.h) -> y.mul",
+        "add(y.h, y.mul) -> y",
+        "relu(x) -> z.h",
+        "mul(z.h, z.h) -> z.mul",
+        "add(z.h, z.mul) -> z",
+    ]
+
+
+def test_compounds_of_the_standard_are_expanded_when_asked_for():
+    assert ops("y = sqr(x)") == ["sqr(x) -> y"]
+    assert ops("y = sqr(x)", expand={"sqr"}) == ["pow(x, 2.0) -> y"]
+    assert ops("y = add_n([x, x])", expand="all") == ["add(x, 0.0) -> y.add_n", "add(x, y.add_n) -> y"]
+
+
+def test_attributes_have_defaults_and_equal_ones_are_one_object():
+    first, second, other = operations(
+        graph_text("a = max_pool(x, size = [1,1,2,2])", "b = max_pool(a, size = [1,1,2,2])", "y = box(b, size = [1])")
+    )[1:]
+    assert first.attributes is second.attributes
+    assert dict(other.attributes) == {
+        "size": (1,),
+        "border": "constant",
+        "padding": (),
+        "stride": (),
+        "dilation": (),
+        "normalize": False,
+    }
+
+
+def test_a_generic_fragment_hands_its_type_on():
+    fragments = """fragment filled<? = scalar>( value: ?[] ) -> ( y: tensor<?> )
+    { y = constant<?>(shape = [2], value = value); }\n"""
+    found = operations(graph_text("a = filled<integer>(value = [1])", "y = filled(value = [1.0])", fragments=fragments))
+    assert [str(o.type_argument) for o in found[1:]] == ["integer", "scalar"]
+
+
+def test_recursion_may_be_deep():
+    chain = """fragment chain( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
+    { y = chain(relu(x), n = n - 1) if n > 0 else x; }\n"""
+    found = ops("y = chain(x, n = 5000)", fragments=chain)
+    assert len(found) == 5001
+    assert len(ops("y = add_n([x] * 1000)", expand="all")) == 1000
+
+
+def test_endless_recursion_is_a_limit_with_its_chain_of_calls():
+    text = graph_text("y = f(x)", fragments="fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x); }\n")
+    found, rest = problem(text)
+    assert found.code == "N904"
+    assert rest.startswith("f(x)")
+    assert 2 < len(found.calls) <= 20
+    assert found.calls[-1] == text.rindex("f(x)")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "code"),
+    [
+        ("y = f(x, n = n - 1) + f(x, n = n - 1) if n > 0 else x", "N905"),
+        ("y = f(x, n = n + length_of([0] * 900000)) if n > 0 else x", "N905"),
+    ],
+)
+def test_work_is_limited(fragment, code):
+    declared = f"fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) {{ {fragment}; }}\n"
+    assert problem(graph_text("y = f(x, n = 60)", fragments=declared))[0].code == code
+
+
+def test_problems_in_fragments_say_who_called():
+    fragments = """fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> )
+    { y = transpose(x, axes = [a[2]]); }
+    fragment g( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x, a = [0]); }\n"""
+    text = graph_text("y = g(x)", fragments=fragments)
+    found, rest = problem(text)
+    assert rest.startswith("2]]")
+    assert found.calls == (text.index("f(x, a = [0])"), text.index("g(x);"))
+
+
+def test_problems_in_the_library_are_shown_where_the_document_asks():
+    found, rest = problem(graph_text("y = area_downsample(x, factor = [1] * -1)"), expand="all")
+    assert found.code == "N501"
+    assert rest.startswith("-1")
+    found, rest = problem(graph_text("y = avg_roi_align(x, x, x, output_size = [1], sampling_rate = [])"), expand="all")
+    assert rest.startswith("avg_roi_align")
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        ("[a, b, y] = [x, x]", "[a, b, y]"),
+        ("[y] = copy_n(x, times = 0)", "copy_n"),
+        ("y = concat(unstack(absent, axis = 0), axis = 0)", "absent"),
+    ],
+)
+def test_the_left_side_must_fit(statement, place):
+    assert problem(graph_text(statement))[1].startswith(place)
+
+
+# -- extents that are asked for ----------------------------------------------------------------------------------------
+
+
+def test_unknown_extents_become_tensors_of_the_graph():
+    text = provisional_text("y = reshape(x, shape = [shape_of(x)[0] * 3, shape_of(x)[1] / 2])", shape="[0,4]")
+    found = operations(text)
+    assert [shown(o) for o in found[1:]] == [
+        "shape_of_axis(x) -> x.shape.0",
+        "mul(x.shape.0, 3) -> y.mul",
+        "reshape(x, y.mul) -> y",
+    ]
+    assert found[-1].attributes["shape"] == (ContentsOf(1), 2)
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        ("y = relu(x) if shape_of(x)[0] > 1 else x", "shape_of"),
+        ("y = transpose(x, perm = [0] * shape_of(x)[0])", "shape_of"),
+        ("y = variable(shape = [shape_of(x)[0]], label = 'w')", "variable"),
+        ("y = reshape(x, shape = [[1][shape_of(x)[0]]])", "shape_of"),
+    ],
+)
+def test_a_value_that_depends_on_an_unknown_extent_is_a_problem(statement, place):
+    found, rest = problem(provisional_text(statement, shape="[0,4]"))
+    assert rest.startswith(place)
+    assert found.code in ("N501", "N502")
+
+
+def test_shapes_of_the_provisional_dialect_have_two_axes_at_least():
+    found = operations(provisional_text("y = reshape(x, shape = shape_of(x))", shape="[7]"))
+    assert found[-1].attributes["shape"] == (7, 1)
+
+
+def test_shapes_may_come_from_elsewhere():
+    asked = []
+
+    def shape_of(done, name):
+        asked.append((len(done), name))
+        return (5, None)
+
+    found = operations(graph_text("y = reshape(x, shape = shape_of(relu(x)))"), shape_of=shape_of)
+    assert asked == [(2, "y.relu")]
+    assert found[-1].attributes["shape"] == (5, ContentsOf(1))
+
+
+TRACT = FINAL.replace("extension", "extension tract_registry tract_core;\nextension", 1)
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (["s = tract_core_shape_of(x)", "y = reshape(x, shape = [s[0], 4])"],
+         ["tract_core_shape_of(x) -> s", "slice(s) -> y.slice", "squeeze(y.slice) -> y.squeeze",
+          "reshape(x, y.squeeze) -> y"]),
+        (["y = reshape(x, shape = [S * 2, 4])"], ["extent_of_text('S * 2') -> S * 2", "reshape(x, S * 2) -> y"]),
+        (["y = relu(x)", "y = neg(y)"], ["relu(x) -> y.1", "neg(y.1) -> y"]),
+        (["v = [[1.0],[2.0]]", "y = add(x, v)"], ["add(x, ((1.0,), (2.0,))) -> y"]),
+        (["y = mul(x, 2)"], ["mul(x, 2.0) -> y"]),
+        (["y = add(tract_core_shape_of(x), 2)"], ["tract_core_shape_of(x) -> y.tract_core_shape_of",
+                                                  "add(y.tract_core_shape_of, 2) -> y"]),
+    ],
+)  # fmt: skip
+def test_tract(statements, expected):
+    found = operations(graph_text(*statements, head=TRACT), dialect="tract")
+    assert [shown(o) for o in found[1:]] == expected
