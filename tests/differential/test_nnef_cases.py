@@ -126,6 +126,8 @@ SHAPES = [
     case("avg_pool", "B,S", "B, S, 1, 1", size=(1, 1, 3, 3), version=PROVISIONAL),
     case("divisive_normalization", "B,3,S", "B, 3, S", size=(3,), version=PROVISIONAL),
     case("idn", "B,S", "B, S", version=PROVISIONAL),
+    case("local_mean_normalization", "B,3,S", "B, 3, S", size=(1, 3), version=PROVISIONAL),
+    case("box", "B,6,S", "B, 3, S", size=(1, 2), stride=(1, 2), padding=TWO, version=PROVISIONAL),
     # tract takes a bias of any shape, and puts ones before the shorter operand of a product
     case("conv", "1,1,3 2,1,3 1,1,2", "1, 2, 1", padding=((0, 0),), version=TRACT),
     case("matmul", "B,S,8 8,5", "B, S, 5", version=TRACT),
