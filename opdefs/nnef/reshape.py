@@ -12,6 +12,8 @@ from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
+COUNT = "shape must ask for as many elements as the input has"
+
 
 @nnef("reshape")
 def reshape(
@@ -29,7 +31,7 @@ def reshape(
     x = extended(c, input.shape, axis_start + len(wanted)) if 0 in known else input.shape
     end = _range_end(c, len(x), axis_start, axis_count)
     dims = [_extent(c, x, axis_start + i, d) for i, d in enumerate(wanted)]
-    middle = reshaped(c, Shape(x[axis_start:end]), dims, False)
+    middle = reshaped(c, Shape(x[axis_start:end]), dims, False, COUNT)
     return kept(input, Shape((*x[:axis_start], *middle, *x[end:])))
 
 
@@ -55,7 +57,7 @@ def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | No
 def _of_unknown(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...], start: int, count: int) -> Shape:
     if start != 0 or count != -1:
         raise c.unknowable("the rank of the input is not known")
-    return reshaped(c, x, wanted, True)
+    return reshaped(c, x, wanted, True, COUNT)
 
 
 @nnef("transpose")
