@@ -212,6 +212,37 @@ OTHER_NAMES = {"axes", "transposeA", "transposeB", "perm", "trA", "trB"}
 """Attributes that the provisional dialect calls otherwise."""
 
 
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("concat", "2,3 2,3", {"axis": ContentsOf(2)}),
+        ("split", "2,3", {"axis": ContentsOf(1), "ratios": (1,)}),
+        ("unsqueeze", "2,3", {"axes": (ContentsOf(1),)}),
+        ("reshape", "2,3", {"shape": (6,), "axis_start": ContentsOf(1)}),
+        ("tile", "2,3", {"repeats": (1, ContentsOf(1))}),
+        ("slice", "2,3", {"axes": (ContentsOf(1),), "begin": (0,), "end": (1,)}),
+        ("conv", "1,3,8 4,3,3", {"groups": ContentsOf(2)}),
+        ("box", "8,8", {"size": (1, ContentsOf(1))}),
+        ("sum_reduce", "2,3", {"axes": (ContentsOf(1),)}),
+    ],
+)
+@pytest.mark.parametrize("symbol", ["S", None])
+def test_an_attribute_that_is_not_known_leaves_the_shape_open(op, inputs, attributes, symbol):
+    shapes = [dims(text) for text in inputs.split(" ")]
+    names = [f"in{i}" for i in range(len(shapes))]
+    nodes = [
+        Node(NodeKind("shape_of_axis", "", {"axis": 0}), ("more",), ("extent",), "extent"),
+        Node(NodeKind("unsqueeze", "", {"axes": (0,)}), ("extent",), ("row",), "row"),
+        Node(NodeKind(op, "", attributes), (*names, "row"), ("out",), "out"),
+    ]
+    graph = Graph("g", "nnef", {"": TRACT}, [*names, "more"], ["out"], nodes)
+    graph.declared.update({name: Declared("float32", shape) for name, shape in zip(names, shapes, strict=True)})
+    graph.declared["more"] = Declared("float32", (symbol,))
+    result = infer_shapes(graph)
+    assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
+    assert result.tensors["out"].shape.dims is None or op == "tile"
+
+
 def constant(*elements, dtype="int64"):
     return PartialTensor(dtype, Shape(()) if len(elements) == 1 else Shape((len(elements),)), elements)
 
