@@ -1,5 +1,8 @@
 """NNEF documents that others wrote or worked out by hand: what is valid agrees, what is not is refused at its place."""
 
+import io
+import random
+import re
 import time
 from collections import Counter
 
@@ -7,7 +10,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import Dimension
-from shapeinf.errors import ModelError, ShapeError
+from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
 from shapeinf.formats.nnef.problems import NnefError
 from shapeinf.formats.nnef.reader import read
 from shapeinf.formats.nnef.types import DTYPES
@@ -149,6 +152,48 @@ def lines_of(error):
 
 def line_of(location):
     return int(location.split(", called at ")[0].rsplit(":", 2)[1]) if location else 0
+
+
+TOKEN = re.compile(r"\s+|\w+|'[^']*'|.", re.DOTALL)
+ODD = ["0", "-1", "9" * 20, "1e400", "[]", "()", "true", "''", "2.5", "[1,2]", "-", "!", "x", "if", "?"]
+
+
+def damaged(chance, tokens, pool):
+    """The tokens with a few of them gone, swapped, or others in their places."""
+    tokens = list(tokens)
+    for _ in range(chance.randint(1, 3)):
+        i, j = chance.randrange(len(tokens)), chance.randrange(len(tokens))
+        match chance.randrange(4):
+            case 0:
+                tokens[i] = ""
+            case 1:
+                tokens[i] = chance.choice(pool)
+            case 2:
+                tokens[i] = chance.choice(ODD)
+            case _:
+                tokens[i], tokens[j] = tokens[j], tokens[i]
+    return "".join(tokens)
+
+
+@missing
+@pytest.mark.parametrize("count", [600, pytest.param(60_000, marks=pytest.mark.slow)])
+def test_damaged_documents_are_results_or_errors_of_ours(count):
+    texts = [path_of(folder, name).read_text() for folder, names in (("ok", VALID), ("bad", INVALID)) for name in names]
+    split = [TOKEN.findall(text) for text in texts if len(text) < 4000]
+    pool = [token for tokens in split for token in tokens if not token.isspace()]
+    chance = random.Random(count)
+    for _ in range(count):
+        text = damaged(chance, chance.choice(split), pool)
+        dialect = chance.choice([None, "tract", "final", "provisional"])
+        try:
+            result = infer_shapes(read(text.encode(), dialect))
+        except ShapeInferenceError:
+            continue
+        assert not [d for d in result.diagnostics if d.code == "S301"], (result.diagnostics, text)
+        copy = io.StringIO()
+        result.save(copy)
+        again = infer_shapes(copy.getvalue(), dialect=result.graph.model.document.dialect)
+        assert list(again.tensors) == list(result.tensors), text
 
 
 FLAT = "version 1.0;\nextension KHR_enable_operator_expressions;\ngraph g( x ) -> ( y )\n{\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -67,8 +66,11 @@ def _understood(
     source: SourceText, dialect: DialectName | None, expand: Collection[str] | Literal["all"]
 ) -> tuple[Document, list[Operation]]:
     """A document and its operations; where something is wrong, read again with the places of all literals."""
-    with suppress(NnefError):
+    try:
         return _evaluated(source, parse(source, dialect, sharing=True), expand)
+    except NnefError as error:
+        if any(problem.code.startswith("N9") for problem in error.problems):
+            raise  # a limit takes long enough once
     return _evaluated(source, parse(source, dialect), expand)
 
 
