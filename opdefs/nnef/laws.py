@@ -85,8 +85,10 @@ def axis_of(c: InferenceContext, axis: object, rank: int, what: str = "axis") ->
     return at
 
 
-def axes_of(c: InferenceContext, axes: Listed, rank: int, what: str = "axes") -> tuple[int, ...]:
+def axes_of(c: InferenceContext, axes: object, rank: int, what: str = "axes") -> tuple[int, ...]:
     """Several axes, none named twice."""
+    if not isinstance(axes, tuple):
+        axes = (axes,)
     found = tuple(axis_of(c, axis, rank, f"an item of {what}") for axis in axes)
     if len(set(found)) != len(found):
         c.fail(f"{what} must name no axis twice", found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import broadcast
+from opdefs.nnef.laws import Listed, axes_of, axis_of, broadcast
 from opdefs.rules.conversion import converted
 from shapeinf.formats.nnef.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import InferenceContext, Value
 
 
 def named_dtype(c: InferenceContext, name: str) -> str:
@@ -73,10 +73,10 @@ def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
 
 
 @nnef("tract_core_softmax", "tract_core_log_softmax")
-def softmax(c: InferenceContext, x: Shape, *, axes: Ints) -> TensorType:
+def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
     """The shape of the input."""
     if x.dims is not None:
-        c.axes(axes, len(x))
+        axes_of(c, axes, len(x))
     return TensorType(c.dtype(0), x)
 
 
@@ -84,7 +84,7 @@ def softmax(c: InferenceContext, x: Shape, *, axes: Ints) -> TensorType:
 def rms_norm(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """The shape of the input."""
     if input.dims is not None:
-        c.axis(axis, len(input))
+        axis_of(c, axis, len(input))
     return TensorType(c.dtype(0), input)
 
 
@@ -92,7 +92,7 @@ def rms_norm(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
 def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
     """The shape of the input; in the element type `out_dt`, if given."""
     if input.dims is not None:
-        c.axis(axis, len(input))
+        axis_of(c, axis, len(input))
     return TensorType(named_dtype(c, out_dt) if out_dt else c.dtype(0), input)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import ints_of
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -26,7 +27,8 @@ def tree_ensemble(
     c: InferenceContext, input: Shape, trees: Shape, nodes: Shape, leaves: Shape, *, n_classes: int
 ) -> TensorType:
     """[N, features] -> [N, classes]."""
-    return TensorType("float32", Shape((c.require_rank(input, 2)[0], n_classes)))
+    (classes,) = ints_of(c, n_classes, "n_classes", 0)
+    return TensorType("float32", Shape((c.require_rank(input, 2)[0], classes)))
 
 
 @nnef("tract_onnx_multinomial")
@@ -34,4 +36,5 @@ def multinomial(c: InferenceContext, input: Shape, *, dtype: int = 6, sample_siz
     """[N, classes] -> [N, samples]."""
     if dtype not in _SAMPLED:
         c.fail("samples must be int32 (6) or int64 (7)", dtype)
-    return TensorType(_SAMPLED[dtype], Shape((c.require_rank(input, 2)[0], sample_size)))
+    (samples,) = ints_of(c, sample_size, "sample_size", 0)
+    return TensorType(_SAMPLED[dtype], Shape((c.require_rank(input, 2)[0], samples)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, axes_of, axis_of, ints_of
+from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.nnef.tract_shapes import size
 from opdefs.rules.choosing import boxes_kept, nonzero_count, top
 from opdefs.rules.elements import as_dim
@@ -12,11 +14,8 @@ from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_e
 from opdefs.rules.slicing import HUGE, slice_size
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import InferenceContext, Value
 
-nnef("tract_core_gather")(gather)
-nnef("tract_core_gather_nd")(gather_nd)
-nnef("tract_core_scatter_elements")(scatter_elements)
 nnef("tract_core_scatter_nd")(scatter_nd)
 
 
@@ -25,25 +24,51 @@ def with_axis(shape: Shape, axis: int, new: Dim) -> Shape:
     return Shape((*shape[:axis], new, *shape[axis + 1 :]))
 
 
+@nnef("tract_core_gather")
+def gather_of(c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = "") -> PartialTensor:
+    """The axes of `indices` in place of one axis; `datum_type` is what packed elements are unpacked to."""
+    found = gather(c, input, indices, axis=axis_of(c, axis, len(input.shape)))
+    return PartialTensor(named_dtype(c, datum_type), found.shape, None) if datum_type else found
+
+
 @nnef("tract_core_gather_elements")
 def gather_elements_of(c: InferenceContext, input: Shape, indices: Shape, *, axis: int) -> TensorType:
     """The shape of the indices."""
-    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=axis))
+    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=axis_of(c, axis, len(input))))
+
+
+@nnef("tract_core_gather_nd")
+def gather_nd_of(c: InferenceContext, input: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
+    """[*B, *I, k] indices into [*B, *D] -> [*B, *I, *D[k:]]."""
+    (batches,) = ints_of(c, batch_dims, "batch_dims", 0)
+    if batches > min(len(input.shape), len(indices.shape) - 1):
+        c.fail("input and indices must have the batch axes, and indices one more", input.shape, indices.shape)
+    return gather_nd(c, input, indices, batch_dims=batches)
+
+
+@nnef("tract_core_scatter_elements")
+def scatter_elements_of(
+    c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
+) -> PartialTensor:
+    """The shape of the input."""
+    at = axis_of(c, axis, len(input.shape))
+    return scatter_elements(c, input, indices, updates, axis=at, reduction=reduction)
 
 
 @nnef("tract_core_downsample")
 def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, modulo: int = 0) -> TensorType:
     """Every `stride`-th slice of an axis from `modulo` on."""
-    if stride == 0 or modulo < 0:
-        c.fail("a stride must not be 0, and modulo at least 0", stride, modulo)
-    at = c.axis(axis, len(input))
-    return TensorType(c.dtype(0), with_axis(input, at, slice_size(c, input[at], modulo, HUGE, abs(stride))))
+    (step,), (first,) = ints_of(c, stride, "stride"), ints_of(c, modulo, "modulo", 0)
+    if step == 0:
+        c.fail("a stride must not be 0")
+    at = axis_of(c, axis, len(input))
+    return TensorType(c.dtype(0), with_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
 
 
 @nnef("tract_core_dyn_slice")
 def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
     """`start:end` of an axis, which the document says to be of size `len`."""
-    at = c.axis(axis, len(input))
+    at = axis_of(c, axis, len(input))
     length = size(c, len_, "len")
     if isinstance(start, (int, Dimension)) and isinstance(end, (int, Dimension)):
         c.expect(length, end - start, "a slice must be as long as it says")
@@ -53,7 +78,7 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
 @nnef("tract_core_topk")
 def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
     """The axis becomes k; values and positions."""
-    shape = top(c, input, c.axis(axis, len(input)), size(c, k, "k"))
+    shape = top(c, input, axis_of(c, axis, len(input)), size(c, k, "k"))
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
 
@@ -68,7 +93,7 @@ def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
 @nnef("tract_core_one_hot")
 def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
     """A new axis of size `dim`."""
-    at = c.axis(axis, len(input) + 1)
+    at = axis_of(c, axis, len(input) + 1)
     return TensorType("float32", Shape((*input[:at], size(c, dim, "dim"), *input[at:])))
 
 
@@ -100,13 +125,13 @@ def non_max_suppression(
 
 
 @nnef("tract_core_argmax_reduce_last", "tract_core_argmin_reduce_last")
-def position(c: InferenceContext, input: Shape, *, axes: Ints) -> TensorType:
+def position(c: InferenceContext, input: Shape, *, axes: Listed) -> TensorType:
     """Reduced axes become 1."""
     return TensorType("int64", _reduced(c, input, axes))
 
 
 @nnef("tract_core_product_reduce")
-def product(c: InferenceContext, input: Value, *, axes: Ints) -> PartialTensor:
+def product(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Reduced axes become 1; the product of sizes stays known."""
     shape = _reduced(c, input.shape, axes)
     if input.elements is None or len(shape) != 1 or not axes:
@@ -116,6 +141,6 @@ def product(c: InferenceContext, input: Value, *, axes: Ints) -> PartialTensor:
     return PartialTensor(input.dtype, shape, (prod(known),) if len(known) == len(factors) else None)
 
 
-def _reduced(c: InferenceContext, x: Shape, axes: Ints) -> Shape:
-    gone = set(c.axes(axes, len(x)))
+def _reduced(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
+    gone = set(axes_of(c, axes, len(x)))
     return Shape(1 if i in gone else d for i, d in enumerate(x))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, axis_of, check_count
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.einsum import einsum
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.ops import InferenceContext
 
 
 @nnef("tract_core_einsum")
@@ -42,7 +43,7 @@ def quantized_einsum(
 
 
 @nnef("tract_core_matmul")
-def matmul(c: InferenceContext, A: Shape, B: Shape, *, axes: Ints) -> TensorType:  # noqa: N803  (tract's names)
+def matmul(c: InferenceContext, A: Shape, B: Shape, *, axes: Listed) -> TensorType:  # noqa: N803  (tract's names)
     """The product over two axes; the others broadcast."""
     return TensorType(c.dtype(0), _product(c, A, B, axes))
 
@@ -54,19 +55,18 @@ def quantized_matmul(
     B: Shape,  # noqa: N803
     bias: Shape | None = None,
     *parameters: Shape | None,
-    axes: Ints,
+    axes: Listed,
     output_type: str = "",
 ) -> TensorType:
     """The product over two axes, in `output_type`."""
     return TensorType(named_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
 
 
-def _product(c: InferenceContext, a: Shape, b: Shape, axes: Ints) -> Shape:
+def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
     rank = c.same_rank(a, b)
-    if len(axes) != 6:
-        c.fail("a product needs six axes", axes)
-    rows, sum_a, sum_b, columns, rows_out, columns_out = (c.axis(axis, rank) for axis in axes)
+    check_count(c, axes, "axes", 6, "axis of a matrix of the three")
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (axis_of(c, axis, rank) for axis in axes)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
         c.fail("rows, columns and the axis that is summed must differ", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")

@@ -8,10 +8,11 @@ of all: readers write the body once, between the operations `tract_scan_chunk`, 
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
 from shapeinf.algebra import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.ops import InferenceContext
 
 
 @nnef("tract_scan_chunk")
@@ -19,7 +20,7 @@ def chunk_of(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> Ten
     """What one call sees of a scanned tensor; a negative chunk counts from the end."""
     if chunk == 0:
         c.fail("a chunk must not be empty", chunk)
-    return TensorType(c.dtype(0), with_axis(input, c.axis(axis, len(input)), abs(chunk)))
+    return TensorType(c.dtype(0), with_axis(input, axis_of(c, axis, len(input)), abs(chunk)))
 
 
 @nnef("tract_scan_state")
@@ -41,19 +42,20 @@ def last_of(c: InferenceContext, result: Shape) -> TensorType:
 
 
 @nnef("tract_scan_full")
-def full_of(c: InferenceContext, result: Shape, *scanned: Shape, axis: int, axes: Ints, chunks: Ints) -> TensorType:
+def full_of(c: InferenceContext, result: Shape, *scanned: Shape, axis: int, axes: Listed, chunks: Listed) -> TensorType:
     """The results of all calls along an axis; `axes` and `chunks` are those of the scanned tensors."""
     if not scanned:
         c.fail("a scan needs a tensor that is scanned")
-    calls = [_calls(c, x, a, chunk) for x, a, chunk in zip(scanned, axes, chunks, strict=True)]
+    known = ints_of(c, axes, "axes"), ints_of(c, chunks, "chunks")
+    calls = [_calls(c, x, *ways) for x, *ways in zip(scanned, *known, strict=True)]
     for other in calls[1:]:
         c.merge(calls[0], other, "scanned tensors must have as many chunks")
-    at = c.axis(axis, len(result))
+    at = axis_of(c, axis, len(result))
     return TensorType(c.dtype(0), with_axis(result, at, result[at] * calls[0]))
 
 
 def _calls(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
-    size = scanned[c.axis(axis, len(scanned))]
+    size = scanned[axis_of(c, axis, len(scanned))]
     return size if abs(chunk) == 1 else ceildiv(size, abs(chunk))
 
 
@@ -61,13 +63,13 @@ def _calls(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
 def gru_epilogue(c: InferenceContext, xh: Shape, rh: Shape, h_prev: Shape, *, hidden: int) -> TensorType:
     """[*B, 3h], [*B, 3h], [*B, h] -> [*B, h]."""
     gates = c.merge(xh, rh, "both products of a GRU must be of equal shape")
-    return TensorType(c.dtype(2), _cell(c, gates, h_prev, 3, hidden))
+    return TensorType(c.dtype(2), _cell(c, gates, h_prev, 3, *ints_of(c, hidden, "hidden", 1)))
 
 
 @nnef("tract_core_lstm_epilogue")
 def lstm_epilogue(c: InferenceContext, preact: Shape, c_prev: Shape, *, hidden: int) -> tuple[TensorType, TensorType]:
     """[*B, 4h], [*B, h] -> twice [*B, h]."""
-    state = TensorType(c.dtype(1), _cell(c, preact, c_prev, 4, hidden))
+    state = TensorType(c.dtype(1), _cell(c, preact, c_prev, 4, *ints_of(c, hidden, "hidden", 1)))
     return state, state
 
 
@@ -94,6 +96,7 @@ def gru_sequence(
     emit_y: int = 1,
 ) -> tuple[TensorType, TensorType]:
     """[B, T, in] -> all states [B, T, h] (none of them without `emit_y`) and the last one [B, 1, h]."""
+    (hidden,) = ints_of(c, hidden, "hidden", 1)
     batch, time, size = c.require_rank(x, 3, "x")
     c.merge(w, Shape((3 * hidden, size)), "w must be of shape [3 * hidden, input]")
     c.merge(r, Shape((3 * hidden, hidden)), "r must be of shape [3 * hidden, hidden]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, in_a_row
+from opdefs.nnef.laws import Listed, in_a_row, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.elements import as_dim, moved
 from opdefs.rules.ranges import arithmetic_range
@@ -46,7 +46,7 @@ def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
         raise c.unknowable("the text that names an extent is not known", "int64")
     c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
     dim, _ = parse_dim_lenient(named, c.facts.scope, 0)
-    return PartialTensor("int64", SCALAR, None if dim is None else (dim,))
+    return PartialTensor("int64", SCALAR, None if dim is None else (c.facts.canon(dim),))
 
 
 @nnef("tract_core_shape_of")
@@ -72,11 +72,12 @@ def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTen
 
 
 @nnef("tract_core_force_eval")
-def force_eval(c: InferenceContext, *inputs: Value, slots: tuple[int, ...]) -> tuple[PartialTensor, ...]:
+def force_eval(c: InferenceContext, *inputs: Value, slots: Listed) -> tuple[PartialTensor, ...]:
     """Some of the inputs."""
-    if any(not 0 <= slot < len(inputs) for slot in slots):
-        c.fail(f"a slot must lie in 0..{len(inputs) - 1}", slots)
-    return tuple(inputs[slot] for slot in slots)
+    known = ints_of(c, slots, "slots", 0)
+    if any(slot >= len(inputs) for slot in known):
+        c.fail(f"a slot must lie in 0..{len(inputs) - 1}", known)
+    return tuple(inputs[slot] for slot in known)
 
 
 @nnef("tract_core_load")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
 from opdefs.rules.elements import known_dims
 from opdefs.rules.resize import scaled
@@ -18,7 +19,7 @@ _COMPLEX = {"float16": "complex64", "float32": "complex64", "float64": "complex1
 def fourier_transform(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """The shape of the input; its last axis holds real and imaginary part."""
     if input.dims is not None:
-        c.axis(axis, len(input))
+        axis_of(c, axis, len(input))
     return TensorType(c.dtype(0), input)
 
 
@@ -27,12 +28,11 @@ def short_time_transform(
     c: InferenceContext, input: Shape, window: Shape | None = None, *, axis: int, frame: int, stride: int
 ) -> TensorType:
     """An axis becomes two: the frames, and what is in each."""
-    if frame < 1 or stride < 1:
-        c.fail("frame and stride must be at least 1", frame, stride)
-    at = c.axis(axis, len(input))
-    c.at_least(input[at], frame, "a frame must fit into the signal")
-    frames = (input[at] - frame) // stride + 1
-    return TensorType(c.dtype(0), Shape((*input[:at], frames, frame, *input[at + 1 :])))
+    (length,), (step,) = ints_of(c, frame, "frame", 1), ints_of(c, stride, "stride", 1)
+    at = axis_of(c, axis, len(input))
+    c.at_least(input[at], length, "a frame must fit into the signal")
+    frames = (input[at] - length) // step + 1
+    return TensorType(c.dtype(0), Shape((*input[:at], frames, length, *input[at + 1 :])))
 
 
 @nnef("tract_core_complex_to_inner_dim")
@@ -85,15 +85,15 @@ def grid_sample(c: InferenceContext, input: Shape, grid: Shape) -> TensorType:
 @nnef("tract_pulse_delay")
 def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: int) -> TensorType:
     """An axis grows by what a pulse repeats of the one before."""
-    if delay < 0 or overlap < 0:
-        c.fail("delay and overlap must be at least 0", delay, overlap)
-    at = c.axis(axis, len(input))
-    return TensorType(c.dtype(0), with_axis(input, at, input[at] + overlap))
+    ints_of(c, delay, "delay", 0)
+    (repeated,) = ints_of(c, overlap, "overlap", 0)
+    at = axis_of(c, axis, len(input))
+    return TensorType(c.dtype(0), with_axis(input, at, input[at] + repeated))
 
 
 @nnef("tract_pulse_mask", "tract_pulse_pulse_pad")
 def pulse(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """The shape of the input: the padding of a stream is inside of its pulses."""
     if input.dims is not None:
-        c.axis(axis, len(input))
+        axis_of(c, axis, len(input))
     return TensorType(c.dtype(0), input)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 from shapeinf.formats.nnef.ast import DialectName, Document
+from shapeinf.formats.nnef.datum_types import dtype_of
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.types import DTYPES
@@ -20,7 +21,6 @@ VERSIONS: dict[DialectName, int] = {"final": 1, "provisional": 2, "tract": 3}
 
 _LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
 _LONGEST_NAME = 40
-_TRACT_DTYPES = {"f": "float", "i": "int", "u": "uint"}
 
 
 def build(operations: Iterable[Operation], document: Document, source: SourceText) -> Graph:
@@ -137,7 +137,7 @@ class Builder:
             else:
                 self._wrong(operation, f"the extents of {name} must be positive, not {extent}")
         datum = operation.attributes.get("datum_type")
-        dtype = _tract_dtype(datum) if isinstance(datum, str) else self._dtype(operation)
+        dtype = dtype_of(datum) if isinstance(datum, str) else self._dtype(operation)
         self.graph.inputs.append(name)
         self.graph.declared[name] = Declared(dtype, tuple(dims))
 
@@ -195,14 +195,6 @@ def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> Part
 def _extents(operation: Operation) -> tuple[object, ...]:
     shape = operation.attributes.get("shape", ())
     return shape if isinstance(shape, tuple) else (shape,)
-
-
-def _tract_dtype(name: str) -> str | None:
-    """The element type of a name in tract's dialect, such as `f16` or `i64`."""
-    kind, bits = name[:1].lower(), name[1:]
-    if kind in _TRACT_DTYPES and bits in ("8", "16", "32", "64"):
-        return _TRACT_DTYPES[kind] + bits
-    return {"bool": "bool", "string": "string", "tdim": "int64"}.get(name.lower())
 
 
 def _written(value: Value) -> str:

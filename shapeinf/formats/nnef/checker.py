@@ -1,7 +1,9 @@
 """The static rules of NNEF documents: what can be told without evaluating anything.
 
 Source: NNEF 1.0.5, 3.3 "Semantics". Where the text is silent: fragments may be declared in any order; a loop variable
-must not have the name of anything in its body so far; the result of a fragment may be read once it is assigned.
+must not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==`
+compares arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation says
+another; the graph may give names to attributes; an operation of a tract registry that is not known is not declared.
 """
 
 from __future__ import annotations
@@ -97,7 +99,9 @@ class _Checker:
     def _graph(self, graph: GraphDefinition) -> None:
         if self.document.dialect == "final" and graph.name in self.library:
             # The text does not forbid it; every other name is unique.
-            self.findings.add("N301", f"the graph has the name of an operation, {graph.name!r}", graph.at)
+            self.findings.add(
+                "N301", f"the graph has the name of an operation, {graph.name!r}", self.findings.name_of(graph)
+            )
         self._check_names(graph)
         body = self._body(None)
         body.graph_parameters = frozenset(parameter.name for parameter in graph.parameters)

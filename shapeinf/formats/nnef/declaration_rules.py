@@ -52,9 +52,13 @@ def check_fragment_names(
     seen: set[str] = set()
     for fragment in fragments:
         if fragment.name in seen:
-            findings.add("N301", f"fragment {fragment.name!r} is declared twice", fragment.at)
+            findings.add("N301", f"fragment {fragment.name!r} is declared twice", findings.name_of(fragment))
         elif fragment.name in standard and fragment.name not in standard.replaceable and dialect != "tract":
-            findings.add("N301", f"{fragment.name!r} is an operation of the standard", fragment.at)
+            findings.add(
+                "N301",
+                f"{fragment.name!r} is an operation of the standard",
+                findings.name_of(fragment),
+            )
         seen.add(fragment.name)
 
 
@@ -78,10 +82,10 @@ def _check_generic(fragment: Fragment, findings: Findings) -> None:
     used = any(map(is_generic, types))
     if used and not fragment.generic:
         message = f"fragment {fragment.name!r} has parameters or results of type '?': declare it as {fragment.name}<?>"
-        findings.add("N304", message, fragment.at)
+        findings.add("N304", message, findings.name_of(fragment))
     elif fragment.generic and not used:
         message = f"generic fragment {fragment.name!r} has no parameter and no result of type '?'"
-        findings.add("N304", message, fragment.at)
+        findings.add("N304", message, findings.name_of(fragment))
 
 
 def _check_order(fragment: Fragment, findings: Findings) -> None:

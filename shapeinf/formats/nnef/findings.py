@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-from shapeinf.formats.nnef.ast import Binary, Expr, Range, Select, Subscript
+from shapeinf.formats.nnef.ast import Binary, Expr, Fragment, GraphDefinition, Range, Select, Subscript
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, Problem, SourceText
 
 MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
@@ -35,6 +35,12 @@ class Findings:
         self.problems.append(Problem(code, message, at))
         if len(self.problems) >= MAX_PROBLEMS:
             raise EnoughError
+
+    def name_of(self, declared: Fragment | GraphDefinition) -> int:
+        """The offset of the name of a fragment or a graph."""
+        keyword = "fragment" if isinstance(declared, Fragment) else "graph"
+        found = self.source.text.find(declared.name, declared.at + len(keyword))
+        return found if found >= 0 else declared.at
 
     def end_of_invocation(self, at: int) -> int:
         """The offset of the bracket that closes the invocation at an offset."""

@@ -1,0 +1,109 @@
+"""The rule of a compound operation says what the rules of its body say together."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opdefs.nnef.library import library
+from opdefs.nnef.schemas import tensor_type
+from shapeinf import infer_shapes
+from shapeinf.formats.nnef.builder import build
+from shapeinf.formats.nnef.evaluator import evaluate
+from shapeinf.formats.nnef.parser import parse
+from shapeinf.formats.nnef.problems import SourceText
+from shapeinf.formats.nnef.types import ArrayOf
+
+rules = pytest.importorskip("tests.differential.test_nnef_rules")
+
+LIBRARY = {fragment.name: fragment for fragment in library("final")}
+COMPOUNDS = {name for name, fragment in LIBRARY.items() if fragment.body is not None}
+PLAIN = sorted(
+    name
+    for name in COMPOUNDS
+    if len([p for p in LIBRARY[name].parameters if tensor_type(p.type)]) == 1
+    and all(str(p.type) in ("scalar", "tensor<scalar>") for p in LIBRARY[name].parameters)
+)
+
+
+def plain(draw):
+    """Compounds of one tensor and numbers."""
+    op = draw(st.sampled_from(PLAIN))
+    numbers = {p.name: 0.5 for p in LIBRARY[op].parameters[1:] if p.default is None}
+    return op, [draw(rules.sizes())], numbers
+
+
+def several(draw):
+    x = draw(rules.sizes())
+    op, count = draw(st.sampled_from((("min", 2), ("max", 2), ("prelu", 2), ("clamp", 3))))
+    return op, [x, *(rules.similar(draw, x) for _ in range(count - 1))], {}
+
+
+def sums(draw):
+    x = draw(rules.sizes())
+    return "add_n", [rules.similar(draw, x) for _ in range(draw(st.integers(1, 4)))], {}
+
+
+def products(draw):
+    lead = draw(rules.sizes(most=2))
+    m, k, n = (draw(st.integers(1, 4)) for _ in range(3))
+    return "linear", [(*lead, m, k), (*lead, n, k), draw(st.sampled_from(((), (1,), (1,) * len(lead) + (1, n))))], {}
+
+
+def pools(draw):
+    op, shapes, attributes = rules.pool(draw)
+    return (op if op in COMPOUNDS else "avg_pool"), shapes[:1], attributes
+
+
+DRAWS = (
+    *(plain, several, sums, products, pools, rules.separable, rules.reduction, rules.local),
+    *(rules.resampling, rules.regions, rules.ranged, rules.copies),
+)
+
+
+def document(op, shapes, attributes, outputs):
+    """A document of one invocation."""
+    fragment = LIBRARY[op]
+    tensors = [p for p in fragment.parameters if tensor_type(p.type)]
+    names = [f"in{i}" for i in range(len(shapes))]
+    given, lines = ", ".join(names), []
+    for i, (name, shape) in enumerate(zip(names, shapes, strict=True)):
+        of = tensor_type(tensors[min(i, len(tensors) - 1)].type).of
+        kind = "scalar" if of.name == "?" else of.name
+        lines.append(f"{name} = external<{kind}>(shape = {literal(shape)});")
+    results = ", ".join(f"out{i}" for i in range(outputs))
+    is_array = isinstance(fragment.results[0].type, ArrayOf)
+    operands = [f"[{given}]" if isinstance(tensors[0].type, ArrayOf) else given]
+    known = {p.name for p in fragment.parameters}
+    operands += [f"{name} = {literal(value)}" for name, value in attributes.items() if name in known]
+    lines.append(f"{f'[{results}]' if is_array else results} = {op}({', '.join(operands)});")
+    return f"version 1.0;\ngraph g({given}) -> ({results})\n{{\n{chr(10).join(lines)}\n}}\n"
+
+
+def literal(value):
+    if isinstance(value, tuple):
+        items = [f"({a[0]}, {a[1]})" if isinstance(a, tuple) and a else literal(a) for a in value]
+        return f"[{', '.join(items)}]"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def shapes_of(text, outputs, expand):
+    """The shapes of the results; None where a law is broken."""
+    source = SourceText(text)
+    parsed = parse(source)
+    graph = build(evaluate(parsed, source, LIBRARY, expand), parsed, source)
+    result = infer_shapes(graph)
+    if any(d.severity == "error" for d in result.diagnostics):
+        return None
+    return [result.tensors[f"out{i}"].shape.dims for i in range(outputs)]
+
+
+@pytest.mark.parametrize("draw_case", DRAWS, ids=lambda draw: draw.__name__)
+@given(data=st.data())
+def test_a_compound_is_what_it_is_made_of(draw_case, data):
+    op, shapes, attributes, *count = draw_case(data.draw)
+    if op not in COMPOUNDS or attributes.get("times") == 0:  # of no copies there are no results to assign
+        return
+    text = document(op, shapes, attributes, outputs := count[0] if count else len(LIBRARY[op].results))
+    atomic = shapes_of(text, outputs, ())
+    if atomic is not None:
+        assert shapes_of(text, outputs, "all") == atomic, text
