@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, fitted, ints_of, of_one_rank
+from opdefs.nnef.laws import Listed, fitted, int_of, ints_of, of_one_rank
 from opdefs.nnef.sliding import Sliding, slid, unslid
 from opdefs.nnef.versions import TRACT
 from shapeinf.algebra import Dim
@@ -17,7 +17,8 @@ def conv(
 ) -> Shape:
     """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)]; groups = 0 stands for C."""
     x, w = _operands(c, input, filter, "filter")
-    if _group_count(c, groups) == 0:
+    groups = _group_count(c, groups)
+    if groups == 0:
         c.merge(w[1], 1, "with groups = 0 the filter must have 1 channel")
     else:
         c.merge(w[1] * groups, x[1], "the channels of the filter, times groups, must be those of the input")
@@ -39,7 +40,7 @@ def deconv(
 ) -> Shape:
     """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslid(S)]: the filter of the convolution that it undoes."""
     x, w = _operands(c, input, filter, "filter")
-    _group_count(c, groups)
+    groups = _group_count(c, groups)
     c.merge(w[0], x[1], "the first extent of the filter must be the channels of the input")
     count = groups or x[1]
     _divides(c, count, w[0])
@@ -116,9 +117,10 @@ def _check_points(c: InferenceContext, x: Shape, w: Shape) -> None:
 
 
 def _group_count(c: InferenceContext, groups: int) -> int:
-    if groups < 0:
-        c.fail("groups must be at least 0", groups)
-    return groups
+    count = int_of(c, groups, "groups")
+    if count < 0:
+        c.fail("groups must be at least 0", count)
+    return count
 
 
 def _divides(c: InferenceContext, groups: Dim, count: Dim) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import broadcast, broadcast_onto
+from opdefs.nnef.laws import broadcast, broadcast_onto, int_of
 from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
 from opdefs.rules.elements import in_range, is_float, mapped, on_dims
 from shapeinf.algebra import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
 
 OnDims = Callable[..., Dim | None]
@@ -174,19 +174,20 @@ def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
 
 
 @nnef("add_n")
-def add_n(c: InferenceContext, *x: Shape) -> Shape:
+def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
     """Broadcasting of any number of inputs; of none, a scalar."""
-    return broadcast(c, *x) if x else Shape(())
+    return broadcast(c, *x) if x else TensorType("float32", Shape(()))
 
 
 @nnef("copy_n")
 def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor, ...]:
     """The input, several times."""
-    if times < 1:
-        c.fail("times must be at least 1", times)
-    if times != c.num_outputs:
-        c.fail("times must be the number of results", times, c.num_outputs)
-    return (x,) * times
+    count = int_of(c, times, "times")
+    if count < 1:
+        c.fail("times must be at least 1", count)
+    if count != c.num_outputs:
+        c.fail("times must be the number of results", count, c.num_outputs)
+    return (x,) * count
 
 
 @nnef("batch_normalization")
@@ -227,7 +228,7 @@ def logarithmic_quantize(c: InferenceContext, x: Shape, max: Shape, *, bits: int
 
 
 def _quantized(c: InferenceContext, x: Shape, bits: int, **ranges: Shape) -> Shape:
-    if bits < 1:
+    if int_of(c, bits, "bits") < 1:
         c.fail("bits must be at least 1", bits)
     for name, shape in ranges.items():
         broadcast_onto(c, x, shape, name)

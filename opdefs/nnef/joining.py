@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, check_count, dims_of, extended, ints_of, of_one_rank, one_of
+from opdefs.nnef.laws import Listed, axis_of, check_count, dims_of, extended, int_of, ints_of, of_one_rank, one_of
 from opdefs.nnef.sliding import BORDERS, pairs_of
 from opdefs.rules.concatenation import concat as concatenation
 from opdefs.rules.concatenation import repeated
@@ -21,8 +21,9 @@ def concat(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
     """The extents along `axis` add up; all others are equal."""
     if not values:
         c.fail("values must have at least one item")
-    xs = _of_one_rank(c, values, axis + 1)
-    at = axis_of(c, axis, len(xs[0].shape))
+    at = int_of(c, axis, "axis")
+    xs = _of_one_rank(c, values, at + 1)
+    axis_of(c, at, len(xs[0].shape))
     return concatenation(c, xs, at)
 
 
@@ -50,7 +51,7 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
     shares = ints_of(c, ratios, "ratios", 1)
     if len(shares) != c.num_outputs:
         c.fail("ratios must have one item for each result", shares, c.num_outputs)
-    shape = extended(c, value.shape, axis + 1)
+    shape = extended(c, value.shape, int_of(c, axis, "axis") + 1)
     at, total = axis_of(c, axis, len(shape)), sum(shares)
     c.divisible(shape[at], total, f"the sum of ratios must divide the extent of axis {at}")
     unit = exact_quotient(shape[at], total)

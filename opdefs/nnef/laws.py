@@ -79,7 +79,7 @@ def equal_shapes(c: InferenceContext, a: Shape, b: Shape, law: str) -> Shape:
 
 def axis_of(c: InferenceContext, axis: object, rank: int, what: str = "axis") -> int:
     """An axis, from 0 to rank - 1: NNEF does not count from the end."""
-    at = _known(c, axis, what)
+    at = int_of(c, axis, what)
     if not 0 <= at < rank:
         c.fail(f"{what} must lie in 0..{rank - 1}, but is {at}")
     return at
@@ -125,7 +125,8 @@ def _dim(c: InferenceContext, value: object, what: str) -> Dim | None:
     return as_dim(value)  # type: ignore[arg-type]
 
 
-def _known(c: InferenceContext, value: object, what: str) -> int:
+def int_of(c: InferenceContext, value: object, what: str) -> int:
+    """A known integer; NotKnown where it is symbolic."""
     if type(value) is int:
         return value
     found = _dim(c, value, what)
@@ -145,7 +146,7 @@ def ints_of(
 ) -> tuple[int, ...]:
     """A list of known integers, at least `least`, and so many of them; NotKnown where one is symbolic."""
     listed = values if isinstance(values, tuple) else (values,)
-    found = tuple(_known(c, value, f"an item of {what}") for value in listed)
+    found = tuple(int_of(c, value, f"an item of {what}") for value in listed)
     if count is not None:
         check_count(c, found, what, count, each)
     if least is not None and found and min(found) < least:

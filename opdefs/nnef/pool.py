@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, equal_shapes, fitted, ints_of
+from opdefs.nnef.laws import Listed, equal_shapes, extended, ints_of
 from opdefs.nnef.sliding import Sliding, slid, unslid
 from opdefs.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
@@ -18,9 +18,11 @@ def pool(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding) -
 
 
 def _window(c: InferenceContext, x: Shape, size: Listed) -> tuple[Shape, tuple[int, ...]]:
-    """The input and the extents of a window, which has one for each axis."""
+    """The input and the extents of a window, which has one for each axis (provisional: goes on with ones)."""
     kernel = ints_of(c, size, "size", 1)
-    x = fitted(c, x, len(kernel))
+    x = extended(c, x, len(kernel))
+    if c.version == PROVISIONAL and x.dims is not None:
+        kernel += (1,) * (len(x) - len(kernel))
     if x.dims is not None and len(x) != len(kernel):
         c.fail(f"size must have {len(x)} items, one for each axis of the input", kernel, x)
     return c.require_rank(x, len(kernel)), kernel
@@ -62,9 +64,7 @@ def desample(
     *("local_variance_normalization", "local_contrast_normalization"),
 )
 def local_normalization(c: InferenceContext, input: Shape, *, size: Listed) -> Shape:
-    """The shape of the input, over which a window slides; in the provisional dialect it goes on with ones."""
-    if c.version == PROVISIONAL and input.dims is not None:
-        size = (*size, *(1 for _ in range(len(input) - len(size))))
+    """The shape of the input, over which a window slides."""
     return _window(c, input, size)[0]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, extended
+from opdefs.nnef.laws import Listed, axes_of, extended, int_of
 from opdefs.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext
 def _named(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tuple[int, ...]]:
     """The input and its axes; in the provisional dialect every input has the axes that are named."""
     if c.version == PROVISIONAL and axes:
-        x = extended(c, x, 1 + max(axis for axis in axes if isinstance(axis, int)))
+        x = extended(c, x, 1 + max(int_of(c, axis, "an item of axes") for axis in axes))
     return x, axes_of(c, axes, len(x))
 
 

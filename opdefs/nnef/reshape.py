@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, ints_of
+from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, int_of, ints_of
 from opdefs.rules.elements import kept, moved
 from opdefs.rules.reshaping import reshaped
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
+
+COUNT = "shape must ask for as many elements as the input has"
 
 
 @nnef("reshape")
@@ -19,18 +21,19 @@ def reshape(
 ) -> PartialTensor:
     """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 takes what is left."""
     wanted = dims_of(c, shape, "shape")
+    start, count = int_of(c, axis_start, "axis_start"), int_of(c, axis_count, "axis_count")
     known = [d for d in wanted if isinstance(d, int)]
     if any(d < -1 for d in known):
         c.fail("the items of shape must be at least -1", wanted)
     if known.count(-1) > 1:
         c.fail("only one item of shape may be -1", wanted)
     if input.shape.dims is None:
-        return PartialTensor(input.dtype, _of_unknown(c, input.shape, wanted, axis_start, axis_count), None)
-    x = extended(c, input.shape, axis_start + len(wanted)) if 0 in known else input.shape
-    end = _range_end(c, len(x), axis_start, axis_count)
-    dims = [_extent(c, x, axis_start + i, d) for i, d in enumerate(wanted)]
-    middle = reshaped(c, Shape(x[axis_start:end]), dims, False)
-    return kept(input, Shape((*x[:axis_start], *middle, *x[end:])))
+        return PartialTensor(input.dtype, _of_unknown(c, input.shape, wanted, start, count), None)
+    x = extended(c, input.shape, start + len(wanted)) if 0 in known else input.shape
+    end = _range_end(c, len(x), start, count)
+    dims = [_extent(c, x, start + i, d) for i, d in enumerate(wanted)]
+    middle = reshaped(c, Shape(x[start:end]), dims, False, COUNT)
+    return kept(input, Shape((*x[:start], *middle, *x[end:])))
 
 
 def _range_end(c: InferenceContext, rank: int, start: int, count: int) -> int:
@@ -55,7 +58,7 @@ def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | No
 def _of_unknown(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...], start: int, count: int) -> Shape:
     if start != 0 or count != -1:
         raise c.unknowable("the rank of the input is not known")
-    return reshaped(c, x, wanted, True)
+    return reshaped(c, x, wanted, True, COUNT)
 
 
 @nnef("transpose")

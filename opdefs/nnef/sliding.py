@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
+from opdefs.nnef.versions import PROVISIONAL
 from opdefs.rules.window import same_size, window_span
 from shapeinf.algebra import Dim
 from shapeinf.ops import InferenceContext
@@ -72,11 +73,20 @@ def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Seque
     one_of(c, sliding.border, BORDERS, "border")
     steps = _per_axis(c, sliding.stride, rank, "stride")
     spread = _per_axis(c, sliding.dilation, rank, "dilation")
-    return steps, spread, pairs_of(c, sliding.padding, rank, SLIDES) if sliding.padding else None
+    if not sliding.padding:
+        return steps, spread, None
+    return steps, spread, pairs_of(c, _complete(c, sliding.padding, rank, (0, 0)), rank, SLIDES)
 
 
 def _per_axis(c: InferenceContext, values: Listed, rank: int, what: str) -> tuple[int, ...]:
-    return ints_of(c, values, what, 1, rank, SLIDES) if values else (1,) * rank
+    if not values:
+        return (1,) * rank
+    return ints_of(c, _complete(c, values, rank, 1), what, 1, rank, SLIDES)
+
+
+def _complete(c: InferenceContext, values: Listed, rank: int, default: object) -> Listed:
+    """The values; in the provisional dialect, where every shape goes on with ones, one for each axis."""
+    return (*values, *(default for _ in range(rank - len(values)))) if c.version == PROVISIONAL else values
 
 
 def pairs_of(c: InferenceContext, padding: Listed, rank: int, each: str = "axis of the input") -> Pairs:

@@ -60,9 +60,15 @@ def update(c: InferenceContext, variable: Shape, value: Shape) -> Shape:
 
 
 @nnef("shape_of_axis")
-def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int) -> PartialTensor:
-    """An extent as a value: what `shape_of(x)[axis]` is where the document alone does not tell it."""
+def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int, known: int | None = None) -> PartialTensor:
+    """An extent as a value: what `shape_of(x)[axis]` is where the document alone does not tell it.
+
+    Where it does, the graph was built for the `known` extent, and holds for no other.
+    """
     x = extended(c, x, axis + 1)
     if not 0 <= axis < len(x):
         c.fail(f"axis {axis} is out of range for rank {len(x)}", x)
-    return PartialTensor("int64", Shape(()), [x[axis]])
+    extent = x[axis]
+    if known is not None:
+        extent = c.merge(extent, known, f"the document asks for the extent of axis {axis}, so it must stay as declared")
+    return PartialTensor("int64", Shape(()), [extent])

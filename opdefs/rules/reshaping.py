@@ -8,9 +8,14 @@ from shapeinf.algebra import Dim, exact_quotient
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
+COUNT = "the element count must not change"
 
-def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
-    """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known."""
+
+def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool, law: str = COUNT) -> Shape:
+    """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known.
+
+    `law` says in the operator's words that there must be as many elements as before.
+    """
     dims = [_wanted(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
     open_axes = [i for i, d in enumerate(dims) if d is None]
     inferred = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
@@ -22,9 +27,9 @@ def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_c
     known = c.numel(d for d in dims if d is not None)
     total = c.numel(x)
     if open_axes:
-        dims[open_axes[0]] = _left(c, total, known, bool(inferred))
+        dims[open_axes[0]] = _left(c, total, known, bool(inferred), law)
     else:
-        c.same_count(total, known, "the element count must not change")
+        c.same_count(total, known, law)
     return Shape(d for d in dims if d is not None)
 
 
@@ -63,15 +68,15 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
+def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, law: str) -> Dim:
     """What is left for the one open axis."""
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
         return c.fresh("reshape")  # of no elements, any size is what is left
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
-            c.fail("the element count must not change", f"{total} elements", f"a multiple of {known}")
+            c.fail(law, f"{total} elements", f"a multiple of {known}")
         return total // known
     exact = exact_quotient(total, known)
     if exact is None and isinstance(known, int):
-        c.divisible(total, known, "the element count must not change")
+        c.divisible(total, known, law)
     return total // known

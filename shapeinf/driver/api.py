@@ -20,7 +20,7 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.formats import load
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, ShapeFacts, Type
-from shapeinf.ops import OpRegistry, Wants, default_registry
+from shapeinf.ops import OpRegistry, default_registry
 
 
 def infer_shapes(
@@ -165,4 +165,4 @@ def _wanted(program: Program, names: Collection[str]) -> set[str]:
 
 def _reads(operation: Operation, position: int) -> bool:
     call = operation.call
-    return call is None or bool(operation.bodies) or call.rule.wants(position) is not Wants.SHAPE
+    return call is None or bool(operation.bodies) or call.reads(position)

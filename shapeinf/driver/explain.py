@@ -12,7 +12,6 @@ from shapeinf.driver.program import Step
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.graph import MISSING
 from shapeinf.lattice import Shape, TensorType, Type
-from shapeinf.ops import Wants
 
 MAX_STEPS = 200
 
@@ -47,7 +46,7 @@ def _step(inference: Inference, slot: int, axis: int, dim: Dim) -> tuple[str, in
     here = f"{_name(inference, slot)}.shape[{axis}] = {dim}"
     producer = inference.program.producers[slot]
     if producer is None:
-        return f"{here}, {_origin(inference, slot, dim)}", None, axis
+        return f"{here}, {_origin(inference, slot, axis, dim)}", None, axis
     step = inference.program.step(producer)
     sources = _probe(inference, step, step.outputs.index(slot), axis)
     if not sources:
@@ -81,10 +80,14 @@ def _follow(inference: Inference, sources: list[tuple[int, int]], dim: Dim) -> t
     return min(sources, key=closeness)
 
 
-def _origin(inference: Inference, slot: int, dim: Dim) -> str:
-    graph = inference.program.graph
-    kind = "the shape of a constant" if _name(inference, slot) in graph.constants else "declared by an input"
-    told = [inference.facts.sources[s] for s in inference.facts.solved if s is dim]
+def _origin(inference: Inference, slot: int, axis: int, dim: Dim) -> str:
+    """Who says the size of an input or a constant: its declaration, or the law that a declared dim was solved by."""
+    graph, name = inference.program.graph, _name(inference, slot)
+    kind = "the shape of a constant" if name in graph.constants else "declared by an input"
+    asked = inference.asked.get(name)
+    first = asked.shape[axis] if isinstance(asked, TensorType) and asked.shape.dims is not None else dim
+    symbols = first.symbols() if isinstance(first, Dimension) else ()
+    told = [inference.facts.sources[s] for s in inference.facts.solved if s in symbols]
     return kind + (f"; {_located(inference, str(told[0]), told[0].node)}" if told else "")
 
 
@@ -98,8 +101,7 @@ def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tup
     inputs: list[Type | None] = []
     for position, slot in enumerate(step.arguments):
         found = None if slot == MISSING else inference.current(slot)
-        wants = call.rule.wants(position) is not Wants.SHAPE
-        contents = wants and isinstance(found, TensorType) and found.elements is not None
+        contents = call.reads(position) and isinstance(found, TensorType) and found.elements is not None
         if isinstance(found, TensorType) and found.shape.dims is not None and not contents:
             dims = [_mark(inference, marks, slot, a, d) for a, d in enumerate(found.shape.dims)]
             found = TensorType(found.dtype, Shape(dims))

@@ -90,6 +90,8 @@ class Inference:
         self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
         self.budget: Budget = Budget() if outer is None else outer.budget
         self.numbers = [0] * (len(program.names) + 2)
+        self.asked: dict[str, Type | None] = {}
+        """What inputs were before any node has spoken, by name."""
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         self.children: dict[int, dict[str, Inference]] = {}
@@ -128,6 +130,7 @@ class Inference:
 
     def set(self, name: str, found: Type | None) -> None:
         """Put the type of an input or constant into its slot."""
+        self.asked[name] = found
         self.numbers[self.program.slots[name]] = 0 if found is None else self.table.add(found)
 
     def run_straight(self) -> None:

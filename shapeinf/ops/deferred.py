@@ -26,6 +26,10 @@ class DeferredCall(Call):
         self._taken = {i for value in self.attributes.values() for i in referenced(value)}
         self._calls: dict[tuple[object, ...], Call] = {}
 
+    def reads(self, position: int) -> bool:
+        """See `Call.reads`."""
+        return position in self._taken or super().reads(position)
+
     def run(
         self,
         inputs: Sequence[Type | None],

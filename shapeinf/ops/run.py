@@ -67,6 +67,10 @@ class Call:
             "wanted": wanted,
         }
 
+    def reads(self, position: int) -> bool:
+        """Whether the contents of an input matter, not only its shape."""
+        return self.rule.wants(position) is not Wants.SHAPE
+
     def run(
         self,
         inputs: Sequence[Type | None],

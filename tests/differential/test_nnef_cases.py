@@ -126,6 +126,8 @@ SHAPES = [
     case("avg_pool", "B,S", "B, S, 1, 1", size=(1, 1, 3, 3), version=PROVISIONAL),
     case("divisive_normalization", "B,3,S", "B, 3, S", size=(3,), version=PROVISIONAL),
     case("idn", "B,S", "B, S", version=PROVISIONAL),
+    case("local_mean_normalization", "B,3,S", "B, 3, S", size=(1, 3), version=PROVISIONAL),
+    case("box", "B,6,S", "B, 3, S", size=(1, 2), stride=(1, 2), padding=TWO, version=PROVISIONAL),
     # tract takes a bias of any shape, and puts ones before the shorter operand of a product
     case("conv", "1,1,3 2,1,3 1,1,2", "1, 2, 1", padding=((0, 0),), version=TRACT),
     case("matmul", "B,S,8 8,5", "B, S, 5", version=TRACT),
@@ -159,7 +161,8 @@ LAWS = [
     case("unsqueeze", "2,3", "axes must name no axis twice", axes=(0, 0)),
     case("reshape", "2,3", "axis_start must lie in 0..2", shape=(2,), axis_start=3),
     case("reshape", "2,3", "axis_count must be at least -1", shape=(2,), axis_count=-2),
-    case("reshape", "2,3", "the element count must not change", shape=(2, 4)),
+    case("reshape", "2,3", "shape must ask for as many elements", shape=(2, 4)),
+    case("reshape", "2,3", "shape must ask for as many elements", shape=(4, -1)),
     case("tile", "2,3", "the items of repeats must be at least 1", repeats=(1, 0)),
     case("pad", "2,3", "padding must leave something of each axis", padding=((0, 0), (-2, -1))),
     case("slice", "8", "the items of stride must not be 0", axes=(0,), begin=(0,), end=(4,), stride=(0,)),
@@ -207,6 +210,37 @@ def test_every_operation_has_a_rule_with_its_inputs_and_attributes():
 
 OTHER_NAMES = {"axes", "transposeA", "transposeB", "perm", "trA", "trB"}
 """Attributes that the provisional dialect calls otherwise."""
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("concat", "2,3 2,3", {"axis": ContentsOf(2)}),
+        ("split", "2,3", {"axis": ContentsOf(1), "ratios": (1,)}),
+        ("unsqueeze", "2,3", {"axes": (ContentsOf(1),)}),
+        ("reshape", "2,3", {"shape": (6,), "axis_start": ContentsOf(1)}),
+        ("tile", "2,3", {"repeats": (1, ContentsOf(1))}),
+        ("slice", "2,3", {"axes": (ContentsOf(1),), "begin": (0,), "end": (1,)}),
+        ("conv", "1,3,8 4,3,3", {"groups": ContentsOf(2)}),
+        ("box", "8,8", {"size": (1, ContentsOf(1))}),
+        ("sum_reduce", "2,3", {"axes": (ContentsOf(1),)}),
+    ],
+)
+@pytest.mark.parametrize("symbol", ["S", None])
+def test_an_attribute_that_is_not_known_leaves_the_shape_open(op, inputs, attributes, symbol):
+    shapes = [dims(text) for text in inputs.split(" ")]
+    names = [f"in{i}" for i in range(len(shapes))]
+    nodes = [
+        Node(NodeKind("shape_of_axis", "", {"axis": 0}), ("more",), ("extent",), "extent"),
+        Node(NodeKind("unsqueeze", "", {"axes": (0,)}), ("extent",), ("row",), "row"),
+        Node(NodeKind(op, "", attributes), (*names, "row"), ("out",), "out"),
+    ]
+    graph = Graph("g", "nnef", {"": TRACT}, [*names, "more"], ["out"], nodes)
+    graph.declared.update({name: Declared("float32", shape) for name, shape in zip(names, shapes, strict=True)})
+    graph.declared["more"] = Declared("float32", (symbol,))
+    result = infer_shapes(graph)
+    assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
+    assert result.tensors["out"].shape.dims is None or op == "tile"
 
 
 def constant(*elements, dtype="int64"):

@@ -10,20 +10,20 @@ of onnx-shape-inference and ONNX Runtime's symbolic_shape_infer; `--save` compar
 from __future__ import annotations
 
 import argparse
-import gc
 import glob
 import os
 import shutil
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
-sys.path[:] = [p for p in sys.path if os.path.abspath(p) != os.path.dirname(os.path.abspath(__file__))]  # for its name
+# Not the folder of this file, whose name is that of the package it imports, but the one above.
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 import onnx  # noqa: E402
+from bench.timing import medians  # noqa: E402
 
 from shapeinf import infer_shapes  # noqa: E402
 
@@ -75,23 +75,6 @@ def saved_by_cpp(path: str) -> None:
     """Load, infer and save with the onnx package."""
     model = onnx.load(path, load_external_data=False)
     onnx.save(onnx.shape_inference.infer_shapes(model, data_prop=True), path + ".annotated")
-
-
-def medians(path: str, ways: dict[str, Callable[[str], Any]], repeats: int) -> dict[str, float]:
-    """Median CPU seconds of each way, run in turns; infinite for one that fails."""
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(repeats + 1):
-        for name, way in ways.items():
-            gc.collect()
-            start = time.process_time()
-            try:
-                way(path)
-            except Exception:  # a peer may fail on a model; the others are still compared
-                times[name] = [float("inf")]
-                continue
-            if turn:
-                times[name].append(time.process_time() - start)
-    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def main() -> None:

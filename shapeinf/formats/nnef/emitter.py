@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Union
 
 from shapeinf.formats.nnef.ast import DialectName
@@ -153,6 +153,17 @@ class Emitter:
                 self.add(EXTENT, (value.text,), _NOTHING, (name,), None, at)
             found = self._extents[key] = Tensor(name, "integer")
         return found
+
+    def rely_on(self, tensor: Value, shape: Sequence[Value], axes: Iterable[Value], at: int) -> None:
+        """Note that the graph is built for these extents, which other shapes of inputs may not change unseen."""
+        if not isinstance(tensor, Tensor) or not tensor.name:
+            return
+        for axis in axes:
+            key = (tensor.name, axis)
+            if isinstance(axis, int) and isinstance(shape[axis], int) and key not in self._extents:
+                name = self.fresh(f"{tensor.name}.shape.{axis}")
+                self.add(AXIS, (tensor,), {"axis": axis, "known": shape[axis]}, (name,), None, at)
+                self._extents[key] = Tensor(name, "integer")
 
     def _operands(self, values: Sequence[Value], at: int) -> list[Value]:
         """Operands of an operator or an operation on scalars: literal integers follow the tensors beside them."""

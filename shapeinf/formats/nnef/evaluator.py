@@ -101,7 +101,7 @@ class _Evaluation:
         if form is None:
             lookup = self.machine.lookup
             fragment = lookup.fragment(call)
-            form = lookup.form(fragment, call.arguments)
+            form = lookup.form(fragment, arguments)
             if lookup.replaced(fragment) or len(form.results) != 1 or form.gives_array:
                 return False
             self.forms.setdefault(call.name, {})[names] = form

@@ -22,25 +22,21 @@ class Lookup:
         """See `evaluate`."""
         self.library = library
         self.own = {fragment.name: fragment for fragment in document.fragments}
-        self._strict = document.dialect != "tract"
         self._all = expand == "all"
         self._expand: Container[str] = expand
         self._replaced: dict[str, bool] = {}
         self._forms: dict[tuple[str | None, ...], Form] = {}
 
+    def find(self, name: str) -> Fragment | None:
+        """The declaration of a name; the document's own comes first."""
+        return self.own.get(name) or self.library.get(name)
+
     def fragment(self, call: Invocation) -> Fragment:
         """The declaration that an invocation means. Raises BadValue when there is none."""
-        found = self.own.get(call.name) or self.library.get(call.name)
+        found = self.find(call.name)
         if found is None:
             raise BadValue(f"the operation {call.name} is not declared", code="N401")
         return found
-
-    def arguments(self, call: Invocation) -> tuple[Argument, ...]:
-        """The arguments, in tract's dialect without those of other names than the declaration has: it looks at none."""
-        fragment = self.own.get(call.name) or self.library.get(call.name)
-        if self._strict or fragment is None:
-            return call.arguments
-        return tuple([one for one in call.arguments if one.name is None or fragment.parameter(one.name) is not None])
 
     def form(self, fragment: Fragment, arguments: Sequence[Argument]) -> Form:
         """Where the arguments of an invocation go."""

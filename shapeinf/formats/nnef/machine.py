@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from shapeinf.formats.nnef import ast, builtins
-from shapeinf.formats.nnef.ast import Document, Expr, Fragment, Invocation
+from shapeinf.formats.nnef.ast import Argument, Document, Expr, Fragment, Invocation
 from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.forms import Form, as_tensors, literal
 from shapeinf.formats.nnef.frames import MAX_CALLS, Frame, items_of, names_of
@@ -219,10 +219,16 @@ class Machine:
     # -- parts and functions -----------------------------------------------------------------------------------------
 
     def _subscript(self, expr: ast.Subscript, frame: Frame, target: Target) -> Steps:
-        value = yield expr.value, frame, None
+        asked = _shape_asked(expr.value)
+        value = yield asked or expr.value, frame, None
         index = yield expr.index, frame, None
         self.emitter.calls = frame.calls
         try:
+            if asked is not None:
+                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+                found = builtins.item(shape, index)
+                self.emitter.rely_on(value, shape, [index], frame.at(expr))
+                return found
             if isinstance(value, Tensor) and self.dialect == "tract":
                 return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.at(expr))
             return builtins.item(value, index)
@@ -247,10 +253,16 @@ class Machine:
             raise self.problem(bad, frame, (expr.value, expr.begin, expr.end), frame.at(expr)) from None
 
     def _builtin(self, expr: ast.Builtin, frame: Frame, target: Target) -> Steps:
-        value = yield expr.operand, frame, None
+        asked = _shape_asked(expr.operand)
+        value = yield asked or expr.operand, frame, None
+        self.emitter.calls = frame.calls
         try:
-            if expr.name == "shape_of":
-                return extents_of(value, self.emitter, self.shape_of, self.dialect)
+            if asked is not None:  # of the shape, only the rank matters
+                value = extents_of(value, self.emitter, self.shape_of, self.dialect)
+            elif expr.name == "shape_of":
+                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+                self.emitter.rely_on(value, shape, range(len(shape)), frame.at(expr))
+                return shape
             return self._made(builtins.function(expr.name, value))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
@@ -259,7 +271,7 @@ class Machine:
 
     def _invocation(self, expr: Invocation, frame: Frame, target: Target) -> Steps:
         values: list[Value] = []
-        arguments = self.lookup.arguments(expr)
+        arguments = expr.arguments if self.dialect != "tract" else self._looked_up(expr)
         for argument in arguments:
             values.append((yield argument.value, frame, None))
         at = frame.at(expr)
@@ -287,6 +299,13 @@ class Machine:
             raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
         found = yield self._body(fragment, inner)
         return found  # type: ignore[no-any-return]
+
+    def _looked_up(self, call: Invocation) -> tuple[Argument, ...]:
+        """The arguments without those of names that the declaration does not have: tract never looks at these."""
+        fragment = self.lookup.find(call.name)
+        if fragment is None:
+            return call.arguments
+        return tuple([one for one in call.arguments if one.name is None or fragment.parameter(one.name) is not None])
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
         """A scan of tract's: its body once, on chunks of tensors, and the results of all calls from those of one."""
@@ -366,3 +385,8 @@ class Machine:
         right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
         bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
         raise self.problem(bad, frame, (), frame.at(target))
+
+
+def _shape_asked(expr: Expr) -> Expr | None:
+    """What an expression asks the shape of; None for other expressions."""
+    return expr.operand if isinstance(expr, ast.Builtin) and expr.name == "shape_of" else None

@@ -13,7 +13,10 @@ PRIMITIVES: dict[str | None, Primitive] = {p.name: p for p in (INTEGER, SCALAR, 
 """The types that a type argument may name."""
 
 AXIS = "shape_of_axis"
-"""An operation of our own: the extent of the axis `axis` of a tensor, as a tensor of rank 0."""
+"""An operation of our own: the extent of the axis `axis` of a tensor, as a tensor of rank 0.
+
+With the attribute `known` nothing reads it: an expression made use of this extent, so the graph holds for no other.
+"""
 
 EXTENT = "extent_of_text"
 """An operation of our own: the extent that a text names (a constant, its only input), as a tensor of rank 0."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
-from shapeinf.formats.nnef.ast import DialectName, Document
+from shapeinf.formats.nnef.ast import DialectName, Document, Fragment
 from shapeinf.formats.nnef.builder import VERSIONS, build
 from shapeinf.formats.nnef.checker import check
 from shapeinf.formats.nnef.evaluator import Expand, evaluate
@@ -66,10 +67,9 @@ def _understood(
     source: SourceText, dialect: DialectName | None, expand: Collection[str] | Literal["all"]
 ) -> tuple[Document, list[Operation]]:
     """A document and its operations; where something is wrong, read again with the places of all literals."""
-    try:
+    with suppress(NnefError):
         return _evaluated(source, parse(source, dialect, sharing=True), expand)
-    except NnefError:
-        return _evaluated(source, parse(source, dialect), expand)
+    return _evaluated(source, parse(source, dialect), expand)
 
 
 def _evaluated(
@@ -85,20 +85,25 @@ def _evaluated(
 
 @lru_cache(maxsize=len(DIALECTS))
 def _library(dialect: DialectName) -> Library:
-    """The operations of a dialect, from the installed package that has their rules."""
-    installed = default_registry().dialects.get("nnef")
-    if installed is None or installed.declarations is None:
-        raise ModelError("no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing")
-    return Library(installed.declarations(dialect))
+    """The operations of a dialect; those without rules are no more than fragments, which documents may replace."""
+    return Library(_declarations(dialect), replaceable=_without_rules(dialect))
 
 
 @lru_cache(maxsize=len(DIALECTS))
 def _without_rules(dialect: DialectName) -> frozenset[str]:
     """The compound operations that nobody has a rule for, such as layers: their bodies say what they do."""
     registry, version = default_registry(), VERSIONS[dialect]
-    compounds = [name for name, fragment in _library(dialect).items() if fragment.body is not None]
+    compounds = [fragment.name for fragment in _declarations(dialect) if fragment.body is not None]
     found = ((name, registry.lookup("nnef", "", name, version)) for name in compounds)
     return frozenset(name for name, op_def in found if op_def is None or op_def.rule is None)
+
+
+def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
+    """The operations of a dialect, from the installed package that has their rules."""
+    installed = default_registry().dialects.get("nnef")
+    if installed is None or installed.declarations is None:
+        raise ModelError("no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing")
+    return installed.declarations(dialect)
 
 
 def _assumptions(document: Document) -> Iterator[str]:

@@ -69,7 +69,7 @@ def part_of_tensor(
     return found if ends else emitter.simple("squeeze", (found,), {"axes": (0,)}, value.of, target, base, at)
 
 
-def extents_of(value: Value, emitter: Emitter, shape_of: ShapeOf, dialect: DialectName) -> Value:
+def extents_of(value: Value, emitter: Emitter, shape_of: ShapeOf, dialect: DialectName) -> tuple[Value, ...]:
     """What `shape_of` gives: extents that are known as integers, the others to be asked for when they are used."""
     if not isinstance(value, Tensor):
         shape: list[Value] = []  # of a literal, unless it stands for a tensor (1.0.1)

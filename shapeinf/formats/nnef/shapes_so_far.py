@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.driver.inputs import InputReader
+from shapeinf.algebra import Dim, parse_dim_lenient
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.nnef.ast import Document
 from shapeinf.formats.nnef.builder import VERSIONS, Builder
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import SourceText
-from shapeinf.graph import Node
-from shapeinf.lattice import PartialTensor, ShapeFacts, Type
+from shapeinf.graph import Declared, Node
+from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, Type
 from shapeinf.ops import OpRegistry, default_registry
 
 
@@ -24,7 +24,6 @@ class ShapesSoFar:
         self.registry = registry or default_registry()
         self.version = VERSIONS[document.dialect]
         self.facts = ShapeFacts()
-        self.reader = InputReader(self.facts)
         self.types: dict[str, Type] = {}
         self._done = 0
 
@@ -48,9 +47,20 @@ class ShapesSoFar:
         builder.add(operation)
         for name in operation.outputs:
             if name in builder.graph.declared:
-                self.types[name] = self.reader.declared(builder.graph.declared[name], name)
+                self.types[name] = self._declared(builder.graph.declared[name], name)
         if len(builder.nodes) > nodes:
             self._infer(builder.nodes[nodes])
+
+    def _declared(self, declared: Declared, name: str) -> Type:
+        dims = [self._dim(dim, f"{name}.{axis}") for axis, dim in enumerate(declared.dims or ())]
+        return PartialTensor(declared.dtype, Shape(dims), None)
+
+    def _dim(self, declared: int | str | None, site: str) -> Dim:
+        if isinstance(declared, str):
+            found, _ = parse_dim_lenient(declared, self.facts.scope, 1)
+            if found is not None:
+                return found
+        return declared if isinstance(declared, int) else self.facts.scope.fresh(site, 1)
 
     def _infer(self, node: Node) -> None:
         found = self.registry.lookup("nnef", "", node.op, self.version)

@@ -73,6 +73,15 @@ def test_unknown_extents_go_through_shape_of():
     assert str(found.tensors["y"].shape) == "[8, N//2]"
 
 
+def test_other_shapes_of_inputs_must_keep_the_extents_that_the_document_asked_for():
+    graph = built(graph_text("y = reshape(x, shape = [shape_of(x)[1], -1])"))
+    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, C, 8, 8]"})
+    assert str(found.tensors["x"].shape) == "[N, 3, 8, 8]"
+    assert str(found.tensors["y"].shape) == "[3, 64*N]"
+    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 5, 8, 8]"})
+    assert [d.severity for d in found.diagnostics] == ["error"]
+
+
 @pytest.mark.parametrize(
     ("statement", "place"),
     [

@@ -264,7 +264,9 @@ def test_the_dialect_of_tract(rule):
 @pytest.mark.parametrize("dialect", ["final", "provisional", "tract"])
 def test_the_bodies_of_all_operations_follow_the_rules(dialect):
     fragments = library(dialect)
-    own = tuple(fragment for fragment in fragments if fragment.body is not None)
+    # Layers make variables and ask for shapes, as fragments may in the provisional dialect.
+    skipped = () if dialect == "provisional" else LAYERS
+    own = tuple(fragment for fragment in fragments if fragment.body is not None and fragment.name not in skipped)
     head = "version 1.0\n" if dialect == "provisional" else "version 1.0;\n"
     end = "" if dialect == "provisional" else ";"
     source = SourceText(f"{head}graph G(x) -> (y) {{ x = external(shape = [1]){end} y = neg(x){end} }}")

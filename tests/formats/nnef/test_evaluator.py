@@ -323,6 +323,7 @@ def test_unknown_extents_become_tensors_of_the_graph():
     assert [shown(o) for o in found[1:]] == [
         "shape_of_axis(x) -> x.shape.0",
         "mul(x.shape.0, 3) -> y.mul",
+        "shape_of_axis(x) -> x.shape.1",
         "reshape(x, y.mul) -> y",
     ]
     assert found[-1].attributes["shape"] == (ContentsOf(1), 2)
@@ -341,6 +342,15 @@ def test_a_value_that_depends_on_an_unknown_extent_is_a_problem(statement, place
     found, rest = problem(provisional_text(statement, shape="[0,4]"))
     assert rest.startswith(place)
     assert found.code in ("N501", "N502")
+
+
+def test_extents_that_an_expression_uses_are_noted():
+    found = operations(graph_text("a = reshape(x, shape = shape_of(x)[1:3])", "y = copy_n(a, times = 1)[0]"))
+    assert [dict(o.attributes) for o in found if o.op == "shape_of_axis"] == [
+        {"axis": axis, "known": extent} for axis, extent in enumerate([2, 3, 8, 8])
+    ]
+    found = operations(graph_text("y = tile(x, repeats = [1] * length_of(shape_of(x)))"))
+    assert [o.op for o in found] == ["external", "tile"]
 
 
 def test_shapes_of_the_provisional_dialect_have_two_axes_at_least():
