@@ -28,12 +28,13 @@ _DIALECTS = {version: dialect for dialect, version in VERSIONS.items()}
 
 def schema(domain: str, op: str, version: int) -> OpDef | None:
     """The OpDef in the dialect that a version stands for (see `versions`), None for an unknown operation."""
-    return None if domain else _op_defs(version).get(op)
+    fragment = None if domain else _fragments(version).get(op)
+    return None if fragment is None else op_def(fragment)
 
 
 @lru_cache(maxsize=4)
-def _op_defs(version: int) -> dict[str, OpDef]:
-    return {fragment.name: op_def(fragment) for fragment in library(_DIALECTS.get(version, "final"))}
+def _fragments(version: int) -> dict[str, Fragment]:
+    return {fragment.name: fragment for fragment in library(_DIALECTS.get(version, "final"))}
 
 
 def op_def(fragment: Fragment) -> OpDef:
