@@ -239,9 +239,12 @@ class Emitter:
                 raise BadValue(f"{slot.name!r} takes an array of tensors")
         if literals:
             self._follow(form, inputs)
-        found = form.shared.get(tuple(given))
+        key: tuple[object, ...] = tuple(given)
+        if form.loose:
+            key = (key, *map(primitive_of, given))  # 1, 1.0 and true are equal in Python
+        found = form.shared.get(key)
         if found is None:
-            found = self._attributes(form, given, inputs, rest, at)
+            found = self._attributes(form, given, key, inputs, rest, at)
         of = None
         if form.fragment.generic:
             of = type_argument or form.deduced(values)
@@ -256,7 +259,13 @@ class Emitter:
                 inputs[slot.place] = as_scalars(inputs[slot.place])  # type: ignore[arg-type]
 
     def _attributes(
-        self, form: Form, given: list[Value], inputs: list[Value | None], rest: list[Value], at: int
+        self,
+        form: Form,
+        given: list[Value],
+        key: tuple[object, ...],
+        inputs: list[Value | None],
+        rest: list[Value],
+        at: int,
     ) -> Mapping[str, object]:
         attributes = dict(form.defaults)
         slots = [slot for slot in form.slots if slot.kind == ATTRIBUTE]
@@ -266,7 +275,7 @@ class Emitter:
             known = known and is_known(value)
             attributes[slot.name] = value if is_known(value) else self._deferred(form, slot, value, inputs, rest, at)
         if known:
-            form.shared[tuple(given)] = attributes
+            form.shared[key] = attributes
         return attributes
 
     def _deferred(

@@ -38,9 +38,9 @@ class Slot:
 class Form:
     """An operation and the names of its arguments.
 
-    `told` says that the tensors among the arguments tell what `?` stands for, if it is there at all. `blank` is the
-    inputs without any, `defaults` the attributes with None where an argument must give one, `shared` the attributes
-    that were made so far, by the arguments that gave them.
+    `told` says that the tensors among the arguments tell what `?` stands for, if it is there at all; `loose` that an
+    attribute is of the type `?`. `blank` is the inputs without any, `defaults` the attributes with None where an
+    argument must give one, `shared` the attributes that were made so far, by the arguments that gave them.
     """
 
     fragment: Fragment
@@ -51,6 +51,7 @@ class Form:
     generic: tuple[int, ...]
     results: tuple[tuple[bool, PrimitiveName | None], ...]
     told: bool
+    loose: bool
     shared: dict[tuple[object, ...], Mapping[str, object]] = attrs.Factory(dict)
 
     @classmethod
@@ -82,6 +83,7 @@ class Form:
             tuple(i for i, slot in enumerate(given) if slot.generic),
             tuple(_result(result.type) for result in fragment.results),
             not fragment.generic or any(slot.generic and slot.kind != ATTRIBUTE for slot in given),
+            any(slot.generic and slot.kind == ATTRIBUTE for slot in given),
         )
 
     @property

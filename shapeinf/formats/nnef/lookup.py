@@ -22,6 +22,7 @@ class Lookup:
         """See `evaluate`."""
         self.library = library
         self.own = {fragment.name: fragment for fragment in document.fragments}
+        self._strict = document.dialect != "tract"
         self._all = expand == "all"
         self._expand: Container[str] = expand
         self._replaced: dict[str, bool] = {}
@@ -37,6 +38,13 @@ class Lookup:
         if found is None:
             raise BadValue(f"the operation {call.name} is not declared", code="N401")
         return found
+
+    def arguments(self, call: Invocation) -> tuple[Argument, ...]:
+        """The arguments, in tract's dialect without those of other names than the declaration has: it looks at none."""
+        fragment = self.find(call.name)
+        if self._strict or fragment is None:
+            return call.arguments
+        return tuple([one for one in call.arguments if one.name is None or fragment.parameter(one.name) is not None])
 
     def form(self, fragment: Fragment, arguments: Sequence[Argument]) -> Form:
         """Where the arguments of an invocation go."""

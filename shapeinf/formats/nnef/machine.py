@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from shapeinf.formats.nnef import ast, builtins
-from shapeinf.formats.nnef.ast import Argument, Document, Expr, Fragment, Invocation
+from shapeinf.formats.nnef.ast import Document, Expr, Fragment, Invocation
 from shapeinf.formats.nnef.emitter import Emitter, Target
 from shapeinf.formats.nnef.forms import Form, as_tensors, literal
 from shapeinf.formats.nnef.frames import MAX_CALLS, Frame, items_of, names_of
@@ -271,7 +271,7 @@ class Machine:
 
     def _invocation(self, expr: Invocation, frame: Frame, target: Target) -> Steps:
         values: list[Value] = []
-        arguments = expr.arguments if self.dialect != "tract" else self._looked_up(expr)
+        arguments = self.lookup.arguments(expr)
         for argument in arguments:
             values.append((yield argument.value, frame, None))
         at = frame.at(expr)
@@ -299,13 +299,6 @@ class Machine:
             raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
         found = yield self._body(fragment, inner)
         return found  # type: ignore[no-any-return]
-
-    def _looked_up(self, call: Invocation) -> tuple[Argument, ...]:
-        """The arguments without those of names that the declaration does not have: tract never looks at these."""
-        fragment = self.lookup.find(call.name)
-        if fragment is None:
-            return call.arguments
-        return tuple([one for one in call.arguments if one.name is None or fragment.parameter(one.name) is not None])
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
         """A scan of tract's: its body once, on chunks of tensors, and the results of all calls from those of one."""

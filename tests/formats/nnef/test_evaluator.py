@@ -255,6 +255,13 @@ def test_a_generic_fragment_hands_its_type_on():
     assert [str(o.type_argument) for o in found[1:]] == ["integer", "scalar"]
 
 
+def test_equal_values_of_other_types_are_kept_apart():
+    one = [f"{name} = constant<{of}>(shape = [1], value = [{text}])" for name, of, text in
+           [("a", "integer", "1"), ("b", "scalar", "1.0"), ("c", "logical", "true")]]  # fmt: skip
+    found = operations(graph_text(*one, "y = copy(x)"))[1:4]
+    assert [type(o.attributes["value"][0]) for o in found] == [int, float, bool]
+
+
 def test_recursion_may_be_deep():
     chain = """fragment chain( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
     { y = chain(relu(x), n = n - 1) if n > 0 else x; }\n"""
