@@ -61,6 +61,8 @@ def shape_of(c: InferenceContext, input: Shape) -> PartialTensor | TensorType:
 def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = None) -> PartialTensor:
     """`ceil((end - start) / step)` elements, at least none."""
     one = PartialTensor(start.dtype, SCALAR, (1,))
+    if any(part is not None and part.elements is not None and len(part.elements) != 1 for part in (start, end, step)):
+        c.fail("start, end and step must be single numbers")
     return arithmetic_range(c, start, end, one if step is None else step)
 
 

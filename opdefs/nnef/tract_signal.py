@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
@@ -68,7 +70,10 @@ def resize(c: InferenceContext, input: Shape, scales: Value | None = None, sizes
 
 def _scaled(c: InferenceContext, input: Shape, scales: PartialTensor) -> tuple[Dim | None, ...]:
     factors = scales.elements or (None,) * len(input)
-    return tuple(scaled(c, d, f) if isinstance(f, (int, float)) else None for d, f in zip(input, factors, strict=True))
+    return tuple(
+        scaled(c, d, f) if isinstance(f, (int, float)) and isfinite(f) else None
+        for d, f in zip(input, factors, strict=True)
+    )
 
 
 @nnef("tract_core_grid_sample")

@@ -81,14 +81,17 @@ class _Printer:
         return f"{head}\n{self._body(graph.body, comment)}"
 
     def _body(self, body: Iterable[Assignment], comment: Comment | None) -> str:
-        lines = []
+        lines: list[tuple[str, str]] = []
         for assignment in body:
             target = assignment.target
             left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
             remark = comment(assignment) if comment else ""
+            if lines and left[0] in "[(" and not self.end:
+                # Without a `;` the statement before would go on, with a subscript or arguments.
+                lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
             line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
-            lines.append(f"{line}  # {remark}\n" if remark else f"{line}\n")
-        return "{\n" + "".join(lines) + "}\n"
+            lines.append((line, f"  # {remark}" if remark else ""))
+        return "{\n" + "".join(f"{line}{remark}\n" for line, remark in lines) + "}\n"
 
     def _type(self, of: NnefType) -> str:
         if self.dialect == "provisional":

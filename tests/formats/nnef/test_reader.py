@@ -291,6 +291,17 @@ def test_copies_of_models_with_symbols_and_names_given_twice():
     ]
 
 
+def test_copies_of_the_provisional_dialect_say_where_a_statement_ends():
+    text = (
+        "version 1.0\ngraph g( x ) -> ( y ) { x = external(shape = [2,4]); [a, b] = split(x, axis = 1, ratios = [1,1]);"
+        " y = relu(a) }"
+    )
+    stream = io.StringIO()
+    infer_shapes(text).save(stream)
+    assert "    x = external(shape = [2, 4]);  # [2, 4]\n    [a, b] = " in stream.getvalue()
+    assert shapes(infer_shapes(stream.getvalue())) == shapes(infer_shapes(text))
+
+
 def test_where_copies_go(tmp_path):
     result = infer_shapes(PLAIN)
     for name in ("m.tgz", "m.nnef.tar.gz", ""):
