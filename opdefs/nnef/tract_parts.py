@@ -120,7 +120,7 @@ def non_max_suppression(
 ) -> TensorType:
     """[count, 3] positions (batch, class, box); a limit of 0 is none, unlike in ONNX."""
     limit = max_output_boxes_per_class
-    none = limit is None or limit.elements is None or limit.elements[0] == 0
+    none = limit is None or not limit.elements or limit.elements[0] == 0
     return TensorType("int64", Shape((boxes_kept(c, boxes, scores, None if none else limit), 3)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, check_count
+from opdefs.nnef.laws import Listed, axis_of, check_count, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.einsum import einsum
 from shapeinf.algebra import Dim
@@ -65,8 +65,9 @@ def quantized_matmul(
 def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
     rank = c.same_rank(a, b)
-    check_count(c, axes, "axes", 6, "axis of a matrix of the three")
-    rows, sum_a, sum_b, columns, rows_out, columns_out = (axis_of(c, axis, rank) for axis in axes)
+    listed = ints_of(c, axes, "axes", 0)
+    check_count(c, listed, "axes", 6, "axis of a matrix of the three")
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (axis_of(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
         c.fail("rows, columns and the axis that is summed must differ", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")

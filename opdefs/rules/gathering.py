@@ -36,6 +36,8 @@ def gather_elements(c: InferenceContext, x: Shape, indices: Shape, *, axis: int 
 
 def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
     """[*B, *I, k] indices into [*B, *D] data -> [*B, *I, *D[k:]]."""
+    if indices.shape.dims == ():
+        c.fail("indices must have an axis, along which an index lies", indices.shape)
     depth = c.concrete(indices.shape[-1])
     if depth is None:
         raise c.unknowable("the length of an index (the last axis of `indices`) is not known")
@@ -79,6 +81,8 @@ def scatter_nd(
 
 def tell_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> None:
     """[*I, k] indices into [*D] data take updates of shape [*I, *D[k:]]."""
+    if indices.dims == ():
+        c.fail("indices must have an axis, along which an index lies", indices)
     depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
     if depth is None:
         return

@@ -1,6 +1,8 @@
 """Rules of tract's operations on graphs of one node; what is expected is what tract's own `output_facts` say."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from opdefs.nnef import nnef
 from opdefs.nnef.library import library
@@ -30,14 +32,14 @@ def inferred(op, inputs, attributes, outputs=1, before=(), version=TRACT):
     """The result for one node. Inputs are facts, known tensors, or None; ContentsOf may name further ones."""
     graph = Graph("g", "nnef", {"": version}, nodes=list(before))
     names = []
-    for i, given in enumerate(inputs):
-        names.append("" if given is None else f"x{i}")
-        if isinstance(given, PartialTensor):
-            graph.constants[f"x{i}"] = given
-        elif isinstance(given, str) and given.startswith("="):
-            names[-1] = given[1:]
-        elif given is not None:
-            *dims, dtype = pieces(given)
+    for i, spec in enumerate(inputs):
+        names.append("" if spec is None else f"x{i}")
+        if isinstance(spec, PartialTensor):
+            graph.constants[f"x{i}"] = spec
+        elif isinstance(spec, str) and spec.startswith("="):
+            names[-1] = spec[1:]
+        elif spec is not None:
+            *dims, dtype = pieces(spec)
             graph.inputs.append(f"x{i}")
             dims = tuple(int(d) if d.isdigit() else d.replace("/", "//") for d in dims)
             graph.declared[f"x{i}"] = Declared(dtype_of(dtype), dims)
@@ -178,10 +180,10 @@ def test_sizes_that_are_values(op, inputs, attributes, expected):
     axis = 0 if inputs[0].startswith("S") else 1
     graph = inferred("copy", [inputs[0]], {}, before=shape_of(axis)).graph
     names = ["x0"] if op != "tract_core_range" else []
-    for i, given in enumerate(inputs[1:], 1):
-        if isinstance(given, PartialTensor):
-            graph.constants[f"x{i}"] = given
-        names.append("size" if isinstance(given, str) else f"x{i}")
+    for i, spec in enumerate(inputs[1:], 1):
+        if isinstance(spec, PartialTensor):
+            graph.constants[f"x{i}"] = spec
+        names.append("size" if isinstance(spec, str) else f"x{i}")
     graph.nodes = [*graph.nodes, Node.make(op, tuple(names), ("z",), attributes)]
     result = infer_shapes(graph, mode="strict")
     assert difference(expected, result.tensors["z"], result.facts) is None
@@ -235,3 +237,53 @@ def test_every_operation_has_a_rule_with_its_names():
         assert set(found.rule.attributes) | grouped <= declared, fragment.name
         required = [p for p in found.inputs if not p.optional]
         assert len(found.rule.params) >= len(required) or found.rule.variadic, fragment.name
+
+
+VALUES = {
+    "integer": (0, 1, -1, 7, (2,), 10**30),
+    "integer[]": ((), (0,), (1, 0), (-1, 5), (0, 1, 0, 1, 0, 1), 3),
+    "string": ("f32", "", "ij,jk->ik", "i,,->", "->>", "ab"),
+    "scalar": (0.5, 0, float("inf")),
+    "scalar[]": ((), (1.0,)),
+    "logical": (True, False),
+    "(integer, integer)[]": ((), ((0, 1),), ((1, -9), (0, 0))),
+}
+SHAPES = st.one_of(
+    st.none(),
+    st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["S", "2*S", "B"]), st.none()), max_size=5).map(tuple),
+)
+PLAIN = [
+    fragment for fragment in library("tract") if fragment.name.startswith("tract_") and fragment.name not in NOT_NODES
+]
+
+
+@given(st.data())
+@settings(max_examples=400, deadline=None)
+def test_no_input_makes_a_rule_fail(data):
+    """Whatever the inputs and attributes are, a rule gives shapes, breaks a law, or says what it does not know."""
+    fragment = data.draw(st.sampled_from(PLAIN))
+    definition = nnef.lookup("", fragment.name, TRACT)
+    graph = Graph("g", "nnef", {"": TRACT})
+    names = []
+    for i, arg in enumerate(definition.inputs):
+        for j in range(data.draw(st.integers(0, 3)) if arg.variadic else 1):
+            name = f"x{i}.{j}"
+            dims = data.draw(SHAPES)
+            dtype = data.draw(st.sampled_from(["float32", "int64", None]))
+            if arg.optional and data.draw(st.booleans()):
+                name = ""
+            elif data.draw(st.integers(0, 4)) == 0:
+                graph.constants[name] = data.draw(st.sampled_from([scalar(0), scalar(-3), ints(), ints(1, 2), SCALES]))
+            else:
+                graph.inputs.append(name)
+                graph.declared[name] = Declared(dtype, dims)
+            names.append(name)
+    attributes = {}
+    for parameter in fragment.parameters:
+        if str(parameter.type) in VALUES:
+            attributes[parameter.name] = data.draw(st.sampled_from(VALUES[str(parameter.type)]))
+    outputs = tuple(f"y{i}" for i in range(len(definition.outputs)))
+    graph.nodes = [Node.make(fragment.name, tuple(names), outputs, attributes)]
+    graph.outputs = list(outputs)
+    result = infer_shapes(graph)
+    assert [str(d) for d in result.diagnostics if d.code == "S301"] == []
