@@ -23,7 +23,7 @@ def tool():
 
 
 def without_rule(operators):
-    lookup = default_registry().dialects["onnx"].lookup
+    lookup = default_registry().dialect("onnx").lookup
     found = []
     for domain, name, version in operators:
         op_def = lookup(domain, name, version)
@@ -68,6 +68,6 @@ def test_the_table_is_not_stale():
     ],
 )
 def test_what_rules_do_is_found_out(name, reads, gives, back):
-    lookup = default_registry().dialects["onnx"].lookup
+    lookup = default_registry().dialect("onnx").lookup
     doing = tool().doing(lookup("", name, 0))
     assert (bool(doing.reads), doing.gives, doing.back) == (reads, gives, back)

@@ -77,7 +77,7 @@ def main() -> None:
 
 def text() -> str:
     """The whole page."""
-    dialect = default_registry().dialects["onnx"]
+    dialect = default_registry().dialect("onnx")
     parts = [INTRODUCTION.format(version=onnx.__version__)]
     for domain, names in operators().items():
         lines = [row(dialect, domain, name, versions) for name, versions in sorted(names.items())]
@@ -92,7 +92,7 @@ def operators() -> dict[str, dict[str, list[int]]]:
         found.setdefault(schema.domain, {}).setdefault(schema.name, []).append(schema.since_version)
     for (domain, name), defs in op_defs().items():
         found.setdefault(domain, {})[name] = [d.since for d in defs]
-    dialect = default_registry().dialects["onnx"]
+    dialect = default_registry().dialect("onnx")
     for domain, name, version in dialect:
         op_def = dialect.lookup(domain, name, version)
         if op_def is not None and op_def.rule is not None and _is_ours(op_def.rule.function):

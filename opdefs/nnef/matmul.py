@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import broadcast, fitted
-from opdefs.nnef.versions import PROVISIONAL, TRACT
 from opdefs.rules.contraction import matmul as product
+from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, equal_shapes, extended, ints_of
 from opdefs.nnef.sliding import Sliding, slid, unslid
-from opdefs.nnef.versions import PROVISIONAL
+from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axes_of, extended, int_of
-from opdefs.nnef.versions import PROVISIONAL, TRACT
+from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

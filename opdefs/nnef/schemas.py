@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from opdefs.nnef.library import library
-from opdefs.nnef.versions import VERSIONS
 from shapeinf.formats.nnef.ast import (
     ArrayExpr,
     Expr,
@@ -18,6 +17,7 @@ from shapeinf.formats.nnef.ast import (
     TupleExpr,
 )
 from shapeinf.formats.nnef.types import DTYPES, GENERIC, ArrayOf, NnefType, Primitive, TensorOf
+from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 TYPE_ARGUMENT = "?"

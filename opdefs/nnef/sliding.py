@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
-from opdefs.nnef.versions import PROVISIONAL
 from opdefs.rules.window import same_size, window_span
 from shapeinf.algebra import Dim
+from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.ops import InferenceContext
 
 SLIDES = "axis that the window slides over"

@@ -6,8 +6,8 @@ import re
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, dims_of, equal_shapes, extended
-from opdefs.nnef.versions import PROVISIONAL
 from shapeinf.algebra import Dim
+from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 

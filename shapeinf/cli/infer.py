@@ -73,6 +73,12 @@ from shapeinf.report import as_json
     type=click.Choice(["provisional", "final", "tract"]),
     help="The dialect of an NNEF document; told from its text by default.",
 )
+@click.option(
+    "--expand",
+    multiple=True,
+    metavar="OPERATION",
+    help="A compound operation of NNEF to replace by its body, or `all`. May be repeated.",
+)
 def infer(
     model: str,
     dims: dict[str, options.Range],
@@ -85,6 +91,7 @@ def infer(
     json_wanted: bool,
     save: str | None,
     dialect: str | None,
+    expand: tuple[str, ...],
 ) -> None:
     """Infer the shape of every tensor of MODEL: an ONNX file, or an NNEF document, folder or archive.
 
@@ -93,7 +100,7 @@ def infer(
     """
     options.check_bindings(dims, bind)
     with readable_errors():
-        graph = load(model, dialect)
+        graph = load(model, dialect, "all" if "all" in expand else expand)
         with LateProgress() as progress:
             result = infer_shapes(
                 graph,

@@ -34,6 +34,7 @@ def infer_shapes(
     min_dim: int = 1,
     declared: Declaring = "trust",
     dialect: str | None = None,
+    expand: Collection[str] | Literal["all"] = (),
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -52,17 +53,18 @@ def infer_shapes(
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
         dialect: "provisional", "final" or "tract" for an NNEF document that does not tell.
+        expand: compound operations of NNEF, or "all", to replace by their bodies; they have rules of their own.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
     Raises:
         ModelError: the model cannot be read or is malformed.
-        UnknownNameError: a dim or input name that the model does not have.
+        UnknownNameError: a dim or input that the model does not have, an operation to expand that is no compound.
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     with collection_paused():
-        program = compile_graph(_as_graph(model, dialect), registry or default_registry())
+        program = compile_graph(_as_graph(model, dialect, expand), registry or default_registry())
         facts = ShapeFacts()
         reader = InputReader(facts, min_dim)
         inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
@@ -115,12 +117,12 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _as_graph(model: Any, dialect: str | None) -> Graph:
+def _as_graph(model: Any, dialect: str | None, expand: Collection[str] | Literal["all"]) -> Graph:
     if isinstance(model, Graph):
         return model
     if hasattr(model, "is_directed") and hasattr(model, "nodes"):
         return Graph.from_networkx(model)
-    return load(model, dialect)
+    return load(model, dialect, expand)
 
 
 def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | str) -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import Any, TextIO
+from collections.abc import Collection
+from typing import Any, Literal, TextIO
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import Graph
 
 
-def load(model: Any, dialect: str | None = None) -> Graph:
+def load(model: Any, dialect: str | None = None, expand: Collection[str] | Literal["all"] = ()) -> Graph:
     """Read a model of any supported format: a path, bytes, text, or an object of the format's own library.
 
-    `dialect` is that of an NNEF document, for those that do not tell.
+    `dialect` is that of an NNEF document, for those that do not tell; `expand` names compound operations of NNEF that
+    their bodies replace.
     """
-    if dialect is not None or _is_nnef(model):
+    if dialect is not None or expand or _is_nnef(model):
         from shapeinf.formats.nnef import reader
 
-        return reader.read(model, dialect)
+        return reader.read(model, dialect, expand=expand)
     from shapeinf.formats import onnx
 
     return onnx.read(model)
@@ -47,6 +49,8 @@ def _is_nnef(model: Any) -> bool:
     if not isinstance(model, (str, os.PathLike)):
         return False
     path = os.fspath(model)
+    if path.endswith(".onnx"):
+        return False
     if source.is_document(path) or source.has_nnef_name(path):
         return True
     try:

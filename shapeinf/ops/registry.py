@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 import attrs
@@ -108,24 +108,35 @@ class OpRegistry:
 
     def __init__(self, *dialects: Dialect) -> None:
         """With these dialects; see `discover` for all installed ones."""
-        self.dialects = {dialect.name: dialect for dialect in dialects}
+        self._dialects = {dialect.name: dialect for dialect in dialects}
+        self._installed: dict[str, list[EntryPoint]] = {}
         self._calls: dict[tuple[object, ...], Call] = {}
 
     def add(self, dialect: Dialect) -> None:
         """Add a dialect; the last one of a name wins."""
-        self.dialects[dialect.name] = dialect
+        self._dialects[dialect.name] = dialect
+
+    def dialect(self, name: str) -> Dialect | None:
+        """A dialect by its name; None when there is none."""
+        for entry in self._installed.pop(name, ()):
+            self.add(entry.load())
+        return self._dialects.get(name)
 
     @classmethod
     def discover(cls) -> OpRegistry:
-        """All dialects that installed packages offer under the entry point group `shapeinf.opdefs`."""
+        """All dialects that installed packages offer under the entry point group `shapeinf.opdefs`.
+
+        An entry point has the name of its dialect, or begins with that and a dot where it adds to one
+        (`onnx.acme = "acme.shapes:onnx"`). It is loaded when a model of the dialect comes.
+        """
         registry = cls()
-        for entry in entry_points(group=ENTRY_POINTS):
-            registry.add(entry.load())
+        for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+            registry._installed.setdefault(entry.name.partition(".")[0], []).append(entry)
         return registry
 
     def lookup(self, dialect: str, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version; None for an unknown dialect or operator."""
-        found = self.dialects.get(dialect)
+        found = self._dialects.get(dialect) or self.dialect(dialect)
         return None if found is None else found.lookup(domain, op, version)
 
     def call(

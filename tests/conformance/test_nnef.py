@@ -3,8 +3,6 @@
 import io
 import random
 import re
-import time
-from collections import Counter
 
 import pytest
 
@@ -99,10 +97,9 @@ def check_shape(found, dims, provisional, tensor):
 
 
 def check_operations(found, expected):
-    """The order of the operands of one expression is free, and copies may come between."""
-    found, expected = Counter(found), Counter(expected)
-    assert found - Counter(copy=found["copy"]) == expected - Counter(copy=expected["copy"])
-    assert found["copy"] >= expected["copy"]
+    """Copies may come between."""
+    assert [op for op in found if op != "copy"] == [op for op in expected if op != "copy"]
+    assert found.count("copy") >= expected.count("copy")
 
 
 def check_facts(name, result, facts):
@@ -129,7 +126,6 @@ def check_facts(name, result, facts):
 def test_invalid_documents(name):
     vector = vectors(f"nnef/bad/{name}.json")
     place = vector["suggested_position"]
-    start = time.perf_counter()
     try:
         result = infer_shapes(path_of("bad", name))
     except NnefError as error:
@@ -142,7 +138,6 @@ def test_invalid_documents(name):
         assert place is None or place["line"] in {line_of(d.location) for d in errors}, (errors, vector)
         with pytest.raises(ShapeError):
             infer_shapes(path_of("bad", name), mode="strict")
-    assert time.perf_counter() - start < 5
 
 
 def lines_of(error):
@@ -227,8 +222,6 @@ def test_nesting_ends(statement, dialect):
     text = FLAT + "    " + statement
     if dialect == "provisional":
         text = text.replace("1.0;\nextension KHR_enable_operator_expressions;", "1.0")
-    start = time.perf_counter()
     with pytest.raises(NnefError) as caught:
         infer_shapes(text, dialect=dialect)
-    assert time.perf_counter() - start < 5
     assert len(str(caught.value)) < 10_000

@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from opdefs.nnef.library import LAYERS, library
-from opdefs.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
 from shapeinf import infer_shapes
 from shapeinf.formats.nnef.problems import NnefError
+from shapeinf.formats.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
 from shapeinf.graph import ContentsOf, Declared, Graph, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, ShapeFacts
 from shapeinf.ops import Call, default_registry
@@ -195,7 +195,7 @@ def test_a_broken_law_is_named(one):
 
 
 def test_every_operation_has_a_rule_with_its_inputs_and_attributes():
-    lookup = default_registry().dialects["nnef"].lookup
+    lookup = default_registry().dialect("nnef").lookup
     for dialect in ("final", "provisional"):
         for fragment in library(dialect):
             found = lookup("", fragment.name, VERSIONS[dialect])
@@ -304,7 +304,7 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
     ],
 )
 def test_whole_numbers_are_exact(op, operands, expected):
-    op_def = default_registry().dialects["nnef"].lookup("", op, FINAL)
+    op_def = default_registry().dialect("nnef").lookup("", op, FINAL)
     found = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeFacts(), "node").types[0]
     assert (found.elements or (None,))[0] == expected
 

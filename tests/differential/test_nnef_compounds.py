@@ -1,10 +1,10 @@
 """The rule of a compound operation says what the rules of its body say together."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, find, given, settings
 from hypothesis import strategies as st
 
-from opdefs.nnef.library import library
+from opdefs.nnef.library import LAYERS, library
 from opdefs.nnef.schemas import tensor_type
 from shapeinf import infer_shapes
 from shapeinf.formats.nnef.builder import build
@@ -104,12 +104,30 @@ def shapes_of(text, outputs, expand, dialect="final"):
 @given(data=st.data())
 def test_a_compound_is_what_it_is_made_of(draw_case, data):
     op, shapes, attributes, *count = draw_case(data.draw)
-    if op not in COMPOUNDS or attributes.get("times") == 0:  # of no copies there are no results to assign
+    if op not in COMPOUNDS or attributes.get("times") == 0:
         return
     text = document(op, shapes, attributes, outputs := count[0] if count else len(LIBRARY[op].results))
     atomic = shapes_of(text, outputs, ())
     if atomic is not None:
         assert shapes_of(text, outputs, "all") == atomic, text
+
+
+@st.composite
+def cases(draw):
+    """An invocation of a compound: the operation, its document, the number of its results."""
+    op, shapes, attributes, *count = draw(st.sampled_from(DRAWS))(draw)
+    assume(attributes.get("times") != 0)  # of no copies there are no results to assign
+    outputs = count[0] if count else len(LIBRARY[op].results) if op in LIBRARY else 1
+    return op, document(op, shapes, attributes, outputs), outputs
+
+
+@pytest.mark.parametrize("op", sorted(COMPOUNDS - LAYERS))
+def test_every_compound_has_such_a_case(op):
+    def legal(case):
+        return case[0] == op and shapes_of(*case[1:], ()) is not None
+
+    _, text, outputs = find(cases(), legal, settings=settings(max_examples=10_000, database=None, derandomize=True))
+    assert shapes_of(text, outputs, "all") == shapes_of(text, outputs, ()), text
 
 
 PROVISIONAL = [

@@ -283,6 +283,9 @@ def regions(draw):
     return op, [x, (count, draw(st.sampled_from((4, 4, 3)))), (draw(st.sampled_from((count, count, 6))),)], attributes
 
 
+RANGED = ("min_max_linear_quantize", "zero_point_linear_quantize", "linear_quantize", "logarithmic_quantize")
+
+
 def ranged(draw):
     """Parameters that broadcast to the input, of no more axes: the package does not look at more."""
     x = draw(sizes(least=1))
@@ -290,7 +293,9 @@ def ranged(draw):
     if draw(st.booleans()):
         return "batch_normalization", [x, parameter, parameter, parameter, parameter], {"epsilon": 0.5}
     quantize = {"bits": draw(st.integers(0 if not draw(st.integers(0, 9)) else 1, 8))}
-    op = draw(st.sampled_from(("min_max_linear_quantize", "zero_point_linear_quantize", "linear_quantize")))
+    op = draw(st.sampled_from(RANGED))
+    if op == "logarithmic_quantize":
+        return op, [x, parameter], quantize
     if op != "linear_quantize":
         quantize.update(signed=True, symmetric=False)
     return op, [x, parameter, parameter], quantize

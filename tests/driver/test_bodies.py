@@ -802,7 +802,7 @@ class Expanding(Dialect):
 
     def __init__(self, *without):
         super().__init__("onnx")
-        self.whole = default_registry().dialects["onnx"]
+        self.whole = default_registry().dialect("onnx")
         self.without = without
 
     def lookup(self, domain, op, version):

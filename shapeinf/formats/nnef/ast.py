@@ -178,6 +178,20 @@ Expr = Union[  # noqa: UP007  (used before it is defined, in quotes only)
 ]
 
 
+def start_of(expression: Expr) -> int:
+    """The offset of the first character of an expression (brackets around it do not count)."""
+    while True:
+        match expression:
+            case Binary():
+                expression = expression.left
+            case Select():
+                expression = expression.then
+            case Subscript() | Range():
+                expression = expression.value
+            case _:
+                return expression.at
+
+
 @attrs.define(slots=True, unsafe_hash=True)
 class Assignment:
     """`target = value`; the target is made of names, arrays and tuples."""

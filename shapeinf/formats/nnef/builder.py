@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
-from shapeinf.formats.nnef.ast import DialectName, Document
+from shapeinf.formats.nnef.ast import Document
 from shapeinf.formats.nnef.datum_types import dtype_of
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.types import DTYPES
 from shapeinf.formats.nnef.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
+from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.types import MAX_ELEMENTS
-
-VERSIONS: dict[DialectName, int] = {"final": 1, "provisional": 2, "tract": 3}
-"""The dialects as versions of the operator set: all call themselves 1.0, so these numbers are ours alone."""
 
 _LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
 _LONGEST_NAME = 40

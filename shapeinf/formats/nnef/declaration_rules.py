@@ -17,10 +17,11 @@ from shapeinf.formats.nnef.ast import (
     Text,
     Truth,
     TupleExpr,
+    start_of,
 )
 from shapeinf.formats.nnef.casting import has_attribute, has_tensor, is_generic, shown_type
 from shapeinf.formats.nnef.expression_types import ExpressionTypes
-from shapeinf.formats.nnef.findings import Findings, start_of
+from shapeinf.formats.nnef.findings import Findings
 from shapeinf.formats.nnef.library import Library
 from shapeinf.formats.nnef.types import ArrayOf, NnefType, TensorOf, TupleOf
 

@@ -25,9 +25,10 @@ from shapeinf.formats.nnef.ast import (
     Truth,
     TupleExpr,
     Unary,
+    start_of,
 )
 from shapeinf.formats.nnef.casting import Casting, NoCommonTypeError, array_of, shown_type, tuple_of
-from shapeinf.formats.nnef.findings import Findings, start_of, suggestion
+from shapeinf.formats.nnef.findings import Findings, suggestion
 from shapeinf.formats.nnef.library import Library
 from shapeinf.formats.nnef.operators import RESULTS, binary_type, builtin_wants, unary_type
 from shapeinf.formats.nnef.types import INTEGER, LOGICAL, SCALAR, STRING, ArrayOf, NnefType, TensorOf, TupleOf

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-from shapeinf.formats.nnef.ast import Binary, Expr, Fragment, GraphDefinition, Range, Select, Subscript
+from shapeinf.formats.nnef.ast import Fragment, GraphDefinition
 from shapeinf.formats.nnef.problems import MAX_PROBLEMS, Problem, SourceText
 
 MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
@@ -55,20 +55,6 @@ class Findings:
         """The offset of the brace that closes the body that an offset is in."""
         braces = (found.start() for found in _BRACKETS.finditer(self.source.text, at) if found[0] == "}")
         return next(braces, at)
-
-
-def start_of(expression: Expr) -> int:
-    """The offset of the first character of an expression (brackets around it do not count)."""
-    while True:
-        match expression:
-            case Binary():
-                expression = expression.left
-            case Select():
-                expression = expression.then
-            case Subscript() | Range():
-                expression = expression.value
-            case _:
-                return expression.at
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

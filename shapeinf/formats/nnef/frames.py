@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from shapeinf.formats.nnef.ast import ArrayExpr, Binary, Expr, Fragment, Name, Range, Select, Subscript, TupleExpr
+from shapeinf.formats.nnef.ast import ArrayExpr, Expr, Fragment, Name, TupleExpr, start_of
 from shapeinf.formats.nnef.emitter import Target
 from shapeinf.formats.nnef.types import PrimitiveName
 from shapeinf.formats.nnef.values import Value
@@ -88,16 +88,3 @@ def names_in(expr: Expr) -> Iterator[Name]:
         yield expr
     for item in items_of(expr):
         yield from names_in(item)
-
-
-def start_of(expr: Expr) -> int:
-    """The offset of the first character of an expression; some have that of their operator or bracket."""
-    while True:
-        if isinstance(expr, Binary):
-            expr = expr.left
-        elif isinstance(expr, Select):
-            expr = expr.then
-        elif isinstance(expr, (Subscript, Range)):
-            expr = expr.value
-        else:
-            return expr.at

@@ -6,10 +6,10 @@ types of its arguments only, so that each form of invocation is looked at once.
 
 from __future__ import annotations
 
-from shapeinf.formats.nnef.ast import Argument, Invocation, Name, Parameter
+from shapeinf.formats.nnef.ast import Argument, Invocation, Name, Parameter, start_of
 from shapeinf.formats.nnef.casting import Casting, arguments_in, is_generic, shown_type, with_argument
 from shapeinf.formats.nnef.expression_types import ExpressionTypes, MaybeType
-from shapeinf.formats.nnef.findings import Findings, start_of, suggestion
+from shapeinf.formats.nnef.findings import Findings, suggestion
 from shapeinf.formats.nnef.library import Library, Signature
 from shapeinf.formats.nnef.types import GENERIC, INTEGER, LOGICAL, SCALAR, STRING, NnefType, Primitive
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.ast import DialectName, Document, Fragment
-from shapeinf.formats.nnef.builder import VERSIONS, build
+from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checker import check
 from shapeinf.formats.nnef.evaluator import Expand, evaluate
 from shapeinf.formats.nnef.library import Library
@@ -21,6 +21,7 @@ from shapeinf.formats.nnef.quantization import check_quantization, parse_quantiz
 from shapeinf.formats.nnef.source import locate
 from shapeinf.formats.nnef.tensors import Variable, attach
 from shapeinf.formats.nnef.values import Tensor
+from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry
 
@@ -40,6 +41,7 @@ def read(
         expand: standard compound operations to replace by their bodies, or "all".
 
     Raises:
+        UnknownNameError: a dialect that there is not, an operation to expand that is no compound one.
         NnefError: the model breaks rules of the specification; it lists all problems with their places.
         ModelError: the model cannot be read, or reaches a limit.
     """
@@ -81,8 +83,18 @@ def _evaluated(
     problems = check(document, source, library)
     if problems:
         raise NnefError(problems, source)
-    wanted: Expand = expand if expand == "all" else _without_rules(document.dialect).union(expand)
-    return document, evaluate(document, source, library, wanted)
+    return document, evaluate(document, source, library, _replaced(library, document.dialect, expand))
+
+
+def _replaced(library: Library, dialect: DialectName, expand: Collection[str] | Literal["all"]) -> Expand:
+    """The operations of the library that their bodies replace. Raises UnknownNameError for one without a body."""
+    if expand == "all":
+        return expand
+    for name in expand:
+        if name not in library or library[name].body is None:
+            compounds = [name for name, fragment in library.items() if fragment.body is not None]
+            raise UnknownNameError("compound operation", name, compounds)
+    return _without_rules(dialect).union(expand)
 
 
 @lru_cache(maxsize=len(DIALECTS))
@@ -102,7 +114,7 @@ def _without_rules(dialect: DialectName) -> frozenset[str]:
 
 def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
     """The operations of a dialect, from the installed package that has their rules."""
-    installed = default_registry().dialects.get("nnef")
+    installed = default_registry().dialect("nnef")
     if installed is None or installed.declarations is None:
         raise ModelError("no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing")
     return installed.declarations(dialect)

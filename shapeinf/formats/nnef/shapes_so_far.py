@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from shapeinf.algebra import Dim, parse_dim_lenient
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.nnef.ast import Document
-from shapeinf.formats.nnef.builder import VERSIONS, Builder
+from shapeinf.formats.nnef.builder import Builder
 from shapeinf.formats.nnef.operation import Operation
 from shapeinf.formats.nnef.problems import SourceText
+from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Node
 from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, Type
 from shapeinf.ops import OpRegistry, default_registry

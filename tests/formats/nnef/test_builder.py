@@ -3,7 +3,7 @@
 import pytest
 
 import shapeinf
-from shapeinf.formats.nnef.builder import VERSIONS
+from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import ContentsOf
 from tests.formats.nnef.evaluation import FINAL, built, graph_text, problem, provisional_text
 

@@ -6,7 +6,6 @@ import io
 import json
 import tarfile
 
-import nnef
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -16,6 +15,8 @@ from shapeinf import ModelError, ShapeError, UnknownFormatError, UnknownNameErro
 from shapeinf.cli import main
 from shapeinf.formats import load
 from shapeinf.formats.nnef.problems import NnefError
+
+nnef = pytest.importorskip("nnef", reason="the nnef package writes the tensor files of these tests")
 
 HEAD = "version 1.0;\n\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [2, 3]);\n"
 PLAIN = HEAD + "    w = variable(shape = [3, 4], label = 'block/w');\n    y = matmul(x, w);\n}\n"
@@ -87,6 +88,20 @@ def test_dialects_may_be_said():
         load(PLAIN, "provisional")
     with pytest.raises(UnknownFormatError):
         load(3, "final")
+
+
+def test_compounds_are_replaced_on_request():
+    text = HEAD + "    y = softmax(x, axes = [1]);\n}\n"
+    whole = infer_shapes(text)
+    assert [node.op for node in whole.graph.nodes] == ["softmax"]
+    for expand in (["softmax"], "all"):
+        parts = infer_shapes(text, expand=expand)
+        assert [node.op for node in parts.graph.nodes] == ["max_reduce", "sub", "exp", "sum_reduce", "div"]
+        assert parts.tensors["y"].shape == whole.tensors["y"].shape
+    with pytest.raises(UnknownNameError, match="did you mean softmax"):
+        infer_shapes(text, expand=["softmx"])
+    with pytest.raises(UnknownNameError):
+        infer_shapes(text, expand=["conv"])  # it has no body
 
 
 # -- tensor files
@@ -334,6 +349,7 @@ def test_the_command_line(tmp_path):
     printed = run(folder, "--save", "-")
     assert printed.stdout == (tmp_path / "o.nnef").read_text() and "y = matmul(x, w);  # [2, 4]" in printed.stdout
     assert run(folder, "--save", "-", "--json").exit_code == 2
+    assert run(folder, "--expand", "softmax", "--expand", "matmul").exit_code == 2
     assert run(folder, "--dialect", "final").exit_code == 0
     assert run(folder, "--dialect", "nnef").exit_code == 2
     provisional = run(folder, "--dialect", "provisional")
