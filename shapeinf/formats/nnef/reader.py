@@ -83,18 +83,19 @@ def _evaluated(
     problems = check(document, source, library)
     if problems:
         raise NnefError(problems, source)
-    return document, evaluate(document, source, library, _replaced(library, document.dialect, expand))
+    return document, evaluate(document, source, library, _replaced(document, library, expand))
 
 
-def _replaced(library: Library, dialect: DialectName, expand: Collection[str] | Literal["all"]) -> Expand:
-    """The operations of the library that their bodies replace. Raises UnknownNameError for one without a body."""
+def _replaced(document: Document, library: Library, expand: Collection[str] | Literal["all"]) -> Expand:
+    """The operations that their bodies replace, besides the document's own. Raises UnknownNameError for one without."""
     if expand == "all":
         return expand
+    declared = library.with_fragments(document.fragments)
     for name in expand:
-        if name not in library or library[name].body is None:
-            compounds = [name for name, fragment in library.items() if fragment.body is not None]
+        if name not in declared or declared[name].body is None:
+            compounds = [name for name, fragment in declared.items() if fragment.body is not None]
             raise UnknownNameError("compound operation", name, compounds)
-    return _without_rules(dialect).union(expand)
+    return _without_rules(document.dialect).union(expand)
 
 
 @lru_cache(maxsize=len(DIALECTS))
