@@ -104,6 +104,14 @@ def dims_of(c: InferenceContext, values: object, what: str) -> tuple[Dim | None,
     return tuple(value if type(value) is int else _dim(c, value, what) for value in values)
 
 
+def is_computed(c: InferenceContext, attribute: str, index: int) -> bool:
+    """Whether an item of a list is the contents of a tensor, no literal."""
+    written = c.written.get(attribute)
+    if not isinstance(written, tuple):
+        return written is not None
+    return index >= len(written) or not isinstance(written[index], int)
+
+
 def in_a_row(values: Listed) -> Listed:
     """The items of nested lists, in order."""
     found: list[object] = []

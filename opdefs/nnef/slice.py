@@ -7,7 +7,7 @@ to be there. It asks for neither an empty result nor anything past the end: a be
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of
+from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of, is_computed
 from opdefs.rules.slicing import HUGE, sliced
 from shapeinf.algebra import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
@@ -32,7 +32,9 @@ def slice_(
         c.fail("the items of stride must not be 0", steps)
     dims = list(input.shape)
     index: list[slice | None] = [slice(None)] * len(dims)
-    for axis, first, last, step in zip(named, firsts, lasts, steps, strict=True):
+    for i, (axis, first, last, step) in enumerate(zip(named, firsts, lasts, steps, strict=True)):
+        if last == 0 and step == 1 and not is_computed(c, "end", i):
+            last = HUGE  # a deprecated form of "to the end"; a 0 that a tensor gives is one
         one = _forward if step > 0 else _backward
         dims[axis], index[axis] = one(c, dims[axis], first, last, step)
     return sliced(input, Shape(dims), index)
@@ -41,9 +43,8 @@ def slice_(
 def _forward(
     c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
 ) -> tuple[Dim, slice | None]:
-    """An end of 0 is that of the axis, if nothing is skipped (a deprecated form)."""
     begin = None if first is None else _from_front(c, first, size)
-    to_the_end = isinstance(last, int) and ((last == 0 and step == 1) or last >= HUGE)
+    to_the_end = isinstance(last, int) and last >= HUGE
     end = size if to_the_end else None if last is None else _from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None

@@ -49,7 +49,7 @@ class DeferredCall(Call):
         if call is None:
             if len(self._calls) >= _MAX_CALLS:
                 self._calls.clear()
-            call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted)
+            call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
         return call.run(own, facts, site, bodies)
 
 

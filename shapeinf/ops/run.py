@@ -43,9 +43,18 @@ class Call:
     """
 
     def __init__(
-        self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
+        self,
+        op_def: OpDef,
+        attributes: Mapping[str, object],
+        version: int = 0,
+        wanted: tuple[bool, ...] = (True,),
+        written: Mapping[str, object] | None = None,
     ) -> None:
-        """For an operator that has a rule; `wanted` says of each output that a node lists whether it has a name."""
+        """For an operator that has a rule.
+
+        `wanted` says of each output that a node lists whether it has a name; `written` has the attributes as they were
+        before the contents of inputs took their places in them.
+        """
         assert op_def.rule is not None
         self.op_def = op_def
         self.rule = op_def.rule
@@ -66,6 +75,8 @@ class Call:
             "num_outputs": self.outputs,
             "wanted": wanted,
         }
+        if written is not None:
+            self._context["written"] = written
 
     def reads(self, position: int) -> bool:
         """Whether the contents of an input matter, not only its shape."""

@@ -33,6 +33,8 @@ class RuleContext:
     """Of each output that the node lists, whether it has a name."""
     warnings: tuple[ShapeError, ...] = ()
     bodies: Mapping[str, Body] = MappingProxyType({})
+    written: Mapping[str, object] = MappingProxyType({})
+    """The attributes as the node has them, where some are contents of inputs: with `ContentsOf` in their places."""
     _relaxed = 0
 
     def __init__(

@@ -89,7 +89,7 @@ def test_values_of_shapes(statements, inputs, fact):
 
 
 @pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
-@pytest.mark.parametrize("sizes", [{"B": 1, "S": 2}, {"B": 3, "S": 4}, {"B": 2, "S": 7}], ids=str)
+@pytest.mark.parametrize("sizes", [{"B": 1, "S": 1}, {"B": 1, "S": 2}, {"B": 3, "S": 4}, {"B": 2, "S": 7}], ids=str)
 def test_sizes_put_in_before_or_after(statements, inputs, fact, sizes):
     result = inferred(statements, inputs)
     bind = {name: size for name, size in sizes.items() if name in result.scope.names()}
