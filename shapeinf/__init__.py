@@ -18,6 +18,7 @@ from shapeinf.errors import (
     UnknownNameError,
     UnknownOperatorError,
 )
+from shapeinf.formats.nnef.language.problems import NnefError
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import Shape
 
@@ -35,6 +36,7 @@ __all__ = [
     "Interval",
     "LimitError",
     "ModelError",
+    "NnefError",
     "Node",
     "Result",
     "Shape",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 
-from shapeinf.formats.nnef.ast import DialectName, Fragment
-from shapeinf.formats.nnef.problems import SourceText
+from shapeinf.formats.nnef.language.ast import DialectName, Fragment
+from shapeinf.formats.nnef.language.problems import SourceText
 
 NOT_PROVISIONAL = frozenset(
     {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "sin", "tan", "copy"}
@@ -42,7 +42,7 @@ def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
 
 @lru_cache(maxsize=8)
 def _parsed(name: str) -> tuple[Fragment, ...]:
-    from shapeinf.formats.nnef.parser import parse_fragments  # only here: other formats do not need the parser
+    from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
 
     text = (files(__package__) / name).read_text(encoding="utf-8")
     return parse_fragments(SourceText(text, name), "final")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from opdefs.nnef.library import library
-from shapeinf.formats.nnef.ast import (
+from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Expr,
     Fragment,
@@ -16,7 +16,7 @@ from shapeinf.formats.nnef.ast import (
     Truth,
     TupleExpr,
 )
-from shapeinf.formats.nnef.types import DTYPES, GENERIC, ArrayOf, NnefType, Primitive, TensorOf
+from shapeinf.formats.nnef.language.types import DTYPES, GENERIC, ArrayOf, NnefType, Primitive, TensorOf
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 

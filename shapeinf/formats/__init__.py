@@ -42,7 +42,7 @@ def save(graph: Graph, annotation: Annotation, target: str | os.PathLike[str] | 
 
 def _is_nnef(model: Any) -> bool:
     """Whether a model is for the NNEF reader, by its text, its name or its first bytes."""
-    from shapeinf.formats.nnef import source
+    from shapeinf.formats.nnef.files import source
 
     if isinstance(model, bytes):
         return source.is_nnef(model[:4096])

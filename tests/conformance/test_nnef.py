@@ -9,9 +9,9 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.algebra import Dimension
 from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
-from shapeinf.formats.nnef.problems import NnefError
+from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.reader import read
-from shapeinf.formats.nnef.types import DTYPES
 from shapeinf.formats.nnef.writer import names_in
 from tests.conformance.conftest import ROOT, vectors
 from tests.conformance.tract_facts import ELSEWHERE, difference

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from shapeinf.formats.nnef.checker import check
-from shapeinf.formats.nnef.parser import parse
-from shapeinf.formats.nnef.problems import NnefError, SourceText
+from shapeinf.formats.nnef.checking.checker import check
+from shapeinf.formats.nnef.language.parser import parse
+from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from tests.conformance.conftest import ROOT, need
 from tests.formats.nnef.test_checker import operations
 

@@ -4,7 +4,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
-from shapeinf.formats.nnef.problems import NnefError
+from shapeinf.formats.nnef.language.problems import NnefError
 from tests.conformance.conftest import ROOT
 from tests.conformance.tract_facts import ELSEWHERE, difference, pieces
 

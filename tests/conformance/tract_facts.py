@@ -3,7 +3,7 @@
 import re
 
 from shapeinf.algebra import parse_dim
-from shapeinf.formats.nnef.datum_types import dtype_of
+from shapeinf.formats.nnef.files.datum_types import dtype_of
 
 FUNCTIONS = {"broadcast", "min", "max"}
 

@@ -8,10 +8,10 @@ from opdefs.nnef.library import LAYERS, library
 from opdefs.nnef.schemas import tensor_type
 from shapeinf import infer_shapes
 from shapeinf.formats.nnef.builder import build
-from shapeinf.formats.nnef.evaluator import evaluate
-from shapeinf.formats.nnef.parser import parse
-from shapeinf.formats.nnef.problems import SourceText
-from shapeinf.formats.nnef.types import ArrayOf
+from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.parser import parse
+from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.types import ArrayOf
 
 rules = pytest.importorskip("tests.differential.test_nnef_rules")
 

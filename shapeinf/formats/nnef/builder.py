@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
-from shapeinf.formats.nnef.ast import Document
-from shapeinf.formats.nnef.datum_types import dtype_of
-from shapeinf.formats.nnef.operation import Operation
-from shapeinf.formats.nnef.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
-from shapeinf.formats.nnef.types import DTYPES
-from shapeinf.formats.nnef.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
+from shapeinf.formats.nnef.evaluation.operation import Operation
+from shapeinf.formats.nnef.evaluation.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
+from shapeinf.formats.nnef.files.datum_types import dtype_of
+from shapeinf.formats.nnef.language.ast import Document
+from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
 from shapeinf.lattice import PartialTensor, Shape

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.formats.nnef.ast import Document
-from shapeinf.formats.nnef.operation import Operation
-from shapeinf.formats.nnef.problems import SourceText
+from shapeinf.formats.nnef.evaluation.operation import Operation
+from shapeinf.formats.nnef.language.ast import Document
+from shapeinf.formats.nnef.language.problems import SourceText
 
 
 @attrs.frozen(eq=False)

@@ -8,19 +8,19 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
-from shapeinf.formats.nnef.ast import DialectName, Document, Fragment
 from shapeinf.formats.nnef.builder import build
-from shapeinf.formats.nnef.checker import check
-from shapeinf.formats.nnef.evaluator import Expand, evaluate
-from shapeinf.formats.nnef.library import Library
+from shapeinf.formats.nnef.checking.checker import check
+from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.evaluation.evaluator import Expand, evaluate
+from shapeinf.formats.nnef.evaluation.operation import Operation
+from shapeinf.formats.nnef.evaluation.values import Tensor
+from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
+from shapeinf.formats.nnef.files.source import locate
+from shapeinf.formats.nnef.files.tensors import Variable, attach
+from shapeinf.formats.nnef.language.ast import DialectName, Document, Fragment
+from shapeinf.formats.nnef.language.parser import parse
+from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from shapeinf.formats.nnef.model import NnefModel
-from shapeinf.formats.nnef.operation import Operation
-from shapeinf.formats.nnef.parser import parse
-from shapeinf.formats.nnef.problems import NnefError, SourceText
-from shapeinf.formats.nnef.quantization import check_quantization, parse_quantization
-from shapeinf.formats.nnef.source import locate
-from shapeinf.formats.nnef.tensors import Variable, attach
-from shapeinf.formats.nnef.values import Tensor
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry

@@ -5,7 +5,7 @@ All of them call themselves version 1.0, so these numbers are ours and order not
 
 from __future__ import annotations
 
-from shapeinf.formats.nnef.ast import DialectName
+from shapeinf.formats.nnef.language.ast import DialectName
 
 FINAL, PROVISIONAL, TRACT = 1, 2, 3
 

@@ -9,10 +9,10 @@ from typing import TextIO, Union
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.nnef.archive import ARCHIVES
-from shapeinf.formats.nnef.ast import ArrayExpr, Assignment, Expr, Name, TupleExpr
+from shapeinf.formats.nnef.files.archive import ARCHIVES
+from shapeinf.formats.nnef.language.ast import ArrayExpr, Assignment, Expr, Name, TupleExpr
+from shapeinf.formats.nnef.language.printer import format_document
 from shapeinf.formats.nnef.model import NnefModel
-from shapeinf.formats.nnef.printer import format_document
 from shapeinf.graph import Graph
 
 Target = Union[str, "os.PathLike[str]", TextIO]

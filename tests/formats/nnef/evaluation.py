@@ -2,10 +2,10 @@
 
 from opdefs.nnef.library import LAYERS, library
 from shapeinf.formats.nnef.builder import build
-from shapeinf.formats.nnef.evaluator import evaluate
-from shapeinf.formats.nnef.library import Library
-from shapeinf.formats.nnef.parser import parse
-from shapeinf.formats.nnef.problems import NnefError, SourceText
+from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.parser import parse
+from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 
 FINAL = "version 1.0;\nextension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;\n"
 PROBE = "fragment probe( x: tensor<scalar>, a: integer[] = [] ) -> ( y: tensor<scalar> );\n"

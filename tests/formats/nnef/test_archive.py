@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.nnef import archive as archives
-from shapeinf.formats.nnef import stream
-from shapeinf.formats.nnef.archive import Folder, read_archive
-from shapeinf.formats.nnef.dat import MAX_HEADER, read_header
-from shapeinf.formats.nnef.source import has_nnef_name, is_document, is_nnef, locate
+from shapeinf.formats.nnef.files import archive as archives
+from shapeinf.formats.nnef.files import stream
+from shapeinf.formats.nnef.files.archive import Folder, read_archive
+from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_header
+from shapeinf.formats.nnef.files.source import has_nnef_name, is_document, is_nnef, locate
 
 TEXT = b"version 1.0;\ngraph g( x ) -> ( y ) { x = external(shape = [1]); y = relu(x); }\n"
 

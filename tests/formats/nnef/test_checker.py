@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opdefs.nnef.library import LAYERS, library
-from shapeinf.formats.nnef.checker import check
-from shapeinf.formats.nnef.library import Library
-from shapeinf.formats.nnef.parser import FRAGMENTS, OPERATORS, parse
-from shapeinf.formats.nnef.problems import MAX_PROBLEMS, SourceText
+from shapeinf.formats.nnef.checking.checker import check
+from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
+from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, SourceText
 
 HEAD = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
 T, L, I = "tensor<scalar>", "tensor<logical>", "integer"  # noqa: E741

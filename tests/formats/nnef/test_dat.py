@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from shapeinf.errors import LimitError, ModelError
-from shapeinf.formats.nnef.dat import MAX_HEADER, read_contents, read_header, wanted
+from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_contents, read_header, wanted
 
 DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 

@@ -4,11 +4,11 @@ import pytest
 
 from opdefs.nnef.library import LAYERS, library
 from shapeinf.formats.nnef.builder import build
-from shapeinf.formats.nnef.checker import check
-from shapeinf.formats.nnef.evaluator import evaluate
-from shapeinf.formats.nnef.library import Library
-from shapeinf.formats.nnef.parser import parse
-from shapeinf.formats.nnef.problems import NnefError, SourceText
+from shapeinf.formats.nnef.checking.checker import check
+from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.parser import parse
+from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from tests.conformance.conftest import ROOT, need, vectors
 
 INDEX = vectors("nnef/INDEX.json")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.formats.nnef.ast import Binary, Number, Unary
+from shapeinf.formats.nnef.language.ast import Binary, Number, Unary
 from shapeinf.graph import ContentsOf
 from tests.formats.nnef.evaluation import FINAL, graph_text, operations, problem, provisional_text, shown, value
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.formats.nnef.ast import Argument as Arg
-from shapeinf.formats.nnef.ast import (
+from shapeinf.formats.nnef.language.ast import Argument as Arg
+from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
     Binary,
@@ -25,10 +25,10 @@ from shapeinf.formats.nnef.ast import (
     TupleExpr,
     Unary,
 )
-from shapeinf.formats.nnef.expressions import STRENGTH
-from shapeinf.formats.nnef.parser import FRAGMENTS, OPERATORS, parse
-from shapeinf.formats.nnef.printer import format_document
-from shapeinf.formats.nnef.problems import NnefError, SourceText
+from shapeinf.formats.nnef.language.expressions import STRENGTH
+from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
+from shapeinf.formats.nnef.language.printer import format_document
+from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from tests.conformance.conftest import ROOT
 
 FINAL = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"

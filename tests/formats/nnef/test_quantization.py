@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from opdefs.nnef.library import library
-from shapeinf.formats.nnef.library import Library
-from shapeinf.formats.nnef.problems import NnefError, SourceText
-from shapeinf.formats.nnef.quantization import check_quantization, parse_quantization
+from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
+from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 
 LIBRARIES = {dialect: Library(library(dialect)) for dialect in ("final", "provisional")}
 ZERO_POINT = "bits = 8, signed = true, symmetric = false"

@@ -14,7 +14,7 @@ import shapeinf
 from shapeinf import ModelError, ShapeError, UnknownFormatError, UnknownNameError, infer_shapes
 from shapeinf.cli import main
 from shapeinf.formats import load
-from shapeinf.formats.nnef.problems import NnefError
+from shapeinf.formats.nnef.language.problems import NnefError
 
 nnef = pytest.importorskip("nnef", reason="the nnef package writes the tensor files of these tests")
 

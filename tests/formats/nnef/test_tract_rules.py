@@ -8,7 +8,7 @@ from opdefs.nnef import nnef
 from opdefs.nnef.library import library
 from shapeinf import infer_shapes
 from shapeinf.errors import ShapeError
-from shapeinf.formats.nnef.datum_types import dtype_of
+from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.graph import ContentsOf, Declared, Graph, Node
 from shapeinf.lattice import PartialTensor, Shape

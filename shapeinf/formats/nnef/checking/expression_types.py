@@ -1,0 +1,295 @@
+"""The types of expressions, in a body whose names have types: a problem for every operand that does not fit.
+
+Source: NNEF 1.0.5, 3.3.3 "Expressions". A type that is not known, because a problem was found or because an empty array
+says nothing of its items, is None and fits everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shapeinf.formats.nnef.checking.casting import Casting, NoCommonTypeError, array_of, shown_type, tuple_of
+from shapeinf.formats.nnef.checking.findings import Findings, suggestion
+from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.checking.operators import RESULTS, binary_type, builtin_wants, unary_type
+from shapeinf.formats.nnef.language.ast import (
+    ArrayExpr,
+    Assignment,
+    Binary,
+    Builtin,
+    Comprehension,
+    Expr,
+    Invocation,
+    Name,
+    Number,
+    Range,
+    Select,
+    Subscript,
+    Text,
+    Truth,
+    TupleExpr,
+    Unary,
+    start_of,
+)
+from shapeinf.formats.nnef.language.types import INTEGER, LOGICAL, SCALAR, STRING, ArrayOf, NnefType, TensorOf, TupleOf
+
+MaybeType = NnefType | None
+"""None: not known."""
+
+
+class ExpressionTypes:
+    """The types of the names of one body, and of expressions made of them."""
+
+    def __init__(self, library: Library, casting: Casting, findings: Findings) -> None:
+        """A body without names so far."""
+        self.library = library
+        self.casting = casting
+        self.dialect = casting.dialect
+        self.findings = findings
+        self.names: dict[str, MaybeType] = {}
+        self.body: tuple[Assignment, ...] = ()
+        self._told: set[str] = set()
+        self.symbols: set[str] = set()
+        """Symbols of tract's dialect, which stand for extents."""
+        self.new_symbols = False
+        """Whether an unknown name is a symbol here, as in the shapes of tract's externals."""
+        self._kinds: dict[type, Callable[..., MaybeType]] = {
+            Number: self._number,
+            Text: lambda _: STRING,
+            Truth: lambda _: LOGICAL,
+            Name: self._name,
+            ArrayExpr: self._array,
+            TupleExpr: self._tuple,
+            Unary: self._unary,
+            Binary: self._binary,
+            Select: self._select,
+            Comprehension: self._comprehension,
+            Subscript: self._subscript,
+            Range: self._range,
+            Builtin: self._builtin,
+            Invocation: self._chained,
+        }
+
+    def type_of(self, expression: Expr) -> MaybeType:
+        """The type of an expression that is part of another."""
+        return self._kinds[expression.__class__](expression)
+
+    def value_type(self, value: Expr) -> MaybeType:
+        """The type of the right side of an assignment, where an invocation may have several results."""
+        if value.__class__ is Invocation:
+            return self.invocation(value)
+        if isinstance(value, Select):
+            return self._branches(value, self.value_type)
+        return self.type_of(value)
+
+    def invocation(self, invocation: Invocation) -> MaybeType:
+        """The type of what an invocation gives."""
+        raise NotImplementedError
+
+    def _wrong(self, message: str, at: int) -> None:
+        self.findings.add("N405", message, at)
+
+    def _number(self, expression: Number) -> NnefType:
+        return INTEGER if expression.value.__class__ is int else SCALAR
+
+    def _name(self, expression: Name) -> MaybeType:
+        name = expression.name
+        try:
+            return self.names[name]
+        except KeyError:
+            pass
+        if name in self.symbols:
+            return INTEGER
+        if self.new_symbols:
+            self.symbols.add(name)
+            return INTEGER
+        if name in self._told:
+            return None
+        if name in assigned_names(self.body):
+            message = f"{name!r} is used before it is assigned"
+        elif name in self.library:
+            message = f"{name!r} is an operation, not a value"
+        else:
+            message = f"{name!r} is not declared{suggestion(name, self.names)}"
+        self.findings.add("N401", message, expression.at)
+        self._told.add(name)
+        return None
+
+    def _array(self, expression: ArrayExpr) -> MaybeType:
+        items = expression.items
+        if not items:
+            return array_of(None)
+        kinds = self._kinds
+        common = kinds[items[0].__class__](items[0])
+        for item in items[1:]:
+            of = kinds[item.__class__](item)
+            if of is common:
+                continue
+            try:
+                common = self.casting.common(common, of)
+            except NoCommonTypeError:
+                if self.dialect == "tract":
+                    return array_of(None)  # Its arrays are lists of anything.
+                one, other = shown_type(common), shown_type(of)  # type: ignore[arg-type]
+                self._wrong(f"the items of an array need a common type, these are {one} and {other}", expression.at)
+                return None
+        return None if common is None else array_of(common)
+
+    def _tuple(self, expression: TupleExpr) -> MaybeType:
+        items = tuple(self.type_of(item) for item in expression.items)
+        return None if None in items else tuple_of(items)
+
+    def _unary(self, expression: Unary) -> MaybeType:
+        operand = self.type_of(expression.operand)
+        if operand is None:
+            return None
+        found = unary_type(expression.op, operand, self.casting)
+        if found is None:
+            self._wrong(f"there is no operator {expression.op!r} for {shown_type(operand)}", expression.at)
+        return found
+
+    def _binary(self, expression: Binary) -> MaybeType:
+        left, right = self.type_of(expression.left), self.type_of(expression.right)
+        if left is None or right is None:
+            return None
+        found = binary_type(expression.op, left, right, self.casting)
+        if found is None:
+            operands = f"{shown_type(left)} and {shown_type(right)}"
+            self._wrong(f"there is no operator {expression.op!r} for {operands}", start_of(expression))
+        return found
+
+    def _select(self, expression: Select) -> MaybeType:
+        return self._branches(expression, self.type_of)
+
+    def _branches(self, expression: Select, branch_type: Callable[[Expr], MaybeType]) -> MaybeType:
+        then = branch_type(expression.then)
+        self._condition(expression.condition, "'if'")
+        otherwise = branch_type(expression.otherwise)
+        try:
+            return self.casting.common(then, otherwise)
+        except NoCommonTypeError:
+            one, other = shown_type(then), shown_type(otherwise)  # type: ignore[arg-type]
+            self._wrong(f"the two branches need a common type, these are {one} and {other}", start_of(expression))
+            return None
+
+    def _condition(self, condition: Expr, where: str) -> None:
+        found = self.type_of(condition)
+        if found is None or found == LOGICAL:
+            return
+        if isinstance(found, TensorOf):
+            if self.dialect == "tract":
+                return
+            why = " ('select' chooses among the elements of tensors)"
+        else:
+            why = ""
+        message = f"the condition of {where} must be logical, this is {shown_type(found)}{why}"
+        self._wrong(message, start_of(condition))
+
+    def _comprehension(self, expression: Comprehension) -> MaybeType:
+        # The arrays cannot depend on the loop variables, so these come into being together.
+        items = [self._iterated(array) for _, array in expression.iterators]
+        own: list[str] = []
+        for (variable, _), item in zip(expression.iterators, items, strict=True):
+            if variable.name in self.names:
+                what = "a loop variable already" if variable.name in own else "already in use"
+                self.findings.add("N402", f"loop variable {variable.name!r} is {what}", variable.at)
+            else:
+                own.append(variable.name)
+                self.names[variable.name] = item
+        try:
+            if expression.condition is not None:
+                self._condition(expression.condition, "a comprehension")
+            found = self.type_of(expression.item)
+            return None if found is None else array_of(found)
+        finally:
+            for name in own:
+                del self.names[name]
+
+    def _iterated(self, array: Expr) -> MaybeType:
+        found = self.type_of(array)
+        if found is None or isinstance(found, ArrayOf):
+            return None if found is None else found.of
+        hint = "; 'range_of' gives the positions in a string" if found == STRING else ""
+        self._wrong(f"a comprehension goes over arrays, this is {shown_type(found)}{hint}", start_of(array))
+        return None
+
+    def _subscript(self, expression: Subscript) -> MaybeType:
+        value = self.type_of(expression.value)
+        if isinstance(value, TupleOf):
+            return self._tuple_item(value, expression.index)
+        self._position(expression.index)
+        if isinstance(value, ArrayOf):
+            return value.of
+        if value is None or value == STRING or self._is_shape(value):
+            return value
+        self._no_items(value, expression)
+        return None
+
+    def _is_shape(self, value: NnefType) -> bool:
+        # In tract's dialect the shape of a tensor is a tensor, whose items are tensors.
+        return self.dialect == "tract" and isinstance(value, TensorOf)
+
+    def _no_items(self, value: NnefType, expression: Subscript | Range) -> None:
+        hint = " ('slice' takes parts of tensors)" if isinstance(value, TensorOf) else ""
+        self._wrong(f"{shown_type(value)} has no items to choose from{hint}", start_of(expression.value))
+
+    def _tuple_item(self, value: TupleOf, index: Expr) -> MaybeType:
+        if not isinstance(index, Number) or not isinstance(index.value, int):
+            # The type of the item depends on it.
+            self.type_of(index)
+            self._wrong("an item of a tuple is chosen by an integer literal", start_of(index))
+            return None
+        if 0 <= index.value < len(value.items):
+            return value.items[index.value]
+        self._wrong(f"there is no item {index.value} in a tuple of {len(value.items)} items", index.at)
+        return None
+
+    def _position(self, index: Expr) -> None:
+        found = self.type_of(index)
+        if not self.casting.casts(found, INTEGER):
+            self._wrong(f"a position must be an integer, this is {shown_type(found)}", start_of(index))  # type: ignore[arg-type]
+
+    def _range(self, expression: Range) -> MaybeType:
+        value = self.type_of(expression.value)
+        for position in (expression.begin, expression.end):
+            if position is not None:
+                self._position(position)
+        if value is None or value == STRING or isinstance(value, ArrayOf) or self._is_shape(value):
+            return value
+        if isinstance(value, TupleOf):
+            self._wrong("a range is taken of arrays and strings, not of tuples", start_of(expression.value))
+        else:
+            self._no_items(value, expression)
+        return None
+
+    def _builtin(self, expression: Builtin) -> MaybeType:
+        operand = self.type_of(expression.operand)
+        wants = None if operand is None else builtin_wants(expression.name, operand, self.casting)
+        if wants is not None:
+            message = f"{expression.name!r} takes {wants}, this is {shown_type(operand)}"  # type: ignore[arg-type]
+            self._wrong(message, start_of(expression.operand))
+        return RESULTS[expression.name]
+
+    def _chained(self, expression: Invocation) -> MaybeType:
+        found = self.invocation(expression)
+        if self.dialect == "provisional" or not isinstance(found, TupleOf) or expression.name not in self.library:
+            return found
+        results = len(self.library[expression.name].results)
+        if results > 1:
+            message = f"{expression.name!r} has {results} results: in an expression it must have one"
+            self._wrong(message, expression.at)
+            return None
+        return found
+
+
+def assigned_names(body: tuple[Assignment, ...]) -> set[str]:
+    """All names on the left sides of a body."""
+    found: set[str] = set()
+    waiting: list[Expr] = [assignment.target for assignment in body]
+    while waiting:
+        target = waiting.pop()
+        if isinstance(target, Name):
+            found.add(target.name)
+        elif isinstance(target, ArrayExpr | TupleExpr):
+            waiting.extend(target.items)
+    return found

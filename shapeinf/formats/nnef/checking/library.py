@@ -1,0 +1,98 @@
+"""The operations that a document may invoke: the standard ones and its own."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+
+import attrs
+
+from shapeinf.formats.nnef.checking.casting import has_attribute, is_generic
+from shapeinf.formats.nnef.language.ast import Fragment, Parameter
+from shapeinf.formats.nnef.language.types import NnefType, TupleOf
+
+
+@attrs.frozen
+class Signature:
+    """What an invocation must know of a declaration.
+
+    Args:
+        fragment: the declaration.
+        parameters: its parameters by name.
+        tensors: how many of the first parameters are tensors (or arrays or tuples of them).
+        required: names of the parameters without default.
+        result: the type of the result, a tuple where there are several.
+        generic_names: parameters whose types have `?` in them.
+    """
+
+    fragment: Fragment
+    parameters: dict[str, Parameter]
+    tensors: int
+    required: frozenset[str]
+    result: NnefType
+    generic_names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, fragment: Fragment) -> Signature:
+        """The signature of a declaration."""
+        kinds = [has_attribute(parameter.type) for parameter in fragment.parameters]
+        results = tuple(result.type for result in fragment.results)
+        return cls(
+            fragment,
+            {parameter.name: parameter for parameter in fragment.parameters},
+            (*kinds, True).index(True),
+            frozenset(parameter.name for parameter in fragment.parameters if parameter.default is None),
+            results[0] if len(results) == 1 else TupleOf(results),
+            tuple(parameter.name for parameter in fragment.parameters if is_generic(parameter.type)),
+        )
+
+
+class Library(Mapping[str, Fragment]):
+    """Operations by name. Of two with the same name the last counts."""
+
+    def __init__(
+        self, fragments: Iterable[Fragment], below: Library | None = None, *, replaceable: Container[str] = ()
+    ) -> None:
+        """A library.
+
+        Args:
+            fragments: its operations.
+            below: the operations that are not among `fragments`.
+            replaceable: names that documents may declare for themselves all the same.
+        """
+        self.replaceable = replaceable
+        self._own = {fragment.name: fragment for fragment in fragments}
+        self._below = below
+        self._signatures: dict[str, Signature] = {}
+
+    def __getitem__(self, name: str) -> Fragment:
+        """The declaration of an operation."""
+        if name in self._own or self._below is None:
+            return self._own[name]
+        return self._below[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is an operation of a name."""
+        return name in self._own or (self._below is not None and name in self._below)
+
+    def __iter__(self) -> Iterator[str]:
+        """All names, those of the standard first."""
+        if self._below is not None:
+            yield from (name for name in self._below if name not in self._own)
+        yield from self._own
+
+    def __len__(self) -> int:
+        """The number of operations."""
+        return sum(1 for _ in self)
+
+    def with_fragments(self, fragments: Iterable[Fragment]) -> Library:
+        """These operations and more, such as a document's own."""
+        return Library(fragments, self)
+
+    def signature(self, name: str) -> Signature:
+        """The signature of an operation, worked out once."""
+        found = self._signatures.get(name)
+        if found is None:
+            own = name in self._own or self._below is None
+            found = Signature.of(self._own[name]) if own else self._below.signature(name)  # type: ignore[union-attr]
+            self._signatures[name] = found
+        return found

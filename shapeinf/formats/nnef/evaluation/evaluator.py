@@ -1,0 +1,181 @@
+"""Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
+
+Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a short way (`flat`); all others run on the
+machine of `machine`, which keeps its own stack, so that fragments may call each other as deep as they like (a limit
+aside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Literal
+
+from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
+from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
+from shapeinf.formats.nnef.evaluation.forms import ATTRIBUTE, TENSOR, Form
+from shapeinf.formats.nnef.evaluation.frames import Frame, items_of, names_in, names_of
+from shapeinf.formats.nnef.evaluation.machine import Machine
+from shapeinf.formats.nnef.evaluation.operation import Operation
+from shapeinf.formats.nnef.evaluation.runtime import ShapeOf
+from shapeinf.formats.nnef.evaluation.values import BadValue, Tensor, Value
+from shapeinf.formats.nnef.language.ast import Assignment, Document, Expr, Fragment, Invocation, Name
+from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
+
+Expand = Container[str] | Literal["all"]
+"""Names of standard compound operations to replace by their bodies."""
+
+
+def evaluate(
+    document: Document,
+    source: SourceText,
+    library: Mapping[str, Fragment],
+    expand: Expand = (),
+    shape_of: ShapeOf | None = None,
+) -> list[Operation]:
+    """The operations of a checked document, in order, with the document's own fragments replaced by their bodies.
+
+    Args:
+        document: the document.
+        source: its text, for messages.
+        library: the operations that it may use besides its own fragments.
+        expand: operations of the library that are replaced by their bodies too. Those with variables always are.
+        shape_of: gives the extents of a tensor after the operations so far (None: not known), for the function
+            `shape_of` of the language; by default they are inferred with the rules of the operations.
+
+    Raises:
+        NnefError: an expression has no value, or a limit is reached.
+    """
+    try:
+        return _Evaluation(document, source, library, expand, shape_of).run()
+    except RecursionError:
+        problem = Problem("N903", "arrays are nested too deep", document.graph.at)
+        raise NnefError([problem], source) from None
+
+
+class _Evaluation:
+    """The graph's own statements; `values` are those of its identifiers so far."""
+
+    def __init__(
+        self,
+        document: Document,
+        source: SourceText,
+        library: Mapping[str, Fragment],
+        expand: Expand,
+        shape_of: ShapeOf | None,
+    ) -> None:
+        self.graph = document.graph
+        self.results = {result.name for result in document.graph.results}
+        self.emitter = Emitter(document.dialect)
+        self.machine = Machine(document, source, library, expand, self.emitter, shape_of)
+        self.frame = Frame(None, "", "")
+        self.values: dict[str, Value] = self.frame.values
+        self.forms: dict[str, dict[tuple[str | None, ...], Form]] = {}
+        self.quick: dict[tuple[str, int, int], tuple[Form, Mapping[str, object]]] = {}
+        self.renamed = _reassigned(document) if document.dialect == "tract" else {}
+
+    def run(self) -> list[Operation]:
+        """All operations."""
+        graph, emitter, renamed = self.graph, self.emitter, self.renamed
+        reserved = False
+        for statement in graph.body:
+            target, value = statement.target, statement.value
+            if type(target) is Name and type(value) is Invocation and target.at not in renamed:
+                try:
+                    if self._repeated(value, target.name) or self._flat(value, target.name):
+                        continue
+                except (NotFlat, BadValue):
+                    pass  # the long way knows the place of every part
+            if not reserved:
+                names = (name for one in graph.body for name in names_in(one.target))
+                emitter.reserve([renamed.get(name.at, name.name) for name in names])
+                reserved = True
+            self._slow(statement)
+        return emitter.operations
+
+    def _flat(self, call: Invocation, target: str) -> bool:
+        """A statement that names the one result of an atomic operation on names and literals; False for all else."""
+        arguments = call.arguments
+        names = tuple([argument.name for argument in arguments])
+        forms = self.forms.get(call.name)
+        form = None if forms is None else forms.get(names)
+        if form is None:
+            lookup = self.machine.lookup
+            fragment = lookup.fragment(call)
+            form = lookup.form(fragment, arguments)
+            if lookup.replaced(fragment) or len(form.results) != 1 or form.gives_array:
+                return False
+            self.forms.setdefault(call.name, {})[names] = form
+        known = self.values
+        values = [value_of(argument.value, known) for argument in arguments]
+        type_argument = None if call.type_argument is None else call.type_argument.name
+        emitter = self.emitter
+        emitter.calls = ()
+        emitter.own.add(target)
+        known[target] = emitter.invoke(form, values, type_argument, target, target, call.at)
+        kinds = [slot.kind for slot in form.slots]
+        lead = len(kinds) - len(call.shared)
+        if kinds == [TENSOR] * lead + [ATTRIBUTE] * len(call.shared) and type_argument is None:
+            self.quick[call.name, id(call.shared), len(kinds)] = form, emitter.operations[-1].attributes
+        return True
+
+    def _repeated(self, call: Invocation, target: str) -> bool:
+        """A flat statement like an earlier one but for its tensors; False for all else."""
+        arguments, shared = call.arguments, call.shared
+        found = self.quick.get((call.name, id(shared), len(arguments)))
+        if found is None or call.type_argument is not None:
+            return False
+        form, attributes = found
+        inputs: list[Value | None] = []
+        known = self.values
+        for argument in arguments[: len(arguments) - len(shared)] if shared else arguments:
+            name = argument.value
+            if type(name) is not Name or argument.name is not None:
+                return False
+            tensor = known.get(name.name)
+            if type(tensor) is not Tensor:
+                return False
+            inputs.append(tensor)
+        of = form.deduced(inputs) if form.fragment.generic else None  # type: ignore[arg-type]
+        inputs += form.blank[len(inputs) :]
+        emitter = self.emitter
+        emitter.calls = ()
+        known[target] = emitter.single(form, tuple(inputs), attributes, of, target, call.at)
+        return True
+
+    def _slow(self, statement: Assignment) -> None:
+        """Any statement."""
+        frame, machine = self.frame, self.machine
+        target = self._target(statement.target)
+        frame.base = frame.prefix = machine.root = next(names_of(target))
+        found = machine.run(statement.value, frame, target)
+        self._assign(statement.target, found, statement.at)
+
+    def _target(self, expr: Expr) -> Target:
+        if isinstance(expr, Name):
+            return self.renamed.get(expr.at, expr.name)
+        return tuple([self._target(item) for item in items_of(expr)])
+
+    def _assign(self, target: Expr, value: Value, at: int) -> None:
+        """Give names of the graph to a value; tensors that have another name are copied."""
+        if not isinstance(target, Name):
+            for item, one in zip(items_of(target), self.machine.matched(target, value, self.frame), strict=True):
+                self._assign(item, one, at)
+            return
+        name = self.renamed.get(target.at, target.name)
+        other = isinstance(value, Tensor) and value.name != name
+        wanted = target.name in self.results and not isinstance(value, Tensor)
+        if other or wanted:
+            try:
+                value = self.emitter.copied(value, name, at)
+            except BadValue as bad:
+                raise self.machine.problem(bad, self.frame, (), at) from None
+        self.values[target.name] = value
+
+
+def _reassigned(document: Document) -> dict[int, str]:
+    """In tract an identifier may be assigned again: other names for all but its last tensor, by their offsets."""
+    places: dict[str, list[int]] = {}
+    for statement in document.graph.body:
+        for name in names_in(statement.target):
+            places.setdefault(name.name, []).append(name.at)
+    return {at: f"{name}.{i}" for name, found in places.items() for i, at in enumerate(found[:-1], 1)}

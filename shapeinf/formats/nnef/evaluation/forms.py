@@ -1,0 +1,166 @@
+"""Forms of invocations: which argument goes where, worked out once for all invocations that name the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from shapeinf.formats.nnef.evaluation.values import BadValue, Tensor, Value, as_scalars, primitive_of
+from shapeinf.formats.nnef.language.ast import ArrayExpr, Expr, Fragment, Number, Parameter, Text, Truth, TupleExpr
+from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, PrimitiveName, TensorOf, TupleOf
+
+TENSOR, TENSORS, ATTRIBUTE = range(3)
+"""What a parameter is: a tensor, an array of tensors, anything else."""
+
+Names = tuple["str | None", ...]
+"""The names of the arguments of an invocation, None for positional ones."""
+
+
+class Slot:
+    """Where an argument goes: `place` among the inputs of its kind, `name` of its parameter."""
+
+    __slots__ = ("generic", "kind", "name", "place", "scalar", "text", "type")
+
+    def __init__(self, parameter: Parameter, place: int) -> None:
+        """`place` counts the tensors among the parameters."""
+        self.name = parameter.name
+        self.type = parameter.type
+        self.kind = kind_of_parameter(parameter.type)
+        self.place = place
+        self.generic = mentions(parameter.type, "?")
+        self.scalar = mentions(parameter.type, "scalar")
+        self.text = mentions(parameter.type, "string")
+
+
+@attrs.define(eq=False)
+class Form:
+    """An operation and the names of its arguments.
+
+    `told` says that the tensors among the arguments tell what `?` stands for, if it is there at all; `loose` that an
+    attribute is of the type `?`. `blank` is the inputs without any, `defaults` the attributes with None where an
+    argument must give one, `shared` the attributes that were made so far, by the arguments that gave them.
+    """
+
+    fragment: Fragment
+    slots: tuple[Slot, ...]
+    omitted: tuple[Parameter, ...]
+    blank: list[Value | None]
+    defaults: dict[str, object]
+    generic: tuple[int, ...]
+    results: tuple[tuple[bool, PrimitiveName | None], ...]
+    told: bool
+    loose: bool
+    shared: dict[tuple[object, ...], Mapping[str, object]] = attrs.Factory(dict)
+
+    @classmethod
+    def of(cls, fragment: Fragment, names: Names) -> Form:
+        """Work out a form. Raises BadValue for arguments that the declaration has no place for."""
+        slots = _slots(fragment)
+        by_name = {slot.name: slot for slot in slots}
+        given: list[Slot] = []
+        for i, name in enumerate(names):
+            slot = by_name.get(name) if name is not None else slots[i] if i < len(slots) else None
+            if slot is None or slot in given:
+                raise BadValue(f"{fragment.name} has no place for this argument", i, "N402")
+            given.append(slot)
+        taken = {slot.name for slot in given}
+        omitted = tuple(p for p in fragment.parameters if p.name not in taken)
+        for parameter in omitted:
+            if parameter.default is None:
+                raise BadValue(f"{fragment.name} needs the argument {parameter.name!r}", code="N403")
+        defaults: dict[str, object] = {slot.name: None for slot in slots if slot.kind == ATTRIBUTE}
+        for parameter in omitted:
+            if parameter.name in defaults and parameter.default is not None:
+                defaults[parameter.name] = as_declared(parameter.type, literal(parameter.default))
+        return cls(
+            fragment,
+            tuple(given),
+            omitted,
+            [None] * sum(slot.kind == TENSOR for slot in slots),
+            defaults,
+            tuple(i for i, slot in enumerate(given) if slot.generic),
+            tuple(_result(result.type) for result in fragment.results),
+            not fragment.generic or any(slot.generic and slot.kind != ATTRIBUTE for slot in given),
+            any(slot.generic and slot.kind == ATTRIBUTE for slot in given),
+        )
+
+    @property
+    def gives_array(self) -> bool:
+        """Whether the one result is an array of tensors."""
+        return len(self.results) == 1 and self.results[0][0]
+
+    def deduced(self, values: Sequence[Value]) -> PrimitiveName | None:
+        """What `?` stands for, from the arguments or by default."""
+        for i in self.generic:
+            found = primitive_of(values[i])
+            if found is not None:
+                return found
+        default = self.fragment.generic_default
+        return None if default is None else default.name
+
+
+def _slots(fragment: Fragment) -> list[Slot]:
+    slots = []
+    tensors = 0
+    for parameter in fragment.parameters:
+        slots.append(Slot(parameter, tensors))
+        tensors += slots[-1].kind == TENSOR
+    return slots
+
+
+def kind_of_parameter(declared: NnefType) -> int:
+    """Whether a parameter is a tensor, an array of tensors, or an attribute."""
+    if isinstance(declared, TensorOf):
+        return TENSOR
+    return TENSORS if isinstance(declared, ArrayOf) and isinstance(declared.of, TensorOf) else ATTRIBUTE
+
+
+def mentions(declared: NnefType | None, name: PrimitiveName) -> bool:
+    """Whether a primitive is in a type."""
+    while isinstance(declared, (ArrayOf, TensorOf)):
+        declared = declared.of
+    if isinstance(declared, TupleOf):
+        return any(mentions(item, name) for item in declared.items)
+    return declared is not None and declared.name == name
+
+
+def _result(declared: NnefType) -> tuple[bool, PrimitiveName | None]:
+    array = isinstance(declared, ArrayOf)
+    inner = declared.of if isinstance(declared, ArrayOf) else declared
+    of = inner.of if isinstance(inner, TensorOf) else inner if isinstance(inner, Primitive) else None
+    return array, None if of is None else of.name
+
+
+def literal(expr: Expr) -> Value:
+    """The value of a default. Raises BadValue for what is no literal."""
+    if isinstance(expr, (Number, Text, Truth)):
+        return expr.value
+    if isinstance(expr, (ArrayExpr, TupleExpr)):
+        return tuple([literal(item) for item in expr.items])
+    raise BadValue("a default must be a literal", code="N306")
+
+
+def as_declared(declared: NnefType, value: Value) -> Value:
+    """The value with scalars where the declaration wants them: the dialects differ in what may be an integer."""
+    if isinstance(declared, TupleOf) and isinstance(value, tuple) and len(value) == len(declared.items):
+        return tuple([as_declared(t, item) for t, item in zip(declared.items, value, strict=True)])
+    if isinstance(declared, ArrayOf) and isinstance(value, tuple) and declared.of is not None:
+        return tuple([as_declared(declared.of, item) for item in value])
+    return as_scalars(value) if isinstance(declared, Primitive) and declared.name == "scalar" else value
+
+
+def as_tensors(declared: NnefType, value: Value, bound: PrimitiveName | None) -> Value:
+    """The value with literals in the place of tensors marked as such, for the body of a fragment."""
+    if isinstance(declared, TensorOf):
+        if isinstance(value, (int, float, str, tuple)):
+            of: Any = None if declared.of is None else bound if declared.of.name == "?" else declared.of.name
+            value = as_scalars(value) if of == "scalar" else value
+            return Tensor("", of or primitive_of(value), value)
+        return value
+    if isinstance(declared, ArrayOf) and isinstance(value, tuple) and declared.of is not None:
+        return tuple([as_tensors(declared.of, item, bound) for item in value])
+    if isinstance(declared, TupleOf) and isinstance(value, tuple) and len(value) == len(declared.items):
+        return tuple([as_tensors(t, item, bound) for t, item in zip(declared.items, value, strict=True)])
+    return as_declared(declared, value)

@@ -1,0 +1,90 @@
+"""Frames: one invocation of a fragment whose body is evaluated, or the graph itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from shapeinf.formats.nnef.evaluation.emitter import Target
+from shapeinf.formats.nnef.evaluation.values import Value
+from shapeinf.formats.nnef.language.ast import ArrayExpr, Expr, Fragment, Name, TupleExpr, start_of
+from shapeinf.formats.nnef.language.types import PrimitiveName
+
+MAX_CALLS = 10_000
+"""Fragments that may call each other, one in the other."""
+
+_SHOWN_CALLS = 8
+_LONGEST_NAME = 80
+
+
+@attrs.define(eq=False)
+class Frame:
+    """The values of the identifiers of a body so far.
+
+    Args:
+        fragment: None for the graph.
+        prefix: begins the names of its tensors.
+        base: begins the names of tensors in the statement that is evaluated.
+        bound: what `?` stands for.
+        targets: names for its results.
+        calls: the offsets of the invocations around it in the document, innermost first, without the middle.
+        place: for a fragment of a library, the offset of the invocation in the document that led to it.
+        depth: how many frames are around it.
+    """
+
+    fragment: Fragment | None
+    prefix: str
+    base: str
+    bound: PrimitiveName | None = None
+    targets: dict[str, Target] = attrs.Factory(dict)
+    calls: tuple[int, ...] = ()
+    place: int | None = None
+    depth: int = 0
+    values: dict[str, Value] = attrs.Factory(dict)
+
+    def at(self, expr: Expr) -> int:
+        """The offset of an expression in the document."""
+        return start_of(expr) if self.place is None else self.place
+
+    def inner(self, fragment: Fragment, at: int, target: Target, root: str, library: bool) -> Frame:
+        """The frame of an invocation at an offset in this one; names grow too long are cut back to the root."""
+        prefix = next(names_of(target), f"{self.base}.{fragment.name}")
+        if len(prefix) > _LONGEST_NAME:
+            prefix = f"{root}.{fragment.name}"
+        calls, place = self.calls, self.place
+        if place is None:
+            if library:
+                place = at
+            else:
+                calls = (at, *calls)
+                if len(calls) > 2 * _SHOWN_CALLS:
+                    calls = calls[:_SHOWN_CALLS] + calls[-_SHOWN_CALLS:]
+        targets: dict[str, Target] = {}
+        results = [result.name for result in fragment.results]
+        if len(results) == 1:
+            targets[results[0]] = prefix if target is None else target
+        elif isinstance(target, tuple) and len(target) == len(results):
+            targets.update(zip(results, target, strict=True))
+        return Frame(fragment, prefix, prefix, None, targets, calls, place, self.depth + 1)
+
+
+def names_of(target: Target) -> Iterator[str]:
+    """The names in a target, in order."""
+    if isinstance(target, str):
+        yield target
+    for item in target if isinstance(target, tuple) else ():
+        yield from names_of(item)
+
+
+def items_of(expr: Expr) -> tuple[Expr, ...]:
+    """The items on the left side of an assignment."""
+    return expr.items if isinstance(expr, (ArrayExpr, TupleExpr)) else ()
+
+
+def names_in(expr: Expr) -> Iterator[Name]:
+    """The identifiers on the left side of an assignment."""
+    if isinstance(expr, Name):
+        yield expr
+    for item in items_of(expr):
+        yield from names_in(item)

@@ -1,0 +1,386 @@
+"""The machine that evaluates expressions: generators that ask it for the values of their parts, on a stack of its own.
+
+An expression in a fragment that is invoked from an expression in a fragment (and so on) takes no stack of Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
+from typing import Any, Literal, Union
+
+from shapeinf.formats.nnef.evaluation import builtins
+from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
+from shapeinf.formats.nnef.evaluation.forms import Form, as_tensors, literal
+from shapeinf.formats.nnef.evaluation.frames import MAX_CALLS, Frame, items_of, names_of
+from shapeinf.formats.nnef.evaluation.lookup import Lookup
+from shapeinf.formats.nnef.evaluation.operation import Operation
+from shapeinf.formats.nnef.evaluation.runtime import ShapeOf, array_length, extents_of, operated, part_of_tensor
+from shapeinf.formats.nnef.evaluation.scans import SCAN, Scan
+from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
+from shapeinf.formats.nnef.language import ast
+from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation
+from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.types import PrimitiveName
+
+MAX_STEPS = 1_000_000
+"""Expressions that one document may evaluate, those of the flat syntax aside."""
+
+MAX_WORK = 20_000_000
+"""Items of arrays that one document may make and hand over in all."""
+
+Request = tuple[Expr, Frame, Target]
+Steps = Generator[Union[Request, "Steps"], Any, Value]
+"""What evaluates an expression: it asks for the values of others, and returns its own."""
+
+
+class Machine:
+    """Evaluates expressions in frames and emits the operations that they ask for."""
+
+    def __init__(
+        self,
+        document: Document,
+        source: SourceText,
+        library: Mapping[str, Fragment],
+        expand: Container[str] | Literal["all"],
+        emitter: Emitter,
+        shape_of: ShapeOf | None,
+    ) -> None:
+        """See `evaluate`."""
+        self.dialect = document.dialect
+        self.source = source
+        self.lookup = Lookup(document, library, expand)
+        self.emitter = emitter
+        self._document = document
+        self._shape_of = shape_of
+        self.root = ""
+        self._steps = 0
+        self._work = 0
+        self._handlers: dict[type, Callable[[Any, Frame, Target], Steps]] = {
+            ast.ArrayExpr: self._items,
+            ast.TupleExpr: self._items,
+            ast.Unary: self._unary,
+            ast.Binary: self._binary,
+            ast.Select: self._select,
+            ast.Comprehension: self._comprehension,
+            ast.Subscript: self._subscript,
+            ast.Range: self._range,
+            ast.Builtin: self._builtin,
+            ast.Invocation: self._invocation,
+        }
+
+    def run(self, expr: Expr, frame: Frame, target: Target) -> Value:
+        """The value of an expression. Raises NnefError."""
+        stack: list[Steps] = []
+        request: Request | Steps = (expr, frame, target)
+        value: Any
+        while True:
+            if type(request) is tuple:
+                expr, frame, target = request
+                handler = self._handlers.get(type(expr))
+                if handler is None:
+                    value = self._leaf(expr, frame)
+                else:
+                    self._steps += 1
+                    if self._steps > MAX_STEPS:
+                        limit = BadValue(f"the document evaluates more than {MAX_STEPS:,} expressions", code="N905")
+                        raise self.problem(limit, frame, (), frame.at(expr))
+                    stack.append(handler(expr, frame, target))
+                    value = None
+            else:
+                stack.append(request)  # type: ignore[arg-type]
+                value = None
+            while True:
+                if not stack:
+                    return value  # type: ignore[no-any-return]
+                try:
+                    request = stack[-1].send(value)
+                    break
+                except StopIteration as done:
+                    stack.pop()
+                    value = done.value
+
+    def shape_of(self, operations: Sequence[Operation], name: str) -> Sequence[int | None] | None:
+        """The extents of a tensor; see `ShapeOf`."""
+        if self._shape_of is None:
+            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # most documents never ask
+
+            self._shape_of = ShapesSoFar(self._document, self.source)
+        return self._shape_of(operations, name)
+
+    def problem(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
+        """The error for a value that cannot be, at the part that is to blame."""
+        place = at
+        if 0 <= bad.part < len(parts):
+            part = parts[bad.part]
+            place = at if part is None else frame.at(part)
+        return NnefError([Problem(bad.code, bad.message, place, frame.calls)], self.source)
+
+    def _accounted(self, value: Value, size: int) -> Value:
+        self._work += size
+        if self._work > MAX_WORK:
+            raise BadValue(f"the arrays of the document have more than {MAX_WORK:,} items in all", code="N905")
+        return value
+
+    def _made(self, value: Value) -> Value:
+        """A calculated value; what it takes is limited for the document as a whole."""
+        return self._accounted(value, len(value)) if isinstance(value, (tuple, str)) else value
+
+    # -- leaves and literals -----------------------------------------------------------------------------------------
+
+    def _leaf(self, expr: Expr, frame: Frame) -> Value:
+        if not isinstance(expr, ast.Name):
+            return expr.value  # type: ignore[union-attr,return-value]
+        found = frame.values.get(expr.name)
+        if found is not None:
+            return found
+        if self.dialect == "tract":
+            return Symbol(expr.name)  # tract takes undeclared identifiers for names of extents
+        raise self.problem(BadValue(f"{expr.name!r} is not defined here", code="N404"), frame, (), frame.at(expr))
+
+    def _items(self, expr: ast.ArrayExpr | ast.TupleExpr, frame: Frame, target: Target) -> Steps:
+        items = expr.items
+        targets = target if isinstance(target, tuple) and len(target) == len(items) else (None,) * len(items)
+        found = []
+        self._work += len(items)
+        for item, one in zip(items, targets, strict=True):
+            found.append((yield item, frame, one))
+        return tuple(found)
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+
+    def _unary(self, expr: ast.Unary, frame: Frame, target: Target) -> Steps:
+        value = yield expr.operand, frame, None
+        self.emitter.calls = frame.calls
+        try:
+            if isinstance(value, RUNTIME):
+                return operated(self.emitter, expr.op, (value,), target, frame.base, frame.at(expr))
+            return builtins.unary(expr.op, value)
+        except BadValue as bad:
+            raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
+
+    def _binary(self, expr: ast.Binary, frame: Frame, target: Target) -> Steps:
+        op = expr.op
+        left = yield expr.left, frame, None
+        if type(left) is bool and ((op == "&&" and not left) or (op == "||" and left)):
+            return left  # the other side may have no value
+        right = yield expr.right, frame, None
+        self.emitter.calls = frame.calls
+        try:
+            if type(left) is tuple and op in ("==", "!=", "in"):
+                self._accounted(left, size_of(left))
+            if isinstance(left, RUNTIME) or isinstance(right, RUNTIME):
+                return operated(self.emitter, op, (left, right), target, frame.base, frame.at(expr))
+            return self._made(builtins.binary(op, left, right))
+        except BadValue as bad:
+            raise self.problem(bad, frame, (expr.left, expr.right), frame.at(expr)) from None
+
+    def _select(self, expr: ast.Select, frame: Frame, target: Target) -> Steps:
+        condition = yield expr.condition, frame, None
+        if type(condition) is not bool:
+            unknown = isinstance(condition, RUNTIME)
+            message = (
+                "the condition must be known when the graph is built" if unknown else "the condition is no logical"
+            )
+            raise self.problem(BadValue(message, code="N502"), frame, (), frame.at(expr.condition))
+        found: Value = yield expr.then if condition else expr.otherwise, frame, target
+        return found
+
+    def _comprehension(self, expr: ast.Comprehension, frame: Frame, target: Target) -> Steps:
+        arrays: list[tuple[Value, ...]] = []
+        for _, iterated in expr.iterators:
+            array = yield iterated, frame, None
+            if not isinstance(array, tuple):
+                bad = BadValue(f"a comprehension goes over arrays, not {kind_of(array)}")
+                raise self.problem(bad, frame, (), frame.at(iterated))
+            self._work += len(array)
+            arrays.append(array)
+        if len({len(array) for array in arrays}) > 1:
+            lengths = ", ".join(str(len(array)) for array in arrays)
+            bad = BadValue(f"the arrays of a comprehension must have the same length, not {lengths}")
+            raise self.problem(bad, frame, (), frame.at(expr))
+        names = [name.name for name, _ in expr.iterators]
+        hidden = {name: frame.values[name] for name in names if name in frame.values}
+        wanted = target if expr.condition is None and isinstance(target, tuple) else ()
+        found: list[Value] = []
+        for index, values in enumerate(zip(*arrays, strict=True)):
+            frame.values.update(zip(names, values, strict=True))
+            if expr.condition is not None:
+                condition = yield expr.condition, frame, None
+                if type(condition) is not bool:
+                    bad = BadValue("the condition must be a logical that is known when the graph is built", code="N502")
+                    raise self.problem(bad, frame, (), frame.at(expr.condition))
+                if not condition:
+                    continue
+            found.append((yield expr.item, frame, wanted[index] if index < len(wanted) else None))
+        for name in names:
+            frame.values.pop(name, None)
+        frame.values.update(hidden)
+        return tuple(found)
+
+    # -- parts and functions -----------------------------------------------------------------------------------------
+
+    def _subscript(self, expr: ast.Subscript, frame: Frame, target: Target) -> Steps:
+        asked = _shape_asked(expr.value)
+        value = yield asked or expr.value, frame, None
+        index = yield expr.index, frame, None
+        self.emitter.calls = frame.calls
+        try:
+            if asked is not None:
+                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+                found = builtins.item(shape, index)
+                self.emitter.rely_on(value, shape, [index], frame.at(expr))
+                return found
+            if isinstance(value, Tensor) and self.dialect == "tract":
+                return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.at(expr))
+            return builtins.item(value, index)
+        except BadValue as bad:
+            raise self.problem(bad, frame, (expr.value, expr.index), frame.at(expr)) from None
+
+    def _range(self, expr: ast.Range, frame: Frame, target: Target) -> Steps:
+        value = yield expr.value, frame, None
+        begin: Value | None = None
+        end: Value | None = None
+        if expr.begin is not None:
+            begin = yield expr.begin, frame, None
+        if expr.end is not None:
+            end = yield expr.end, frame, None
+        self.emitter.calls = frame.calls
+        try:
+            if isinstance(value, Tensor) and self.dialect == "tract":
+                ends = (0 if end is None else end,)
+                return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.at(expr))
+            return self._made(builtins.part(value, begin, end))
+        except BadValue as bad:
+            raise self.problem(bad, frame, (expr.value, expr.begin, expr.end), frame.at(expr)) from None
+
+    def _builtin(self, expr: ast.Builtin, frame: Frame, target: Target) -> Steps:
+        asked = _shape_asked(expr.operand)
+        value = yield asked or expr.operand, frame, None
+        self.emitter.calls = frame.calls
+        try:
+            if asked is not None:  # of the shape, only the rank matters
+                value = extents_of(value, self.emitter, self.shape_of, self.dialect)
+            elif expr.name == "shape_of":
+                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+                self.emitter.rely_on(value, shape, range(len(shape)), frame.at(expr))
+                return shape
+            return self._made(builtins.function(expr.name, value))
+        except BadValue as bad:
+            raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
+
+    # -- invocations -------------------------------------------------------------------------------------------------
+
+    def _invocation(self, expr: Invocation, frame: Frame, target: Target) -> Steps:
+        values: list[Value] = []
+        arguments = self.lookup.arguments(expr)
+        for argument in arguments:
+            values.append((yield argument.value, frame, None))
+        at = frame.at(expr)
+        self.emitter.calls = frame.calls
+        try:
+            for value in values:
+                if type(value) is tuple:
+                    self._accounted(value, size_of(value))
+            fragment = self.lookup.fragment(expr)
+            form = self.lookup.form(fragment, arguments)
+            if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.lookup.own:
+                found = yield self._scan(form, values, frame, target, at)
+                return found  # type: ignore[no-any-return]
+            bound: PrimitiveName | None = None if expr.type_argument is None else expr.type_argument.name
+            if bound == "?":
+                bound = frame.bound
+            if not self.lookup.replaced(fragment):
+                length = array_length(form, values, target, self.emitter, self.shape_of)
+                if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.gives_array:
+                    found = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
+                    return found[0] if isinstance(found, tuple) else found  # tract: an array of one is its item
+                return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
+            inner = self._entered(fragment, form, values, bound, frame, target, at)
+        except BadValue as bad:
+            raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
+        found = yield self._body(fragment, inner)
+        return found  # type: ignore[no-any-return]
+
+    def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
+        """A scan of tract's: its body once, on chunks of tensors, and the results of all calls from those of one."""
+        given = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
+        try:
+            body = self.lookup.own.get(str(given.get("body")))
+            if body is None:
+                message = f"the body of a scan, {given.get('body')!r}, is no fragment of the document"
+                raise BadValue(message, code="N401")
+            if frame.depth >= MAX_CALLS:
+                message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({body.name} goes on)"
+                raise BadValue(message, code="N904")
+            scan = Scan(body, given, self.emitter, frame.base, at)
+            inner = frame.inner(body, at, None, self.root, False)
+            for parameter in body.parameters:
+                inner.values[parameter.name] = as_tensors(parameter.type, scan.argument(parameter.name), None)
+            found = yield self._body(body, inner)
+            self.emitter.calls = frame.calls
+            return scan.results(found, target)
+        except BadValue as bad:
+            raise self.problem(bad, frame, (), at) from None
+
+    def _entered(
+        self,
+        fragment: Fragment,
+        form: Form,
+        values: Sequence[Value],
+        bound: PrimitiveName | None,
+        frame: Frame,
+        target: Target,
+        at: int,
+    ) -> Frame:
+        if frame.depth >= MAX_CALLS:
+            message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({fragment.name} goes on)"
+            raise BadValue(message, code="N904")
+        inner = frame.inner(fragment, at, target, self.root, fragment.name not in self.lookup.own)
+        inner.bound = bound or (form.deduced(values) if fragment.generic else None)
+        for slot, value in zip(form.slots, values, strict=True):
+            inner.values[slot.name] = as_tensors(slot.type, value, inner.bound)
+        for parameter in form.omitted:
+            assert parameter.default is not None
+            inner.values[parameter.name] = as_tensors(parameter.type, literal(parameter.default), inner.bound)
+        return inner
+
+    def _body(self, fragment: Fragment, frame: Frame) -> Steps:
+        for statement in fragment.body or ():
+            target = self._target(statement.target, frame)
+            frame.base = next(names_of(target), frame.prefix)
+            found = yield statement.value, frame, target
+            self._assign(statement.target, found, frame)
+        results: list[Value] = []
+        for result in fragment.results:
+            if result.name not in frame.values:
+                bad = BadValue(f"the result {result.name!r} of {fragment.name} is not assigned", code="N305")
+                raise self.problem(bad, frame, (), result.at if frame.place is None else frame.place)
+            results.append(as_tensors(result.type, frame.values[result.name], frame.bound))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _target(self, expr: Expr, frame: Frame) -> Target:
+        if isinstance(expr, ast.Name):
+            wanted = frame.targets.get(expr.name)
+            return f"{frame.prefix}.{expr.name}" if wanted is None else wanted
+        return tuple([self._target(item, frame) for item in items_of(expr)])
+
+    def _assign(self, target: Expr, value: Value, frame: Frame) -> None:
+        if isinstance(target, ast.Name):
+            frame.values[target.name] = value
+            return
+        for item, one in zip(items_of(target), self.matched(target, value, frame), strict=True):
+            self._assign(item, one, frame)
+
+    def matched(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
+        """The items of a value for the items on the left side. Raises NnefError where they are not as many."""
+        wanted = len(items_of(target))
+        if isinstance(value, tuple) and len(value) == wanted:
+            return value
+        right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
+        bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
+        raise self.problem(bad, frame, (), frame.at(target))
+
+
+def _shape_asked(expr: Expr) -> Expr | None:
+    """What an expression asks the shape of; None for other expressions."""
+    return expr.operand if isinstance(expr, ast.Builtin) and expr.name == "shape_of" else None

@@ -1,0 +1,79 @@
+"""Shapes of a graph that is still being evaluated, for documents that ask for them (`shape_of`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapeinf.algebra import Dim, parse_dim_lenient
+from shapeinf.errors import ModelError, ShapeError
+from shapeinf.formats.nnef.builder import Builder
+from shapeinf.formats.nnef.evaluation.operation import Operation
+from shapeinf.formats.nnef.language.ast import Document
+from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.versions import VERSIONS
+from shapeinf.graph import Declared, Node
+from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, Type
+from shapeinf.ops import OpRegistry, default_registry
+
+
+class ShapesSoFar:
+    """Infers operations when they are asked for, each once; what breaks a law is left to the whole inference."""
+
+    def __init__(self, document: Document, source: SourceText, registry: OpRegistry | None = None) -> None:
+        """No operations."""
+        self.builder = Builder(document, source)
+        self.registry = registry or default_registry()
+        self.version = VERSIONS[document.dialect]
+        self.facts = ShapeFacts()
+        self.types: dict[str, Type] = {}
+        self._done = 0
+
+    def __call__(self, operations: Sequence[Operation], name: str) -> list[int | None] | None:
+        """The extents of a tensor; None where its rank is not known."""
+        while self._done < len(operations):
+            self._run(operations[self._done])
+            self._done += 1
+        found = self._type(name)
+        if not isinstance(found, PartialTensor) or found.shape.dims is None:
+            return None
+        dims = self.facts.canon_shape(found.shape).require()
+        return [d if isinstance(d, int) else None for d in dims]
+
+    def _type(self, name: str) -> Type | None:
+        return self.types.get(name) or self.builder.graph.constants.get(name)
+
+    def _run(self, operation: Operation) -> None:
+        builder = self.builder
+        nodes = len(builder.nodes)
+        builder.add(operation)
+        for name in operation.outputs:
+            if name in builder.graph.declared:
+                self.types[name] = self._declared(builder.graph.declared[name], name)
+        if len(builder.nodes) > nodes:
+            self._infer(builder.nodes[nodes])
+
+    def _declared(self, declared: Declared, name: str) -> Type:
+        dims = [self._dim(dim, f"{name}.{axis}") for axis, dim in enumerate(declared.dims or ())]
+        return PartialTensor(declared.dtype, Shape(dims), None)
+
+    def _dim(self, declared: int | str | None, site: str) -> Dim:
+        if isinstance(declared, str):
+            found, _ = parse_dim_lenient(declared, self.facts.scope, 1)
+            if found is not None:
+                return found
+        return declared if isinstance(declared, int) else self.facts.scope.fresh(site, 1)
+
+    def _infer(self, node: Node) -> None:
+        found = self.registry.lookup("nnef", "", node.op, self.version)
+        wanted = (True,) * len(node.outputs)
+        call = None if found is None else self.registry.call(found, node.kind, node.attrs, self.version, wanted)
+        if call is None:
+            return
+        inputs = [self._type(name) if name else None for name in node.inputs]
+        if any(one is None and name for one, name in zip(inputs, node.inputs, strict=True)):
+            return
+        try:
+            outcome = call.run(inputs, self.facts, node.name)
+        except (ShapeError, ModelError):
+            return
+        self.types.update(zip(node.outputs, outcome.types, strict=False))

@@ -1,0 +1,1 @@
+"""The files of an NNEF model: folders and archives, tensor files, quantization files."""

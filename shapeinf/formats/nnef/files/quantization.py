@@ -1,0 +1,218 @@
+"""Quantization files (`.quant`): which quantization each tensor's items stand for.
+
+Source: NNEF 1.0.5, 5.3 "Quantization File Format". An entry is `"tensor": operation(parameter = literal, ...);`, the
+invocation of a quantization operation without its tensor; in the provisional dialect the `;` may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import repeat
+
+import attrs
+
+from shapeinf.formats.nnef.language.ast import (
+    Argument,
+    ArrayExpr,
+    DialectName,
+    Expr,
+    Fragment,
+    Invocation,
+    Number,
+    Parameter,
+    Text,
+    Truth,
+    TupleExpr,
+)
+from shapeinf.formats.nnef.language.cursor import Stop
+from shapeinf.formats.nnef.language.expressions import ExpressionParser
+from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquoted
+from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
+
+
+@attrs.frozen
+class Entry:
+    """What is said of one tensor; `at` is the offset of its name."""
+
+    tensor: str
+    call: Invocation
+    at: int
+
+
+@attrs.frozen
+class ParameterTensor:
+    """A parameter of a quantization that is a tensor of some rank: it broadcasts to the quantized one."""
+
+    tensor: str
+    parameter: str
+    shape: tuple[int, ...]
+    at: int
+
+
+def parse_quantization(source: SourceText, dialect: DialectName) -> tuple[Entry, ...]:
+    """The entries of a file. Raises NnefError with all problems of its syntax."""
+    tokens, offsets = tokenize(source)
+    parser = _QuantizationParser(tokens, offsets, dialect)
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    while parser.tokens[parser.next] and len(problems) < MAX_PROBLEMS:
+        try:
+            entries.append(parser.entry())
+        except Stop as stop:
+            problems.append(stop.problem)
+            parser.recover()
+    if problems:
+        raise NnefError(problems, source)
+    return tuple(entries)
+
+
+class _QuantizationParser(ExpressionParser):
+    def entry(self) -> Entry:
+        at = self.at
+        token = self.tokens[self.next]
+        if token[0] not in QUOTES:
+            self.fail(f"expected the name of a tensor in quotes, found {self.described()}")
+        self.next += 1
+        self.expect(":", "after the name of a tensor")
+        call = self.expression()
+        if not isinstance(call, Invocation):
+            self.fail("expected the invocation of a quantization operation", at=call.at)
+        if not self.accept(";") and self.dialect != "provisional":
+            self.fail(f"expected ';' after an entry, found {self.described()}")
+        return Entry(unquoted(token), call, at)
+
+    def recover(self) -> None:
+        """Go on behind the next `;`."""
+        self.depth = self.calls = 0
+        while self.tokens[self.next] and not self.accept(";"):
+            self.next += 1
+
+
+def check_quantization(
+    entries: Sequence[Entry], source: SourceText, library: Mapping[str, Fragment], names: Container[str], exact: bool
+) -> list[ParameterTensor]:
+    """Check entries against the operations and the names of the graph's tensors; what has to broadcast is given back.
+
+    `exact` says that an integer is no scalar. Raises NnefError with all problems.
+    """
+    problems: list[Problem] = []
+    tensors: list[ParameterTensor] = []
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.tensor not in names:
+            problems.append(Problem("N710", f"the graph has no tensor {entry.tensor!r}", entry.at))
+        if entry.tensor in seen:
+            problems.append(Problem("N711", f"the tensor {entry.tensor!r} has a quantization already", entry.at))
+        seen.add(entry.tensor)
+        fragment = library.get(entry.call.name)
+        if fragment is None or not _quantizes(fragment):
+            what = "is not declared" if fragment is None else "takes no tensor to a tensor, so it quantizes none"
+            problems.append(Problem("N712", f"the operation {entry.call.name!r} {what}", entry.call.at))
+            continue
+        checked = _Checked(entry, fragment, exact)
+        problems += checked.problems()
+        tensors += checked.tensors
+        if len(problems) >= MAX_PROBLEMS:
+            break
+    if problems:
+        raise NnefError(problems[:MAX_PROBLEMS], source)
+    return tensors
+
+
+def _quantizes(fragment: Fragment) -> bool:
+    return (
+        bool(fragment.parameters)
+        and isinstance(fragment.parameters[0].type, TensorOf)
+        and len(fragment.results) == 1
+        and isinstance(fragment.results[0].type, TensorOf)
+    )
+
+
+class _Checked:
+    """The arguments of one entry against the parameters of its operation, all but the first."""
+
+    def __init__(self, entry: Entry, fragment: Fragment, exact: bool) -> None:
+        self.entry = entry
+        self.fragment = fragment
+        self.exact = exact
+        self.tensors: list[ParameterTensor] = []
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong."""
+        op = self.fragment.name
+        parameters = self.fragment.parameters[1:]
+        given: dict[str, Argument] = {}
+        for index, argument in enumerate(self.entry.call.arguments):
+            name = argument.name
+            if name is None:
+                # The specification is silent on arguments without a name: they are the parameters in their order.
+                name = parameters[index].name if index < len(parameters) else ""
+            if name == self.fragment.parameters[0].name:
+                law = f"{name!r} of {op!r} is the tensor that the entry is about"
+                yield Problem("N713", law, argument.at)
+            elif not any(p.name == name for p in parameters):
+                law = f"{op!r} has no parameter {name!r}" if name else f"{op!r} has {len(parameters)} parameters only"
+                yield Problem("N713", law, argument.at)
+            elif name in given:
+                yield Problem("N713", f"the parameter {name!r} is given twice", argument.at)
+            given.setdefault(name, argument)
+        for parameter in parameters:
+            if parameter.name in given:
+                yield from self.value(parameter, given[parameter.name].value)
+            elif parameter.default is None:
+                yield Problem("N713", f"{op!r} needs the parameter {parameter.name!r}", self.entry.call.at)
+
+    def value(self, parameter: Parameter, value: Expr) -> Iterator[Problem]:
+        """What is wrong with the value of one parameter."""
+        kind = parameter.type
+        strange = next((e for e in _leaves(value) if not isinstance(e, (Number, Text, Truth))), None)
+        if strange is not None:
+            law = f"the value of {parameter.name!r} is no literal: an entry cannot refer to anything"
+            yield Problem("N714", law, strange.at)
+        elif isinstance(kind, TensorOf) and isinstance(value, ArrayExpr):
+            shape = _extents(value)
+            if shape is None:
+                yield Problem("N714", f"the arrays in {parameter.name!r} differ in length, or are empty", value.at)
+            elif not all(_fits(e, kind.of, self.exact) for e in _leaves(value)):
+                yield Problem("N714", f"the items of {parameter.name!r} are not all of its type {kind}", value.at)
+            else:
+                self.tensors.append(ParameterTensor(self.entry.tensor, parameter.name, shape, value.at))
+        elif not _fits(value, kind.of if isinstance(kind, TensorOf) else kind, self.exact):
+            yield Problem("N714", f"the value of {parameter.name!r} is not of its type {kind}", value.at)
+
+
+def _leaves(value: Expr) -> Iterator[Expr]:
+    """The items of nested arrays and tuples; their depth is limited by the parser."""
+    if isinstance(value, (ArrayExpr, TupleExpr)):
+        for item in value.items:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def _extents(value: Expr) -> tuple[int, ...] | None:
+    """The shape of nested arrays, None when it is not the same everywhere."""
+    if not isinstance(value, ArrayExpr):
+        return ()
+    inner = {_extents(item) for item in value.items}
+    found = inner.pop() if len(inner) == 1 else None
+    return None if found is None else (len(value.items), *found)
+
+
+def _fits(value: Expr, kind: NnefType | None, exact: bool) -> bool:
+    """Whether a literal is of a type; None is any primitive."""
+    if isinstance(kind, ArrayOf):
+        return isinstance(value, ArrayExpr) and all(_fits(item, kind.of, exact) for item in value.items)
+    if isinstance(kind, TupleOf):
+        if not isinstance(value, TupleExpr) or len(value.items) != len(kind.items):
+            return False
+        return all(map(_fits, value.items, kind.items, repeat(exact)))
+    if isinstance(value, Number):
+        names = ["integer", "?"] if isinstance(value.value, int) else ["scalar", "?"]
+        names += [] if exact else ["scalar"]
+    elif isinstance(value, (Text, Truth)):
+        names = ["string" if isinstance(value, Text) else "logical", "?"]
+    else:
+        return False
+    return kind is None or (isinstance(kind, Primitive) and kind.name in names)

@@ -1,0 +1,103 @@
+"""Where an NNEF model comes from: a text, a document, a folder, an archive."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import attrs
+
+from shapeinf.errors import ModelError, UnknownFormatError
+from shapeinf.formats.nnef.files.archive import (
+    ARCHIVES,
+    GRAPH,
+    GZIP_MAGIC,
+    QUANTIZATION,
+    Archive,
+    Folder,
+    ModelFiles,
+    decoded,
+    read_archive,
+)
+from shapeinf.formats.nnef.language.problems import SourceText
+
+_START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
+_TAR_MAGIC = slice(257, 262)
+
+
+@attrs.frozen
+class Located:
+    """A document with the other files of its model; `path` is where it was read from, None for a text."""
+
+    document: SourceText
+    quantization: SourceText | None = None
+    files: ModelFiles | None = None
+    path: str | None = None
+
+
+def is_document(text: str) -> bool:
+    """Whether a text is meant to be a document, not the path of one: it begins with its version."""
+    return _START.match(text) is not None
+
+
+def is_nnef(head: bytes) -> bool:
+    """Whether a file that begins with these bytes (512 are enough) is an NNEF document or an archive."""
+    return head[:2] == GZIP_MAGIC or head[_TAR_MAGIC] == b"ustar" or is_document(head.decode("utf-8", "replace"))
+
+
+def has_nnef_name(path: str) -> bool:
+    """Whether a path is a folder, or has the name of an NNEF document or an archive."""
+    return os.path.isdir(path) or path.lower().endswith((GRAPH, *ARCHIVES))
+
+
+def locate(model: str | os.PathLike[str] | bytes) -> Located:
+    """Find and read the texts of a model. Raises ModelError for what cannot be read or has no document."""
+    if isinstance(model, bytes):
+        if model[:2] == GZIP_MAGIC or model[_TAR_MAGIC] == b"ustar":
+            return _in_archive(read_archive(model), None)
+        return Located(SourceText(decoded(model, "the given bytes"), "the given text"))
+    path = os.fspath(model)
+    if is_document(path):
+        return Located(SourceText(path.removeprefix("\ufeff"), "the given text"))
+    if os.path.isdir(path):
+        return _in_folder(path)
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+    if head[:2] == GZIP_MAGIC or head[_TAR_MAGIC] == b"ustar" or path.lower().endswith(ARCHIVES):
+        return _in_archive(read_archive(path), path)
+    folder, name = os.path.split(path)
+    return _with_files(Folder(folder or "."), name, path)
+
+
+def _in_folder(path: str) -> Located:
+    folder = Folder(path)
+    name = _document("directory", path, [n for n in sorted(os.listdir(path)) if n.endswith(GRAPH)])
+    return _with_files(folder, name, os.path.join(path, name))
+
+
+def _in_archive(archive: Archive, path: str | None) -> Located:
+    name = _document("archive", archive.name, [n for n in archive.documents if "/" not in n])
+    return attrs.evolve(_with_files(archive, name, f"{archive.name}:{name}"), path=path)
+
+
+def _document(kind: str, where: str, names: list[str]) -> str:
+    if "graph.nnef" in names:
+        return "graph.nnef"
+    if len(names) != 1:
+        found = f"has several ({', '.join(names[:4])})" if names else "has none"
+        raise UnknownFormatError(f"an NNEF model has one document, graph.nnef; this {kind} {found}", node=where)
+    return names[0]
+
+
+def _with_files(files: ModelFiles, name: str, shown: str) -> Located:
+    text = files.text(name)
+    if text is None:
+        raise ModelError("is no regular file", node=shown)
+    stem = name[: -len(GRAPH)] if name.endswith(GRAPH) else name
+    beside = files.text(stem + QUANTIZATION)
+    stem_shown = shown[: -len(GRAPH)] if shown.endswith(GRAPH) else shown
+    quantization = None if beside is None else SourceText(beside, stem_shown + QUANTIZATION)
+    return Located(SourceText(text, shown), quantization, files, shown)

@@ -1,0 +1,119 @@
+"""The tensor files of a graph's variables: found by label, their headers compared with the declarations.
+
+Source: NNEF 1.0.5, 5 "Container Organization": the file of a variable is its label and `.dat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Literal
+
+import attrs
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, unsafe
+from shapeinf.formats.nnef.files.dat import Header, read_contents, read_header, wanted
+from shapeinf.formats.nnef.language.ast import DialectName
+from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.graph import Graph, Remark
+from shapeinf.lattice import PartialTensor
+
+_ITEMS = {
+    "int64": ("signed", "unsigned"),
+    "bool": ("bool", "unsigned"),  # before 1.0.3 there was no code for logical items
+    "string": ("other",),
+}
+"""The kinds of items of each element type; a scalar may be stored as anything, quantized or not."""
+
+
+@attrs.frozen
+class Variable:
+    """A variable of the graph: its name there, its label, and where the document declares it."""
+
+    name: str
+    label: str
+    at: int
+    calls: tuple[int, ...] = ()
+
+
+def attach(
+    graph: Graph, variables: Iterable[Variable], changing: frozenset[str], files: ModelFiles, source: SourceText
+) -> None:
+    """Compare every variable with its file, and note how to read the small ones that do not change.
+
+    Files that are missing are one remark: a document without its tensors has shapes all the same. Raises NnefError
+    with all that is wrong with the others.
+    """
+    dialect: DialectName = graph.model.document.dialect
+    problems: list[Problem] = []
+    missing: list[str] = []
+    count = 0
+    for variable in variables:
+        count += 1
+        path = variable.label + TENSOR
+        try:
+            entry = _entry(files, path, variable.label)
+            if entry is None:
+                missing.append(path)
+                continue
+            header = read_header(entry.head, entry.size, path)
+        except ModelError as error:
+            problems.append(Problem("N701", str(error), variable.at, variable.calls))
+        else:
+            law = _difference(header, graph.constants[variable.name], path, dialect)
+            if law is None:
+                _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
+            else:
+                problems.append(Problem("N702", law, variable.at, variable.calls))
+        if len(problems) >= MAX_PROBLEMS:
+            break
+    if problems:
+        raise NnefError(problems, source)
+    if missing:
+        which = (
+            f"{missing[0]!r}" if len(missing) == 1 else f"{len(missing)} of {count} tensor files, {missing[0]!r} first"
+        )
+        # A document alone is a usual thing to ask about; a model that has some of its tensors is not.
+        severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
+        graph.remarks.append(Remark(severity, "N703", f"{files.name} lacks {which}"))
+
+
+def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
+    if unsafe(path):
+        raise ModelError(f"the label {label!r} leads out of the model")
+    return files.entry(path)
+
+
+def _difference(header: Header, declared: PartialTensor, path: str, dialect: DialectName) -> str | None:
+    """What differs between a file and its declaration."""
+    dims, found = declared.shape.require(), header.dims
+    # Ranks are open in the provisional dialect: trailing ones say nothing.
+    open_rank = dialect == "provisional"
+    if tuple(dims) != found and not (open_rank and _stripped(dims) == _stripped(found)):
+        return f"the variable is declared as {list(dims)}, but its file {path!r} has the shape {list(found)}"
+    kinds = _ITEMS.get(declared.dtype or "")
+    if kinds is None or dialect != "final" or header.kind in kinds:
+        return None
+    return f"the variable is declared with {declared.dtype} items, but its file {path!r} has {header.kind} items"
+
+
+def _stripped(dims: Iterable[object]) -> tuple[object, ...]:
+    kept = list(dims)
+    while kept and kept[-1] == 1:
+        kept.pop()
+    return tuple(kept)
+
+
+def _keep(graph: Graph, name: str, header: Header, entry: Entry, dialect: DialectName, changes: bool) -> None:
+    constant = graph.constants[name]
+    if dialect == "tract" and header.dtype is not None:
+        # tract takes the element type of the file, whatever the document says.
+        constant = graph.constants[name] = PartialTensor(header.dtype, constant.shape, None)
+    if wanted(header) and not changes:
+        graph.unread[name] = partial(_contents, header, entry, constant)
+
+
+def _contents(header: Header, entry: Entry, declared: PartialTensor) -> PartialTensor:
+    found = read_contents(header, entry.read(), declared.dtype)
+    return PartialTensor(found.dtype, declared.shape, found.elements)

@@ -1,0 +1,1 @@
+"""The NNEF language: from text to a syntax tree and back."""

@@ -1,0 +1,272 @@
+"""The syntax tree of an NNEF document. Every node has `at`, the offset of its first character in the text.
+
+Two trees are equal when they mean the same: offsets and brackets that change nothing do not count.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Union
+
+import attrs
+from attrs import field
+
+from shapeinf.formats.nnef.language.types import NnefType, Primitive
+
+DialectName = Literal["provisional", "final", "tract"]
+"""`provisional` is that of 2017; `tract` is the final one with what tract's exporters add."""
+
+
+def _at() -> int:
+    return field(eq=False, repr=False, default=-1)
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Number:
+    """A literal integer or scalar, with its sign; `text` is how the document writes it."""
+
+    value: int | float
+    text: str = field(eq=False, repr=False, default="")
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Text:
+    """A literal string, unescaped."""
+
+    value: str
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Truth:
+    """`true` or `false`."""
+
+    value: bool
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Name:
+    """An identifier."""
+
+    name: str
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class ArrayExpr:
+    """`[a, b, ...]`, also on the left side of an assignment."""
+
+    items: tuple[Expr, ...]
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class TupleExpr:
+    """`(a, b, ...)`, also on the left side, where the parentheses may be missing."""
+
+    items: tuple[Expr, ...]
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Unary:
+    """`op` is `+`, `-` or `!`."""
+
+    op: str
+    operand: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Binary:
+    """`op` is one of `+ - * / ^ < > <= >= == != && || in`; `at` is the offset of the operator."""
+
+    op: str
+    left: Expr
+    right: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Select:
+    """`then if condition else otherwise`."""
+
+    then: Expr
+    condition: Expr
+    otherwise: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Comprehension:
+    """`[for i in a, j in b if condition yield item]`; provisional: `[item for i in a if condition]`."""
+
+    iterators: tuple[tuple[Name, Expr], ...]
+    condition: Expr | None
+    item: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Subscript:
+    """`value[index]`."""
+
+    value: Expr
+    index: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Range:
+    """`value[begin:end]`; a missing end is None."""
+
+    value: Expr
+    begin: Expr | None
+    end: Expr | None
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Builtin:
+    """`shape_of`, `length_of`, `range_of`, or a cast `integer`, `scalar`, `logical`, `string`, of one operand."""
+
+    name: str
+    operand: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Argument:
+    """An argument of an invocation; `name` is None for a positional one."""
+
+    name: str | None
+    value: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Invocation:
+    """`name<type_argument>(arguments)`.
+
+    `shared` are the last arguments where they are literals that other invocations have too: these have the very same
+    object here, so that what is found out about it can be kept by its identity. Its offsets are those of the first.
+    """
+
+    name: str
+    type_argument: Primitive | None
+    arguments: tuple[Argument, ...]
+    at: int = _at()
+    shared: tuple[Argument, ...] = field(eq=False, repr=False, default=())
+
+
+Expr = Union[  # noqa: UP007  (used before it is defined, in quotes only)
+    Number,
+    Text,
+    Truth,
+    Name,
+    ArrayExpr,
+    TupleExpr,
+    Unary,
+    Binary,
+    Select,
+    Comprehension,
+    Subscript,
+    Range,
+    Builtin,
+    Invocation,
+]
+
+
+def start_of(expression: Expr) -> int:
+    """The offset of the first character of an expression (brackets around it do not count)."""
+    while True:
+        match expression:
+            case Binary():
+                expression = expression.left
+            case Select():
+                expression = expression.then
+            case Subscript() | Range():
+                expression = expression.value
+            case _:
+                return expression.at
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Assignment:
+    """`target = value`; the target is made of names, arrays and tuples."""
+
+    target: Expr
+    value: Expr
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Parameter:
+    """A parameter of a fragment."""
+
+    name: str
+    type: NnefType
+    default: Expr | None = None
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class FragmentResult:
+    """A result of a fragment."""
+
+    name: str
+    type: NnefType
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Fragment:
+    """A fragment; `body` is None for a primitive operation. `generic` says that it has a type argument `?`."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    results: tuple[FragmentResult, ...]
+    body: tuple[Assignment, ...] | None
+    generic: bool = False
+    generic_default: Primitive | None = None
+    at: int = _at()
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of a name."""
+        return next((p for p in self.parameters if p.name == name), None)
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class GraphDefinition:
+    """The graph: names of its parameters and results, and its body."""
+
+    name: str
+    parameters: tuple[Name, ...]
+    results: tuple[Name, ...]
+    body: tuple[Assignment, ...]
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Extension:
+    """One extension as written between `extension` and `;` (KHR names split at commas and blanks, one each)."""
+
+    text: str
+    at: int = _at()
+
+
+@attrs.define(slots=True, unsafe_hash=True)
+class Document:
+    """A whole document. `version` is the text after `version`, such as `1.0`.
+
+    Documents of the provisional dialect may define several graphs: `graph` is the first.
+    """
+
+    version: str
+    extensions: tuple[Extension, ...]
+    fragments: tuple[Fragment, ...]
+    graph: GraphDefinition
+    dialect: DialectName
+    further_graphs: tuple[GraphDefinition, ...] = ()
+    at: int = _at()

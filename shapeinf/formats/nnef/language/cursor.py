@@ -1,0 +1,112 @@
+"""A place in the tokens of a document, and what every part of the parser does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+from shapeinf.formats.nnef.language.ast import DialectName, Name
+from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES
+from shapeinf.formats.nnef.language.problems import Problem
+
+_Item = TypeVar("_Item")
+
+_TYPES = frozenset(["tensor", "scalar", "logical", "string"])
+_WORDS = frozenset(["version", "graph", "fragment", "for", "in", "if", "else", "true", "false"])
+_EVERYWHERE = _TYPES | _WORDS | {"shape_of", "length_of", "range_of"}
+KEYWORDS: dict[DialectName, frozenset[str]] = {
+    "provisional": _EVERYWHERE | {"extent"},
+    "final": _EVERYWHERE | {"extension", "integer", "yield"},
+    "tract": _EVERYWHERE | {"extension", "integer", "yield"},
+}
+"""What is no identifier; `integer`, `yield` and `extension` came with 1.0, which dropped `extent`."""
+
+CASTS = frozenset(["integer", "scalar", "logical", "string"])
+BUILTINS = CASTS | {"shape_of", "length_of", "range_of"}
+
+
+class Stop(Exception):  # noqa: N818  (ends one statement, not the parser)
+    """A problem after which the statement it is in cannot be read."""
+
+    def __init__(self, problem: Problem) -> None:
+        """`problem` is what to tell."""
+        self.problem = problem
+
+
+class Cursor:
+    """The tokens, the index of the next one, and the dialect, which decides what the keywords are."""
+
+    def __init__(self, tokens: list[str], offsets: list[int], dialect: DialectName) -> None:
+        """`tokens` end with ""."""
+        self.tokens = tokens
+        self.offsets = offsets
+        self.dialect = dialect
+        self.keywords = KEYWORDS[dialect]
+        self.next = 0
+
+    @property
+    def at(self) -> int:
+        """The offset of the next token."""
+        return self.offsets[self.next]
+
+    def fail(self, message: str, code: str = "N201", at: int | None = None) -> NoReturn:
+        """Ends the statement with a problem, by default at the next token."""
+        raise Stop(Problem(code, message, self.at if at is None else at))
+
+    def expect(self, token: str, where: str) -> None:
+        """Passes a token that must come now."""
+        if self.tokens[self.next] != token:
+            self.fail(f"expected {token!r} {where}, found {self.described()}")
+        self.next += 1
+
+    def accept(self, token: str) -> bool:
+        """Passes a token if it comes now."""
+        if self.tokens[self.next] != token:
+            return False
+        self.next += 1
+        return True
+
+    def described(self) -> str:
+        """The next token, for a message."""
+        token = self.tokens[self.next]
+        if not token:
+            return "the end of the document"
+        if token in self.keywords:
+            return f"the keyword {token!r}"
+        kind = "the identifier " if token[0] in NAME_START else "the number " if token[0] in DIGITS else ""
+        shown = token if len(token) <= 40 else token[:37] + "..."
+        return shown if token[0] in QUOTES else f"{kind}{shown!r}"
+
+    def identifier(self, what: str) -> str:
+        """The text of an identifier that must come now."""
+        token = self.tokens[self.next]
+        if not token or token[0] not in NAME_START:
+            self.fail(f"expected {what}, found {self.described()}")
+        if token in self.keywords:
+            self.fail(f"{token!r} is a keyword, it cannot be {what}", "N202")
+        self.next += 1
+        if token == "i" and self.dialect == "tract" and self.tokens[self.next][:1] == '"':
+            return self._any_name()
+        return token
+
+    def _any_name(self) -> str:
+        # tract writes names that are no identifiers as i"any name"
+        self.next += 1
+        return self.tokens[self.next - 1][1:-1]
+
+    def name(self, what: str) -> Name:
+        """An identifier as a node of the tree."""
+        at = self.at
+        return Name(self.identifier(what), at)
+
+    def list_of(self, item: Callable[[], _Item], close: str, what: str) -> tuple[_Item, ...]:
+        """One or more items with commas between them, and the bracket that closes them."""
+        if self.tokens[self.next] == close:
+            self.fail(f"expected {what}: at least one is needed")
+        items = [item()]
+        while self.accept(","):
+            if self.tokens[self.next] == close:
+                self.fail(f"expected {what} after the comma")
+            items.append(item())
+        self.expect(close, f"or ',' after {what}")
+        return tuple(items)

@@ -1,0 +1,120 @@
+"""The tokens of an NNEF document.
+
+Source: NNEF 1.0.5, 3.2 "Syntax". One regular expression splits the whole text; a token is told by its first character.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from itertools import accumulate
+
+from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+
+MAX_TOKENS = 20_000_000
+"""Tokens, with blanks and comments, after which a document is refused: about a minute's work."""
+
+LOOK_AHEAD = 5
+"""How far the parser looks past the next token."""
+
+NAME_START = frozenset(string.ascii_letters + "_")
+DIGITS = frozenset(string.digits)
+QUOTES = frozenset("'\"")
+
+_NAME, _NUMBER = r"[A-Za-z_][A-Za-z0-9_]*", r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
+_STRING = r"""'(?:[^'\\\n]|\\[^\n])*'|"(?:[^"\\\n]|\\[^\n])*\""""
+_PIECES = (
+    r"[ \t\r\n\f\v]+"
+    rf"|{_NAME}"
+    rf"|{_NUMBER}[A-Za-z0-9_.]*"
+    r"|[\[\](),;:+*/^{}?]"
+    r"|=="
+    r"|="
+    r"|->"
+    r"|-"
+    r"|#[^\n\f]*"
+    rf"|{_STRING}"
+    r"|<=|>=|!=|&&|\|\||[<>!]"
+    r"|[^\x00-\x7f]+"
+    r"|."
+)
+_PIECE = re.compile(_PIECES, re.DOTALL)
+# Labels differ from invocation to invocation, so there is nothing to share.
+_LITERAL_ARGUMENT = rf",[ \t\r\n]*(?!label\b){_NAME} *= *(?:-?{_NUMBER}|true|false|'[^'\\\n]*'|\[[-+0-9.,()\[\] ]*\])"
+_SHARING_PIECE = re.compile(rf"(?:{_LITERAL_ARGUMENT})+(?=\);)|{_PIECES}", re.DOTALL)
+_SKIPPED = frozenset(" \t\r\n\f\v#")
+_PLAIN = NAME_START | frozenset("[](),;:+*/^{}?=-<>!")
+_TWO = frozenset(["&&", "||"])
+_WHOLE_NUMBER = re.compile(_NUMBER)
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def tokenize(source: SourceText, *, sharing: bool = False) -> tuple[list[str], list[int]]:
+    """The tokens of a text and their offsets; at the end, LOOK_AHEAD empty tokens.
+
+    With `sharing`, the literal named arguments that end an invocation, from the comma before them, are one token (told
+    from a comma by its length): a model repeats few of these, so that the parser reads each of them once.
+
+    Raises NnefError with every character that belongs to no token.
+    """
+    pieces: list[str] = (_SHARING_PIECE if sharing else _PIECE).findall(source.text)
+    if len(pieces) > MAX_TOKENS:
+        problem = Problem("N901", f"the document has more than {MAX_TOKENS:,} tokens", 0)
+        raise NnefError([problem], source)
+    starts = accumulate(map(len, pieces), initial=0)
+    kept = [(piece, at) for piece, at in zip(pieces, starts, strict=False) if piece[0] not in _SKIPPED]
+    if kept and kept[0][1] == 0 and kept[0][0].startswith(_BYTE_ORDER_MARK):
+        del kept[0]
+    kept += [("", len(source.text))] * LOOK_AHEAD
+    tokens = [piece for piece, _ in kept]
+    offsets = [at for _, at in kept]
+    _verify(tokens, offsets, source)
+    return tokens, offsets
+
+
+def _verify(tokens: list[str], offsets: list[int], source: SourceText) -> None:
+    odd = {token for token in set(tokens) if token and token[0] not in _PLAIN}
+    wrong = {token: problem for token in odd if (problem := _problem(token)) is not None}
+    if not wrong:
+        return
+    found = [Problem(*wrong[token], at) for token, at in zip(tokens, offsets, strict=True) if token in wrong]
+    raise NnefError(found[:MAX_PROBLEMS], source)
+
+
+def _problem(token: str) -> tuple[str, str] | None:
+    first = token[0]
+    if first in DIGITS:
+        return _number_problem(token)
+    if first in QUOTES:
+        return None if len(token) > 1 else ("N103", f"the string that starts here has no closing {first} on its line")
+    if token in _TWO:
+        return None
+    if ord(first) > 127:
+        return ("N101", f"{token[:20]!r} is not ASCII: only strings and comments may have such characters")
+    return ("N101", f"the character {first!r} belongs to no token of NNEF")
+
+
+def _number_problem(token: str) -> tuple[str, str] | None:
+    number = _WHOLE_NUMBER.match(token)
+    rest = token[number.end() :] if number else token
+    if not rest:
+        return None
+    if rest[0] in NAME_START and "." not in token:
+        return ("N102", f"{token[:40]!r} is neither a number nor an identifier: identifiers do not start with a digit")
+    return ("N102", f"{token[:40]!r} is not a number")
+
+
+def unquoted(token: str) -> str:
+    """The characters of a string token: a backslash makes the next character stand for itself."""
+    text = token[1:-1]
+    return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
+
+
+def quoted(text: str) -> str:
+    """A string as NNEF text."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a text has the form of an identifier (a keyword has it too)."""
+    return bool(text) and text[0] in NAME_START and text.isascii() and text.replace("_", "a").isalnum()

@@ -1,0 +1,268 @@
+"""From the text of an NNEF document to its syntax tree.
+
+Source: NNEF 1.0.5, 3.2 "Syntax"; NNEF 1.0 provisional (2017), chapter 3, for the provisional dialect. A parser of our
+own, by recursive descent: every node has its place in the text, a broken statement does not hide the next one's
+problems, and the pieces that make up flat documents (a name, a literal, an array of them) take a short way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from shapeinf.formats.nnef.language.ast import (
+    ArrayExpr,
+    Assignment,
+    DialectName,
+    Document,
+    Expr,
+    Extension,
+    Fragment,
+    GraphDefinition,
+    Invocation,
+    TupleExpr,
+)
+from shapeinf.formats.nnef.language.cursor import Stop
+from shapeinf.formats.nnef.language.declarations import DeclarationParser
+from shapeinf.formats.nnef.language.lexer import NAME_START, tokenize
+from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+
+FRAGMENTS, OPERATORS = "KHR_enable_fragment_definitions", "KHR_enable_operator_expressions"
+
+_Part = TypeVar("_Part")
+
+
+def parse(source: SourceText, dialect: DialectName | None = None, *, sharing: bool = False) -> Document:
+    """The syntax tree of a document; without a dialect, it is told from the text.
+
+    With `sharing`, invocations share equal literal arguments (`Invocation.shared`), which is faster, but these have the
+    place of the first of them.
+
+    Raises NnefError with all syntax problems that could be told from each other.
+    """
+    tokens, offsets = tokenize(source, sharing=sharing)
+    parser = _Parser(tokens, offsets, dialect or detected(tokens), source)
+    try:
+        return _guarded(parser, source, parser.document)
+    except NnefError:
+        if sharing:
+            return parse(source, dialect)
+        raise
+
+
+def parse_fragments(source: SourceText, dialect: DialectName = "final") -> tuple[Fragment, ...]:
+    """The fragments of a text that has declarations only. Raises NnefError."""
+    tokens, offsets = tokenize(source)
+    parser = _Parser(tokens, offsets, dialect, source)
+    return _guarded(parser, source, parser.fragments_only)
+
+
+def detected(tokens: list[str]) -> DialectName:
+    """The dialect of a document: provisional without `;` after the version; tract's when it uses a `tract_` name."""
+    if tokens[0] == "version" and tokens[2] != ";":
+        return "provisional"
+    return "tract" if any(token.startswith("tract_") for token in set(tokens)) else "final"
+
+
+def _guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part]) -> _Part:
+    try:
+        part = read()
+    except Stop as stop:
+        parser.problems.append(stop.problem)
+    except RecursionError:
+        parser.problems.append(Problem("N903", "expressions are nested too deep for the stack", parser.at))
+    else:
+        if not parser.problems:
+            return part
+    raise NnefError(parser.problems[:MAX_PROBLEMS], source)
+
+
+class _Parser(DeclarationParser):
+    """The parser of a whole document."""
+
+    def __init__(self, tokens: list[str], offsets: list[int], dialect: DialectName, source: SourceText) -> None:
+        super().__init__(tokens, offsets, dialect)
+        self.source = source
+        self.problems: list[Problem] = []
+        self.extensions: tuple[Extension, ...] = ()
+
+    def document(self) -> Document:
+        """The document; what is wrong with it is in `problems`, or ends it with a Stop."""
+        version = self._version()
+        if self.dialect != "provisional":
+            self.extensions = tuple(self._all_extensions())
+        fragments = self._fragments()
+        if self.tokens[self.next] != "graph":
+            self.fail(f"expected a graph definition, found {self.described()}")
+        graph = self._graph()
+        further = []
+        while self.dialect == "provisional" and self.tokens[self.next] == "graph":
+            further.append(self._graph())
+        if self.tokens[self.next] == "fragment":
+            self.fail("fragments are defined before the graph")
+        if self.tokens[self.next]:
+            self.fail(f"expected the end of the document after the graph, found {self.described()}")
+        return Document(version, self.extensions, fragments, graph, self.dialect, tuple(further), 0)
+
+    def fragments_only(self) -> tuple[Fragment, ...]:
+        """The fragments up to the end of the text."""
+        self.extensions = (Extension(FRAGMENTS),)
+        fragments = self._fragments()
+        if self.tokens[self.next]:
+            self.fail(f"expected a fragment, found {self.described()}")
+        return fragments
+
+    def _version(self) -> str:
+        self.expect("version", "at the start of the document")
+        at, number = self.at, self.tokens[self.next]
+        if not number[:1].isdigit():
+            self.fail(f"expected a version number such as 1.0, found {self.described()}")
+        if number != "1.0":
+            self.fail(
+                f"version {number} of NNEF is not known here: 1.0 is (its corrections, 1.0.1 to 1.0.5, are 1.0 too)",
+                "N203",
+                at,
+            )
+        self.next += 1
+        if self.dialect != "provisional":
+            self.expect(";", "after the version")
+        return number
+
+    def _all_extensions(self) -> list[Extension]:
+        found: list[Extension] = []
+        while self.accept("extension"):
+            start = self.next
+            while self.tokens[self.next] and self.tokens[self.next] != ";":
+                self.next += 1
+            if self.next == start:
+                self.fail("expected the name of an extension")
+            found += self._extensions(start, self.next)
+            self.expect(";", "after the extensions")
+        return found
+
+    def _extensions(self, start: int, end: int) -> list[Extension]:
+        """The extensions between two tokens: names (with commas or blanks), or one of tract's with its arguments."""
+        if self.tokens[start].startswith("tract_"):
+            text = self.source.text[self.offsets[start] : self.offsets[end - 1] + len(self.tokens[end - 1])]
+            return [Extension(text, self.offsets[start])]
+        names = [i for i in range(start, end) if self.tokens[i] != ","]
+        for i in names:
+            if self.tokens[i][0] not in NAME_START:
+                self.next = i
+                self.fail(f"expected the name of an extension, found {self.described()}")
+        return [Extension(self.tokens[i], self.offsets[i]) for i in names]
+
+    def _has(self, extension: str) -> bool:
+        return self.dialect != "final" or any(found.text == extension for found in self.extensions)
+
+    def _fragments(self) -> tuple[Fragment, ...]:
+        fragments = []
+        while self.tokens[self.next] == "fragment":
+            if not self._has(FRAGMENTS):
+                self.problems.append(Problem("N204", f"a fragment needs 'extension {FRAGMENTS};'", self.at))
+            try:
+                fragments.append(self._fragment())
+            except Stop as stop:
+                self._recover(stop, frozenset(["fragment", "graph"]))
+        return tuple(fragments)
+
+    def _fragment(self) -> Fragment:
+        fragment = self.signature()
+        if self.dialect != "provisional" and self.accept(";"):
+            return fragment
+        return self.body_of(fragment, self._body(flat=False))
+
+    def _graph(self) -> GraphDefinition:
+        at = self.at
+        self.expect("graph", "to define the graph")
+        name = self.identifier("the name of the graph")
+        self.expect("(", "after the name of the graph")
+        parameters = self.list_of(lambda: self.name("the name of a graph parameter"), ")", "a graph parameter")
+        self.expect("->", "after the parameters of the graph")
+        self.expect("(", "before the results of the graph")
+        results = self.list_of(lambda: self.name("the name of a graph result"), ")", "a graph result")
+        return GraphDefinition(name, parameters, results, self._body(flat=not self._has(OPERATORS)), at)
+
+    def _body(self, *, flat: bool) -> tuple[Assignment, ...]:
+        self.expect("{", "before a body")
+        if self.tokens[self.next] == "}":
+            self.fail("a body has at least one assignment")
+        tokens = self.tokens
+        end = ";" if self.dialect != "provisional" else ""
+        found: list[Assignment] = []
+        while tokens[self.next] != "}":
+            try:
+                found.append(self._assignment(flat))
+                if tokens[self.next] == ";":
+                    self.next += 1
+                elif end:
+                    self.fail(f"expected ';' after an assignment, found {self.described()}")
+            except Stop as stop:
+                self._recover(stop, frozenset([";", "}"]))
+                self.accept(";")
+            if not tokens[self.next] or len(self.problems) >= MAX_PROBLEMS:
+                self.fail(f"expected '}}' after a body, found {self.described()}")
+        self.next += 1
+        return tuple(found)
+
+    def _recover(self, stop: Stop, places: frozenset[str]) -> None:
+        """Goes on at the next token that begins or ends something."""
+        self.problems.append(stop.problem)
+        if len(self.problems) >= MAX_PROBLEMS or stop.problem.code >= "N9":
+            raise NnefError(self.problems, self.source)
+        self.depth = 0
+        while self.tokens[self.next] and self.tokens[self.next] not in places:
+            self.next += 1
+
+    def _assignment(self, flat: bool) -> Assignment:
+        i = self.next
+        at = self.offsets[i]
+        if self.tokens[i + 1] == "=":
+            target: Expr = self.name("the name of a result")
+        else:
+            target = self._target(bare=True)
+        self.expect("=", "in an assignment")
+        value_at = self.at
+        self.beyond_flat = -1
+        value = self._right_side()
+        if flat and (self.beyond_flat >= 0 or not isinstance(value, Invocation)):
+            wrong = self.beyond_flat if self.beyond_flat >= 0 else value_at
+            what = "this expression" if self.beyond_flat >= 0 else "a right side that is no invocation"
+            self.problems.append(Problem("N205", f"{what} needs 'extension {OPERATORS};'", wrong))
+        return Assignment(target, value, at)
+
+    def _right_side(self) -> Expr:
+        value = self.expression()
+        if self.dialect != "provisional" or self.tokens[self.next] != ",":
+            return value
+        # The provisional dialect's tuples need no parentheses.
+        items = [value]
+        while self.accept(","):
+            items.append(self.expression())
+        return TupleExpr(tuple(items), value.at)
+
+    def _target(self, *, bare: bool) -> Expr:
+        """The left side: a name, an array or a tuple of these, which outside brackets needs no parentheses."""
+        at = self.at
+        items = [self._target_item()]
+        while bare and self.accept(","):
+            items.append(self._target_item())
+        return items[0] if len(items) == 1 else TupleExpr(tuple(items), at)
+
+    def _target_item(self) -> Expr:
+        at = self.at
+        if self.accept("["):
+            return ArrayExpr(self._targets("]"), at)
+        if not self.accept("("):
+            return self.name("the name of a result")
+        items = self._targets(")")
+        if len(items) == 1:
+            self.next -= 1
+            self.fail("a tuple has at least two items")
+        return TupleExpr(items, at)
+
+    def _targets(self, close: str) -> tuple[Expr, ...]:
+        self._deeper()
+        items = self.list_of(lambda: self._target(bare=False), close, "the name of a result")
+        self.depth -= 1
+        return items

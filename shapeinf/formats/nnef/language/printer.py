@@ -1,0 +1,190 @@
+"""The text of a syntax tree in one canonical form: `parse(format_document(tree)) == tree`.
+
+Numbers keep the form that they had in the document they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from shapeinf.formats.nnef.language.ast import (
+    ArrayExpr,
+    Assignment,
+    Binary,
+    Builtin,
+    Comprehension,
+    DialectName,
+    Document,
+    Expr,
+    Fragment,
+    GraphDefinition,
+    Invocation,
+    Name,
+    Number,
+    Range,
+    Select,
+    Subscript,
+    Text,
+    Truth,
+    TupleExpr,
+    Unary,
+)
+from shapeinf.formats.nnef.language.cursor import KEYWORDS
+from shapeinf.formats.nnef.language.expressions import STRENGTH, UNARY_STRENGTH
+from shapeinf.formats.nnef.language.lexer import is_identifier, quoted
+from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, Primitive, TensorOf, TupleOf
+
+_INDENT = "    "
+_SELECT, _PRIMARY = 0, UNARY_STRENGTH + 1
+
+Comment = Callable[[Assignment], str]
+"""What to write after an assignment of the graph, as a comment; "" for nothing."""
+
+
+def format_document(document: Document, comment: Comment | None = None) -> str:
+    """The document as canonical text in its dialect, with a comment after each assignment of the graph if wanted."""
+    return _Printer(document.dialect).document(document, comment)
+
+
+def format_expression(expression: Expr, dialect: DialectName = "final") -> str:
+    """An expression as canonical text."""
+    return _Printer(dialect).expression(expression)
+
+
+class _Printer:
+    def __init__(self, dialect: DialectName) -> None:
+        self.dialect = dialect
+        self.end = "" if dialect == "provisional" else ";"
+
+    def document(self, document: Document, comment: Comment | None) -> str:
+        head = f"version {document.version}{self.end}\n"
+        extensions = "".join(f"extension {extension.text};\n" for extension in document.extensions)
+        graphs = [self._graph(document.graph, comment), *(self._graph(one, None) for one in document.further_graphs)]
+        return "\n".join([head + extensions, *map(self._fragment, document.fragments), *graphs])
+
+    def _fragment(self, fragment: Fragment) -> str:
+        generic = ""
+        if fragment.generic:
+            generic = f"<? = {fragment.generic_default}>" if fragment.generic_default else "<?>"
+        parameters = []
+        for parameter in fragment.parameters:
+            default = "" if parameter.default is None else f" = {self.expression(parameter.default)}"
+            parameters.append(f"{self._identifier(parameter.name)}: {self._type(parameter.type)}{default}")
+        results = [f"{self._identifier(result.name)}: {self._type(result.type)}" for result in fragment.results]
+        head = f"fragment {self._identifier(fragment.name)}{generic}( {', '.join(parameters)} )"
+        head += f" -> ( {', '.join(results)} )"
+        return f"{head};\n" if fragment.body is None else f"{head}\n{self._body(fragment.body, None)}"
+
+    def _graph(self, graph: GraphDefinition, comment: Comment | None) -> str:
+        parameters, results = (", ".join(map(self.expression, names)) for names in (graph.parameters, graph.results))
+        head = f"graph {self._identifier(graph.name)}( {parameters} ) -> ( {results} )"
+        return f"{head}\n{self._body(graph.body, comment)}"
+
+    def _body(self, body: Iterable[Assignment], comment: Comment | None) -> str:
+        lines: list[tuple[str, str]] = []
+        for assignment in body:
+            target = assignment.target
+            left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
+            remark = comment(assignment) if comment else ""
+            if lines and left[0] in "[(" and not self.end:
+                # Without a `;` the statement before would go on, with a subscript or arguments.
+                lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
+            line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
+            lines.append((line, f"  # {remark}" if remark else ""))
+        return "{\n" + "".join(f"{line}{remark}\n" for line, remark in lines) + "}\n"
+
+    def _type(self, of: NnefType) -> str:
+        if self.dialect == "provisional":
+            if isinstance(of, Primitive):
+                return "extent" if of.name == "integer" else of.name
+            if of == TensorOf(SCALAR):
+                return "tensor"
+            if isinstance(of, TensorOf):
+                return f"tensor<{self._type(of.of) if of.of else ''}>"
+        if isinstance(of, ArrayOf) and of.of is not None:
+            return f"{self._type(of.of)}[]"
+        if isinstance(of, TupleOf):
+            return f"({', '.join(map(self._type, of.items))})"
+        return str(of)
+
+    def _identifier(self, name: str) -> str:
+        if self.dialect == "tract" and (not is_identifier(name) or name in KEYWORDS["tract"]):
+            return f'i"{name}"'
+        return name
+
+    def _items(self, items: Iterable[Expr]) -> str:
+        return ", ".join(map(self.expression, items))
+
+    def expression(self, expression: Expr, weakest: int = _SELECT) -> str:
+        """An expression, in parentheses where it binds weaker than its place asks for."""
+        match expression:
+            case Number():
+                text, strength = _number(expression), UNARY_STRENGTH if expression.value < 0 else _PRIMARY
+            case Unary():
+                text, strength = self._unary(expression), UNARY_STRENGTH
+            case Binary(op=op):
+                strength = STRENGTH[op]
+                left = self.expression(expression.left, strength)
+                text = f"{left} {op} {self.expression(expression.right, strength + 1)}"
+            case Select():
+                strength = _SELECT
+                then, condition = (self.expression(e, 1) for e in (expression.then, expression.condition))
+                text = f"{then} if {condition} else {self.expression(expression.otherwise)}"
+            case _:
+                text, strength = self._primary(expression), _PRIMARY
+        return text if strength >= weakest else f"({text})"
+
+    def _unary(self, expression: Unary) -> str:
+        operand = expression.operand
+        text = self.expression(operand, UNARY_STRENGTH)
+        # `-5` is a literal, the minus of 5 is something else.
+        literal = expression.op == "-" and isinstance(operand, Number) and not text.startswith("-")
+        return f"{expression.op}({text})" if literal else f"{expression.op}{text}"
+
+    def _primary(self, expression: Expr) -> str:
+        match expression:
+            case Name(name):
+                return self._identifier(name)
+            case Text(value):
+                return quoted(value)
+            case Truth(value):
+                return "true" if value else "false"
+            case ArrayExpr(items):
+                return f"[{self._items(items)}]"
+            case TupleExpr(items):
+                return f"({self._items(items)})"
+            case Subscript():
+                return f"{self.expression(expression.value, _PRIMARY)}[{self.expression(expression.index)}]"
+            case Range():
+                begin, end = ("" if e is None else self.expression(e) for e in (expression.begin, expression.end))
+                return f"{self.expression(expression.value, _PRIMARY)}[{begin}:{end}]"
+            case Builtin(name, operand):
+                return f"{name}({self.expression(operand)})"
+            case Comprehension():
+                return self._comprehension(expression)
+            case Invocation():
+                return self._invocation(expression)
+        raise AssertionError(expression)
+
+    def _comprehension(self, expression: Comprehension) -> str:
+        loops = ", ".join(f"{self.expression(i)} in {self.expression(a, 2)}" for i, a in expression.iterators)
+        condition = f" if {self.expression(expression.condition)}" if expression.condition else ""
+        item = self.expression(expression.item)
+        if self.dialect == "provisional":
+            return f"[{item} for {loops}{condition}]"
+        return f"[for {loops}{condition} yield {item}]"
+
+    def _invocation(self, expression: Invocation) -> str:
+        of = f"<{expression.type_argument}>" if expression.type_argument else ""
+        arguments = []
+        for argument in expression.arguments:
+            value = self.expression(argument.value)
+            arguments.append(value if argument.name is None else f"{self._identifier(argument.name)} = {value}")
+        return f"{self._identifier(expression.name)}{of}({', '.join(arguments)})"
+
+
+def _number(number: Number) -> str:
+    if number.text:
+        return number.text
+    text = repr(number.value)
+    return text if isinstance(number.value, int) or "." in text or "n" in text else text.replace("e", ".0e")
