@@ -40,6 +40,20 @@ def test_every_tensor_has_the_inferred_shape(name, sizes):
         assert info.dtype == value.dtype.name
 
 
+@pytest.mark.parametrize("sizes", [(1, 224, 224), (3, 17, 6)])
+def test_the_document_has_the_shapes_of_the_nnef_package(sizes):
+    package = pytest.importorskip("nnef", reason="the nnef package is the oracle of this test")
+    path = EXAMPLES / "squeezenet.nnef"
+    batch, height, width = sizes
+    text = path.read_text().replace("[1, 3, 224, 224]", f"[{batch}, 3, {height}, {width}]")
+    graph = package.parse_string(text, lowered=["fire"])
+    package.infer_shapes(graph)
+    result = infer_shapes(path, inputs="[batch, 3, height, width]")
+    bound = dict(zip(("batch", "height", "width"), sizes, strict=True))
+    for name in ("features", "fired", "scores"):
+        assert [evaluate(d, bound) for d in result.tensors[name].shape] == graph.tensors[name].shape
+
+
 def test_a_saved_model_is_valid_and_says_the_same(tmp_path):
     path = tmp_path / "annotated.onnx"
     result = infer_shapes(EXAMPLES / "decoder.onnx")

@@ -95,7 +95,7 @@ def main() -> None:
             text = Path(path).read_text(encoding="utf8")
             found = medians(path, ways, options.repeats)
             base = found["shapeinf"]
-            lines = text.count(";\n") or 1
+            lines = text.count(";") or 1
             ratios = "  ".join(f"{base / taken:5.2f}x {name}" for name, taken in found.items() if name != "shapeinf")
             each = f"{base * 1e3:8.1f} ms, {base / lines * 1e6:5.1f} us each"
             print(f"{os.path.basename(path)[:32]:32} {lines:7} statements {each}: {ratios}")

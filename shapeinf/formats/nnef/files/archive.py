@@ -80,6 +80,11 @@ class Folder:
     """The folder of a model."""
 
     name: str
+    _root: str = attrs.field(init=False)
+
+    @_root.default
+    def _real_path(self) -> str:
+        return os.path.realpath(self.name)
 
     def text(self, path: str) -> str | None:
         """A text, None when there is no such file."""
@@ -99,12 +104,17 @@ class Folder:
 
     def _file(self, path: str) -> str | None:
         """Where a regular file lies. Raises ModelError when symbolic links lead out of the folder."""
-        root = os.path.realpath(self.name)
-        found = os.path.realpath(os.path.join(root, *path.split("/")))
-        if unsafe(path) or not _below(found, root):
-            raise ModelError(f"{path!r} lies outside of the model", node=self.name)
+        outside = ModelError(f"{path!r} lies outside of the model", node=self.name)
+        if unsafe(path):
+            raise outside
+        named = os.path.join(self._root, *path.split("/"))
+        if not os.path.exists(named):
+            return None
+        found = os.path.realpath(named)
+        if not _below(found, self._root):
+            raise outside
         # A pipe or a device has no size, and to open one may wait for ever.
-        return found if os.path.exists(found) and stat.S_ISREG(os.stat(found).st_mode) else None
+        return found if stat.S_ISREG(os.stat(found).st_mode) else None
 
 
 def _below(path: str, root: str) -> bool:
