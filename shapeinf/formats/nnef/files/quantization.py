@@ -84,7 +84,7 @@ class _QuantizationParser(ExpressionParser):
 
     def recover(self) -> None:
         """Go on behind the next `;`."""
-        self.depth = self.calls = 0
+        self.depth = 0
         while self.tokens[self.next] and not self.accept(";"):
             self.next += 1
 
