@@ -79,4 +79,6 @@ def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, law: str)
     exact = exact_quotient(total, known)
     if exact is None and isinstance(known, int):
         c.divisible(total, known, law)
+    elif exact is None and c.prove_le(1, known) is True:
+        c.merge(total // known * known, total, law)
     return total // known

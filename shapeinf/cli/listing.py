@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
@@ -21,6 +23,9 @@ def print_result(result: Result, console: Console) -> None:
     dims = _dims(result)
     if dims:
         _say(console, f"dims      {dims}")
+    for heading, condition in zip_longest(["contract"], result.contract.conditions):
+        if condition is not None:
+            _say(console, f"{heading or '':10}{condition}")
     _say(console, f"policy    {result.policy}")
     _say(console, f"coverage  {result.coverage}")
     for found in result.diagnostics:

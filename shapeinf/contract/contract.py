@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 import attrs
@@ -50,7 +50,7 @@ class Contract:
         """What nodes demand beyond what user and file say; those that come to one divisibility are that one."""
         return tuple(_merged(self._reader, self._reader.conditions()))
 
-    def __iter__(self) -> Iterable[Condition]:
+    def __iter__(self) -> Iterator[Condition]:
         """The conditions."""
         return iter(self.conditions)
 
@@ -78,7 +78,7 @@ class Contract:
         except ShapeError as error:
             return Answer(False, (str(error),)), None
         found = rerun(self._inference, facts)
-        errors = tuple(f"{d.op} '{d.node}': {d.message}" for d in found.diagnostics if _breaks(d))
+        errors = tuple(map(_told, filter(_breaks, found.diagnostics)))
         if errors:
             return Answer(False, errors), found
         if any(not step.operation.known for step in found.program.steps):
@@ -117,6 +117,10 @@ class Contract:
         raise UnknownNameError("dim", name, self._reader.labels.values())
 
 
+def _told(found: Diagnostic) -> str:
+    return f"{found.op.partition(' (')[0]} '{found.node}': {found.message}"
+
+
 def _breaks(found: Diagnostic) -> bool:
     """Whether the node fails when it runs: a broken law that no output depends on is a warning of the same code."""
     return found.severity == "error" or (found.severity == "warning" and found.code == "S101")
@@ -133,7 +137,7 @@ def _probes(solved: LegalSizes, asked: list[int]) -> list[int]:
     return sorted(ends.union((asked[0], asked[-1])).intersection(asked))[:MAX_PROBES]
 
 
-def _merged(reader: Reader, conditions: list[Condition]) -> Iterable[Condition]:
+def _merged(reader: Reader, conditions: list[Condition]) -> Iterator[Condition]:
     """The conditions, with all equations and divisibilities of one symbol as one where they come to one."""
     groups: dict[Dimension, list[Condition]] = {}
     for condition in conditions:
@@ -141,20 +145,29 @@ def _merged(reader: Reader, conditions: list[Condition]) -> Iterable[Condition]:
         if condition.kind in ("equality", "divisibility") and len(symbols) == 1 and len(condition.terms) == 1:
             groups.setdefault(symbols.pop(), []).append(condition)
     merged: dict[int, Condition | None] = {}
+    least: dict[Dimension, int] = {}
     for symbol, group in groups.items():
         zero = [c.terms[0] if c.kind == "equality" else c.terms[0] % _divisor(c) for c in group]
-        low = reader.facts.bounds(symbol)[0]
-        found = congruence(symbol, zero, max(0, int(low)) if low > float("-inf") else 0)
+        low = max(0, int(max(-1, reader.before.bounds(symbol)[0])))
+        found = congruence(symbol, zero, low)
         if found is None:
             continue
         modulus, residue = found
         text = f"{reader.shown(symbol)} % {modulus} == {residue}"
         merged.update({id(c): None for c in group})
         merged[id(group[0])] = attrs.evolve(group[0], kind="divisibility", text=text, terms=(symbol,))
+        least[symbol] = low + (residue - low) % modulus
     for condition in conditions:
         one = merged.get(id(condition), condition)
-        if one is not None:
+        if one is not None and not _implied(one, least):
             yield one
+
+
+def _implied(condition: Condition, least: dict[Dimension, int]) -> bool:
+    """Whether a lower bound says no more than the first size that a divisibility leaves."""
+    symbol, _, bound = condition.terms[0], *condition.text.rpartition(" >= ")[1:]
+    bounded = condition.kind in ("range", "assumption") and isinstance(symbol, Dimension) and bound.isdigit()
+    return bounded and symbol in least and least[symbol] >= int(bound)
 
 
 def _divisor(condition: Condition) -> int:

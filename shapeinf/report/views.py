@@ -53,6 +53,10 @@ def as_json(result: Result) -> dict[str, Any]:
         "schema": SCHEMA,
         "policy": result.policy,
         "tensors": {name: _tensor(result, info) for name, info in result.tensors.items()},
+        "contract": [
+            {"kind": c.kind, "text": c.text, "symbols": list(c.symbols), "node": c.node, "op": c.op, "law": c.law}
+            for c in result.contract.conditions
+        ],
         "diagnostics": [
             {
                 "severity": d.severity,

@@ -1,0 +1,155 @@
+"""What graphs demand of the sizes of their inputs; expectations are worked out by hand from the operators' laws."""
+
+import onnx
+import pytest
+
+from shapeinf import UnknownNameError, infer_shapes
+
+
+def model(text, opset=17):
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}, "own" : 1]>\n{text}')
+
+
+def contract(text, **options):
+    return infer_shapes(model(text), **options).contract
+
+
+PINNED = """g (float[batch, 6] x) => (float[n, m] y)
+<int64[2] wanted = {1, 6}> { [row] y = Reshape(x, wanted) }"""
+TWO_NAMES = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [both] y = Concat<axis = 1>(x, w) }"
+ADDED = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [sum] y = Add(x, w) }"
+GROUPS = """g (float[n, length] x) => (float[a, b, c] y)
+<int64[3] wanted = {0, -1, 8}> { [parts] y = Reshape(x, wanted) }"""
+KERNEL = """g (float[1, 2, past] cache, float[1, 2, seq] new, float[1, 2, 5] w) => (float[a, b, c] y)
+{ [join] all = Concat<axis = 2>(cache, new)
+  [filter] y = Conv(all, w) }"""
+UNNAMED = "g (float[?, 4] x, float[3, 4] w) => (float[n, m] y) { [both] y = Concat<axis = 1>(x, w) }"
+SKIP = """g (float[1, 1, H] x) => (float[a, b, c] y)
+<float[1, 1, 2] w = {1, 1}>
+{ [half] s = Conv<strides = [2], kernel_shape = [2]>(x, w)
+  [back] b = ConvTranspose<strides = [2], kernel_shape = [2]>(s, w)
+  [skip] y = Concat<axis = 1>(x, b) }"""
+POOLED = """g (float[1, 1, H] x) => (float[a, b, c] y)
+{ [pool] y = MaxPool<kernel_shape = [3], strides = [2]>(x) }"""
+TABLE = """g (float[1, seq, 4] x, float[1, 512, 4] table) => (float[a, b, c] y)
+<int64[1] zero = {0}, int64[1] one = {1}>
+{ s = Shape<start = 1, end = 2>(x)
+  [cut] p = Slice(table, zero, s, one)
+  [place] y = Concat<axis = 2>(x, p) }"""
+
+CONDITIONS = [
+    (PINNED, {}, [("value", "batch == 1", "row")]),
+    (PINNED, {"bind": {"batch": 1}}, []),
+    (TWO_NAMES, {}, [("equality", "rows == batch", "both")]),
+    (TWO_NAMES, {"assume": ["rows == batch"]}, []),
+    (ADDED, {}, [("alternative", "batch == rows or batch == 1 or rows == 1", "sum")]),
+    (ADDED, {"min_dim": 2}, [("equality", "rows == batch", "sum")]),
+    (GROUPS, {}, [("divisibility", "length % 8 == 0", "parts")]),
+    (KERNEL, {}, [("relation", "past + seq >= 5", "filter")]),
+    (KERNEL, {"dims": {"past": "4.."}}, []),
+    (UNNAMED, {}, [("value", "x.shape[0] == 3", "both")]),
+    (SKIP, {}, [("divisibility", "H % 2 == 0", "skip")]),
+    (POOLED, {}, [("assumption", "H >= 3", "pool")]),
+    (TABLE, {}, [("range", "seq <= 512", "place")]),
+    (TABLE, {"dims": {"seq": "..512"}}, []),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "expected"), CONDITIONS)
+def test_conditions(text, options, expected):
+    found = contract(text, **options).conditions
+    assert sorted((c.kind, c.text, c.node) for c in found) == sorted(expected)
+
+
+def test_a_condition_says_who_demands_it_in_which_words():
+    (one,) = contract(PINNED).conditions
+    assert (one.op, one.symbols, one.location) == ("Reshape", ("batch",), "")
+    assert str(one).startswith("batch == 1, demanded by Reshape 'row': ")
+    assert "x.shape[0]" in one.chain[-1]
+
+
+def test_the_chain_leads_to_the_input():
+    (one,) = contract(POOLED).conditions
+    assert one.chain == ("x.shape[2] = H, declared by an input",)
+    (one,) = contract(SKIP).conditions
+    assert one.chain[-1] == "x.shape[2] = H, declared by an input"
+
+
+CHECKS = [
+    (PINNED, {"batch": 1}, True),
+    (PINNED, {"batch": 2}, False),
+    (PINNED, {}, None),
+    (ADDED, {"batch": 3, "rows": 3}, True),
+    (ADDED, {"batch": 3, "rows": 1}, True),
+    (ADDED, {"batch": 3, "rows": 2}, False),
+    (ADDED, {"batch": 1}, True),
+    (ADDED, {"batch": 3}, None),
+    (GROUPS, {"length": 24}, True),
+    (GROUPS, {"length": 12}, False),
+    (GROUPS, {"n": 2}, None),
+    (KERNEL, {"past": 1, "seq": 4}, True),
+    (KERNEL, {"past": 1, "seq": 3}, False),
+    (KERNEL, {"past": 5}, True),
+    (UNNAMED, {"x.shape[0]": 3}, True),
+    (UNNAMED, {"x.shape[0]": 2}, False),
+    (POOLED, {"H": 1}, True),
+    (TABLE, {"seq": 512}, True),
+    (TABLE, {"seq": 513}, False),
+]
+
+
+@pytest.mark.parametrize(("text", "sizes", "verdict"), CHECKS)
+def test_check(text, sizes, verdict):
+    answer = contract(text).check(sizes)
+    assert answer.verdict is verdict, str(answer)
+    assert bool(answer.reasons) == (verdict is not True)
+
+
+def test_a_size_that_the_user_has_ruled_out_is_none():
+    answer = contract(ADDED, dims={"batch": "1..8"}).check(batch=9)
+    assert answer.verdict is False and "batch" in answer.reasons[0]
+
+
+def test_an_operator_without_a_rule_may_demand_anything():
+    answer = contract("g (float[batch, 4] x) => (float[n, m] y) { [odd] y = own.Odd(x) }").check(batch=2)
+    assert answer.verdict is None
+
+
+def test_names_that_no_input_has():
+    for ask in (lambda c: c.check(batsh=2), lambda c: c.solve("batsh", range(4))):
+        with pytest.raises(UnknownNameError, match="did you mean batch"):
+            ask(contract(PINNED))
+
+
+SOLVED = [
+    (PINNED, "batch", range(1, 9), [range(1, 2)]),
+    (GROUPS, "length", range(1, 33), [range(8, 33, 8)]),
+    (KERNEL, "past", range(0, 9), [range(1, 9)]),
+    (SKIP, "H", range(1, 10), [range(2, 9, 2)]),
+    (TABLE, "seq", (1, 511, 512, 513, 2048), [range(1, 2), range(511, 513)]),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "values", "pieces"), SOLVED)
+def test_solve(text, name, values, pieces):
+    found = contract(text).solve(name, values)
+    assert list(found.pieces) == pieces
+    assert found.engine == "isl"
+
+
+FUNCTION = """g (float[batch, 6] x) => (float[n, m] y) { [call] y = own.row(x) }
+<domain: "own", opset_import: ["" : 17]>
+row (a) => (b) { wanted = Constant<value = int64[2] {1, 6}>()
+  [inside] b = Reshape(a, wanted) }"""
+
+
+def test_what_a_function_demands():
+    (one,) = contract(FUNCTION).conditions
+    assert (one.kind, one.text, one.op, one.node) == ("value", "batch == 1", "Reshape", "call/inside")
+
+
+def test_a_document_says_the_line():
+    text = "version 1.0;\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [1, 8]);\n"
+    text += "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
+    (one,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.conditions
+    assert (one.text, one.op, one.location) == ("width == 8", "matmul", "the given text:6:9")
