@@ -78,9 +78,12 @@ class Contract:
         except ShapeError as error:
             return Answer(False, (str(error),)), None
         found = rerun(self._inference, facts)
-        errors = tuple(map(_told, filter(_breaks, found.diagnostics)))
+        broken = list(_broken(found))
+        errors = tuple(_told(law) for law, certain in broken if certain)
         if errors:
             return Answer(False, errors), found
+        if broken:
+            return Answer(None, tuple(f"{_told(law)} (in a branch that may not run)" for law, _ in broken)), found
         if any(not step.operation.known for step in found.program.steps):
             return Answer(None, ("an operator without a rule may demand anything",)), found
         left = Contract(found).conditions
@@ -108,7 +111,7 @@ class Contract:
 
     @staticmethod
     def _failed(inference: Inference) -> bool:
-        return any(map(_breaks, inference.diagnostics))
+        return any(certain for _, certain in _broken(inference))
 
     def _symbol(self, name: str) -> Dimension:
         for symbol, label in self._reader.labels.items():
@@ -121,9 +124,18 @@ def _told(found: Diagnostic) -> str:
     return f"{found.op.partition(' (')[0]} '{found.node}': {found.message}"
 
 
-def _breaks(found: Diagnostic) -> bool:
-    """Whether the node fails when it runs: a broken law that no output depends on is a warning of the same code."""
-    return found.severity == "error" or (found.severity == "warning" and found.code == "S101")
+def _broken(inference: Inference, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
+    """The laws that do not hold, and whether their nodes are sure to run.
+
+    A law that no output depends on is a warning of the same code: the node fails when it runs.
+    """
+    for notes in inference.found.values():
+        for note in notes:
+            if note.severity == "error" or (note.severity == "warning" and note.code == "S101"):
+                yield note, certain
+    for children in inference.children.values():
+        for child in children.values():
+            yield from _broken(child, certain and child.certain)
 
 
 def _probes(solved: LegalSizes, asked: list[int]) -> list[int]:

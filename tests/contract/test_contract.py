@@ -137,6 +137,19 @@ def test_solve(text, name, values, pieces):
     assert found.engine == "isl"
 
 
+BRANCH = """g (bool flag, float[batch, 6] x) => (float[n, m] y)
+<int64[2] wanted = {1, 6}>
+{ [choice] y = If(flag) <then_branch = a () => (float[r, t] s) { [turn] s = Reshape(x, wanted) },
+                         else_branch = b () => (float[p, q] u) { u = Identity(x) }> }"""
+
+
+def test_what_a_branch_demands_depends_on_data():
+    asked = contract(BRANCH)
+    assert asked.check(batch=1).verdict is True
+    answer = asked.check(batch=2)
+    assert answer.verdict is None and "may not run" in answer.reasons[0]
+
+
 FUNCTION = """g (float[batch, 6] x) => (float[n, m] y) { [call] y = own.row(x) }
 <domain: "own", opset_import: ["" : 17]>
 row (a) => (b) { wanted = Constant<value = int64[2] {1, 6}>()
