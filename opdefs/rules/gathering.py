@@ -47,6 +47,8 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
     shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
     known = known_ints(indices)
+    for place in range(depth if known else 0):
+        check_range(c, (known or ())[place::depth], x.shape[batch_dims + place])
     if known is None or batch_dims or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])

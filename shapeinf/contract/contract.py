@@ -83,7 +83,7 @@ class Contract:
         if errors:
             return Answer(False, errors), found
         if broken:
-            return Answer(None, tuple(f"{_told(law)} (in a branch that may not run)" for law, _ in broken)), found
+            return Answer(None, tuple(_told(law) for law, _ in broken)), found
         if any(not step.operation.known for step in found.program.steps):
             return Answer(None, ("an operator without a rule may demand anything",)), found
         left = Contract(found).conditions
@@ -125,14 +125,14 @@ def _told(found: Diagnostic) -> str:
 
 
 def _broken(inference: Inference, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
-    """The laws that do not hold, and whether their nodes are sure to run.
+    """The laws that do not hold, and whether that is sure: not in a branch that may not run, nor of a rule that fails.
 
     A law that no output depends on is a warning of the same code: the node fails when it runs.
     """
     for notes in inference.found.values():
         for note in notes:
             if note.severity == "error" or (note.severity == "warning" and note.code == "S101"):
-                yield note, certain
+                yield note, certain and not note.code.startswith("S3")
     for children in inference.children.values():
         for child in children.values():
             yield from _broken(child, certain and child.certain)

@@ -147,7 +147,7 @@ def test_what_a_branch_demands_depends_on_data():
     asked = contract(BRANCH)
     assert asked.check(batch=1).verdict is True
     answer = asked.check(batch=2)
-    assert answer.verdict is None and "may not run" in answer.reasons[0]
+    assert answer.verdict is None and "turn" in answer.reasons[0]
 
 
 FUNCTION = """g (float[batch, 6] x) => (float[n, m] y) { [call] y = own.row(x) }

@@ -1,0 +1,76 @@
+"""Contracts of real models: what runs in onnxruntime is not forbidden, and what is allowed runs."""
+
+import json
+import random
+import zlib
+
+import numpy as np
+import pytest
+
+from shapeinf import infer_shapes
+from tests.conformance.conftest import ROOT
+
+MODELS = sorted((ROOT / "models" / "dev").glob("*.truth.json"))
+SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20, 32, 33)
+FEW, MANY = 1, 8
+
+UNSEEN = ("invalid index found", "Loop node", "Pad reflect")
+"""What onnxruntime says where a run fails for what no contract sees: indices in tensors too large to follow, what comes
+up in a later trip of a loop, and reflections of more than the axis has, which the specification (as numpy) allows."""
+
+missing = pytest.mark.skipif(not MODELS, reason="the models are not there: set SHAPEINF_CONFORMANCE")
+
+
+def model_of(truth):
+    return truth.with_name(truth.name.replace(".truth.json", ".onnx"))
+
+
+@missing
+@pytest.mark.parametrize("truth", MODELS, ids=lambda path: path.name.removesuffix(".truth.json"))
+def test_sizes_with_which_a_model_ran_are_legal(truth):
+    contract = infer_shapes(model_of(truth)).contract
+    for sizes in json.loads(truth.read_text(encoding="utf8"))["bindings"]:
+        answer = contract.check(sizes)
+        assert answer.verdict is True, (sizes, str(answer))
+
+
+def ran(session, sizes):
+    """Why onnxruntime does not run with these sizes; None when it does."""
+    types = {
+        "tensor(int64)": "int64",
+        "tensor(float)": "float32",
+        "tensor(int32)": "int32",
+        "tensor(bool)": "bool",
+        "tensor(string)": "object",
+    }
+    feeds = {
+        i.name: np.zeros([sizes.get(d, d) for d in i.shape], types.get(i.type, "float32")) for i in session.get_inputs()
+    }
+    try:
+        session.run(None, feeds)
+    except Exception as failed:  # onnxruntime raises classes of its own and plain RuntimeErrors
+        return str(failed)
+    return None
+
+
+@missing
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("truth", MODELS, ids=lambda path: path.name.removesuffix(".truth.json"))
+def test_any_sizes(truth, count):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
+    chance = random.Random(zlib.crc32(truth.name.encode()))
+    if count == FEW and chance.random() > 0.25:
+        return  # a quarter of the models in every run, all of them in the slow ones
+    options = runtime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = runtime.InferenceSession(model_of(truth), options, providers=["CPUExecutionProvider"])
+    contract = infer_shapes(model_of(truth)).contract
+    names = sorted({d for i in session.get_inputs() for d in i.shape if isinstance(d, str)})
+    for _ in range(count):
+        sizes = {name: chance.choice(SIZES) for name in names}
+        answer, failure = contract.check(sizes), ran(session, sizes)
+        if answer.verdict is False:
+            assert failure is not None, (sizes, str(answer))
+        elif answer.verdict is True:
+            assert failure is None or any(text in failure for text in UNSEEN), (sizes, failure)
