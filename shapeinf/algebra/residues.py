@@ -1,8 +1,8 @@
 """Symbols of which a residue is known, such as `H % 32 == 0`, and what that makes of floor divisions.
 
 Inside, such a symbol is written as `modulus*quotient + rest`, with a hidden symbol for the quotient; then every
-division that leaves no doubt goes away. What comes out is written in the symbol again: `32*(H//32)` is `H`, `16*(H//32)` is
-`H//2`. Both ways are functions, so equal dims come out as one object.
+division that leaves no doubt goes away. What comes out is written in the symbol again: `32*(H//32)` is `H`,
+`16*(H//32)` is `H//2`. Both ways are functions, so equal dims come out as one object.
 """
 
 from __future__ import annotations

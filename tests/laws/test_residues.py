@@ -13,8 +13,8 @@ from shapeinf.lattice import ShapeFacts
 NAMES = ("a", "b")
 HIGH = 12
 TERMS = st.sampled_from(
-    ["a", "b", "a + 1", "2*a", "a + b", "a//2", "(a + 3)//2", "(b + 1)//3", "4*(a//4)", "a*b", "a//2*b", "max(a, b)"]
-    + ["(a//2)*(b//2)", "max(a, 2*(a//2) + 1)", "(a + b)//4", "6", "a%3", "(a + 5)//(b//2 + 1)"]
+    "a; b; a + 1; 2*a; a + b; a//2; (a + 3)//2; (b + 1)//3; 4*(a//4); a*b; a//2*b; (a//2)*(b//2); (a + b)//4; 6; a%3; "
+    "(a + 5)//(b//2 + 1); max(a, b); max(a, 2*(a//2) + 1)".split("; ")
 )
 DIVISIBLE = st.tuples(st.sampled_from(["a", "b", "a + 1", "2*a", "3*b + 1", "a//2", "a + b"]), st.integers(2, 6))
 TOLD = st.lists(st.one_of(DIVISIBLE, st.tuples(TERMS, TERMS)), min_size=1, max_size=4)
