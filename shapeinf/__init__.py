@@ -6,7 +6,7 @@
 """
 
 from shapeinf.algebra import Dim, Dimension, Interval
-from shapeinf.driver import Coverage, Diagnostic, Result, TensorInfo, infer_shapes
+from shapeinf.driver import Coverage, Diagnostic, NamedDim, Result, TensorInfo, infer_shapes
 from shapeinf.errors import (
     Contradiction,
     CyclicGraphError,
@@ -36,6 +36,7 @@ __all__ = [
     "Interval",
     "LimitError",
     "ModelError",
+    "NamedDim",
     "NnefError",
     "Node",
     "Result",

@@ -85,6 +85,15 @@ def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
     return _SpecReader(text, scope, lo).read()
 
 
+def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> Dim | DimRange | None:
+    """Read one dim of a shape; None for an unknown one. Raises SpecError.
+
+    >>> parse_axis("1..8", Scope()), parse_axis("2*seq + 1", Scope())
+    (DimRange(lo=1, hi=8, name=None), 2*seq + 1)
+    """
+    return _SpecReader(text, scope, lo).dim(0, len(text))
+
+
 def split_specs(text: str) -> list[str]:
     """Several specs in one text, apart by blanks, `;` or commas, each with its input's name.
 
@@ -120,7 +129,7 @@ class _SpecReader:
             trailing = _DTYPES[self.text[slice(*pieces.pop())].strip()]
         if not pieces and not bracketed:
             raise self._error(begin, "a shape such as [1, 3, 224]")
-        return InputSpec(name, trailing or dtype, tuple(self._dim(*piece) for piece in pieces))
+        return InputSpec(name, trailing or dtype, tuple(self.dim(*piece) for piece in pieces))
 
     def _error(self, position: int, expected: str) -> SpecError:
         return SpecError(self.text, position, expected)
@@ -171,7 +180,8 @@ class _SpecReader:
             raise self._error(end + 1, "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
 
-    def _dim(self, begin: int, end: int) -> Dim | DimRange | None:
+    def dim(self, begin: int, end: int) -> Dim | DimRange | None:
+        """The dim of text[begin:end]."""
         begin, piece = min(_skip_blanks(self.text, begin), end), self.text[begin:end].strip()
         if piece in ("?", "-1", "None"):
             return None
@@ -179,6 +189,8 @@ class _SpecReader:
             raise self._error(begin, "a dim (a size, a name, ?, LO..HI or an expression)")
         if piece == "...":
             raise self._error(begin, "a dim: '...' stands alone")
+        if piece == "_":
+            raise self._error(begin, "a dim: ? for an unknown size ('_' is no name)")
         if _RANGE.fullmatch(piece):
             return _range(self.text, begin, piece)
         named = _NAMED_RANGE.fullmatch(piece)
