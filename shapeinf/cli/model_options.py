@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import attrs
 import click
+from click.core import ParameterSource
 
 from shapeinf.cli import options
+from shapeinf.cli.config import Config, load_config
 from shapeinf.cli.progress import LateProgress
 from shapeinf.driver import Result, infer_shapes
-from shapeinf.driver.inputs import input_names
+from shapeinf.driver.inputs import RangeLike, SpecLike, input_names
 from shapeinf.formats import load
 
 Command = Callable[..., None]
@@ -22,15 +24,29 @@ Command = Callable[..., None]
 class ModelOptions:
     """What the user says of a model on the command line; `given.infer(model)` infers under it."""
 
-    dims: dict[str, options.Range] = attrs.Factory(dict)
+    dims: dict[str, RangeLike] = attrs.Factory(dict)
     bind: dict[str, int] = attrs.Factory(dict)
-    shapes: dict[str | None, str] = attrs.Factory(dict)
+    shapes: dict[str | None, SpecLike] = attrs.Factory(dict)
     assume: tuple[str, ...] = ()
     declared: Literal["trust", "check", "ignore"] = "trust"
     min_dim: int = 1
     strict: bool = False
     dialect: str | None = None
     expand: tuple[str, ...] = ()
+
+    def over(self, config: Config, typed: Collection[str]) -> ModelOptions:
+        """These options, and what a config says besides; `typed` are the options that the user has typed."""
+        least = self.min_dim if config.min_dim is None or "min_dim" in typed else config.min_dim
+        declared = self.declared if config.declared is None or "declared" in typed else config.declared
+        return attrs.evolve(
+            self,
+            dims={**config.dims, **self.dims},
+            bind={**config.bind, **self.bind},
+            shapes={**config.inputs, **self.shapes},
+            assume=(*config.assume, *self.assume),
+            min_dim=least,
+            declared=declared,
+        )
 
     def infer(self, model: str) -> Result:
         """Read a model and infer its shapes; shows how far it is when that takes long."""
@@ -49,6 +65,14 @@ class ModelOptions:
                 progress=progress,
             )
 
+
+_CONFIG = click.option(
+    "--config",
+    type=click.Path(dir_okay=False),
+    callback=load_config,
+    metavar="TOML",
+    help="A file with dims, bind, inputs, assume, min_dim and declared; what is typed goes before it.",
+)
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {
     "dims": click.option(
@@ -118,10 +142,13 @@ def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Comma
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
+            config: Config = arguments.pop("config")
             given = ModelOptions(**{name: arguments.pop(name) for name in wanted})
-            command(given=given, **arguments)
+            source = click.get_current_context().get_parameter_source
+            typed = [name for name in wanted if source(name) is not ParameterSource.DEFAULT]
+            command(given=given.over(config, typed), **arguments)
 
-        decorated: Command = run
+        decorated: Command = _CONFIG(run)
         for name in reversed(wanted):
             decorated = _OPTIONS[name](decorated)
         return decorated

@@ -176,20 +176,18 @@ def _tell(facts: ShapeFacts, one: Comparison, source: Source) -> bool:
         if known is False:
             raise Contradiction(str(one), source)
     except Contradiction as error:
-        others = [s for s in (error.second, error.first) if s is not None and s != source]
-        raise Contradiction(f"{source} cannot hold", source, others[0] if others else _about(before, one)) from None
+        second = _about(before, one) or error.second
+        raise Contradiction(f"{source} cannot hold", source, second) from None
     return False
 
 
 def _about(facts: ShapeFacts, one: Comparison) -> Source | None:
-    """Everything that was said of the symbols of a comparison, as one source."""
+    """Everything that was said of the symbols of a comparison, as one source; None for nothing but the policy."""
     names = {s for side in (one.left, one.right) if isinstance(side, Dimension) for s in side.symbols()}
     told = [(r.expression, r.source) for r in facts.relations]
     told += [(d.expression, d.source) for d in facts.divisibilities]
     told += [(facts.scope.atom_dim(atom), source) for atom, (_, source) in facts.ranges.items()]
+    told += [(symbol - facts.solved[symbol], source) for symbol, source in facts.sources.items()]
     told += [(symbol, source) for symbol, source in facts.sources.items()]
     reasons = {str(s): None for e, s in told if isinstance(e, Dimension) and e.symbols() & names}
-    if not reasons:
-        bounds = [f"{s} lies in {facts.interval(s)}" for s in sorted(names, key=str)]
-        return Source("", ", ".join(bounds)) if bounds else None
-    return Source("", "; ".join(reasons))
+    return Source("", "; ".join(reasons)) if reasons else None

@@ -53,7 +53,7 @@ class GivenDims:
             return value
         if isinstance(value, DimRange):
             return self._ranged(value, site)
-        if isinstance(value, tuple):
+        if isinstance(value, (tuple, list)):
             if len(value) != 2:
                 raise ShapeInferenceError(f"{site}: a range has two bounds, not {len(value)}: {value!r}")
             return self._ranged(DimRange(*value), site)
@@ -89,8 +89,8 @@ class GivenDims:
         try:
             tell(source)
         except Contradiction as error:
-            others = [s for s in (error.second, error.first) if s is not None and s != source]
-            raise Contradiction(f"{source} and cannot hold", source, others[0] if others else None) from None
+            second = error.first if error.second in (None, source) and error.first != source else error.second
+            raise Contradiction(f"{source} and cannot hold", source, second) from None
 
     def _text(self, text: str, site: str, declared: Dim | None) -> Dim:
         hint = text.strip().removeprefix("Dim.")

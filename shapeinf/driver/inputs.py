@@ -127,11 +127,9 @@ def by_name(given: Mapping[str, SpecLike] | Sequence[SpecLike] | str, names: Seq
     if isinstance(given, str):
         pieces = split_specs(given) or [given]
         named = {parse_shape_spec(piece, Scope()).name: piece for piece in pieces}
-        if None not in named and len(named) == len(pieces):
-            return {str(name): piece for name, piece in named.items()}
-        if len(names) != 1 or len(pieces) != 1:
+        if (None in named and len(names) != 1) or len(named) < len(pieces):
             raise UnknownNameError("input", "", names)
-        return {names[0]: given}
+        given = {names[0] if name is None else name: piece for name, piece in named.items()}
     if not isinstance(given, Mapping):
         if not all(one is None or isinstance(one, (Mapping, list, tuple)) for one in given) or len(given) > len(names):
             listed = ", ".join(names)

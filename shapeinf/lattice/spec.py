@@ -119,6 +119,10 @@ class _SpecReader:
         self.lo = lo
 
     def read(self) -> InputSpec:
+        """The whole spec."""
+        brace = self.text.find("{")
+        if brace >= 0 and "`" not in self.text[:brace] and any(quote in self.text for quote in "'\""):
+            raise self._error(brace, "NAME:[1,3,224,224] in place of a dict in braces")
         name, dtype, start = self._head()
         start = _skip_blanks(self.text, start)
         begin, end, bracketed, trailing = self._body(start)
@@ -160,6 +164,8 @@ class _SpecReader:
     def _name(self, text: str) -> str:
         if len(text) > 2 and text[0] == text[-1] == "`":
             return _unquoted(text)
+        if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"":  # as trtexec and polygraphy quote names
+            return text[1:-1]
         if not text or any(char in ",;[]`" or char.isspace() for char in text):
             raise self._error(self.text.find(text), "the name of an input (in backquotes when it is an odd one)")
         return text
@@ -177,7 +183,13 @@ class _SpecReader:
         if rest and rest not in _DTYPES:
             if opening == "(":  # not brackets around the shape: an expression that starts with a parenthesis
                 return start, len(self.text), False, None
-            raise self._error(end + 1, "an element type such as f32, or nothing,")
+            several = self.text[end + 1 :].lstrip().removeprefix(rest.split(",")[0]).startswith(",")
+            expected = (
+                "one shape (several need names: x:[1,3] y:[2])"
+                if several
+                else "an element type such as f32, or nothing,"
+            )
+            raise self._error(end + 1, expected)
         return start + 1, end, True, _DTYPES.get(rest)
 
     def dim(self, begin: int, end: int) -> Dim | DimRange | None:
