@@ -47,6 +47,12 @@ class Config:
     min_dim: int | None = None
     declared: Literal["trust", "check", "ignore"] | None = None
 
+    @property
+    def given(self) -> list[str]:
+        """The keys that say something."""
+        nothing = Config()
+        return [f.name for f in attrs.fields(Config) if getattr(self, f.name) != getattr(nothing, f.name)]
+
 
 def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> Config:
     """Read the file of `--config`; mistakes in it are usage errors that name the key."""
@@ -85,13 +91,11 @@ def read_config(table: Mapping[str, Any]) -> Config:
             raise ConfigError(f"no key is named {key!r}; {hint}")
     dims = {name: as_named(name, value) for name, value in _table(table, "dims").items()}
     bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}
-    least = table.get("min_dim")
+    least = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
     declared = table.get("declared")
     if declared not in (None, *DECLARED):
         raise ConfigError(f"declared must be one of {', '.join(DECLARED)}, not {declared!r}")
-    return Config(
-        dims, bind, _inputs(table), _texts(table), None if least is None else _size("min_dim", least), declared
-    )
+    return Config(dims, bind, _inputs(table), _texts(table), least, declared)
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -119,7 +123,11 @@ def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
     """Shapes by name; a text alone is read as `--input-shapes` is."""
     found = table.get("inputs", {})
     if isinstance(found, str):
-        return {parse_shape_spec(piece, Scope()).name: piece for piece in split_specs(found) or [found]}
+        pieces = split_specs(found) or [found]
+        shapes: dict[str | None, SpecLike] = {parse_shape_spec(piece, Scope()).name: piece for piece in pieces}
+        if len(shapes) < len(pieces):
+            raise ConfigError(f"inputs has two shapes for one input: {found!r}")
+        return shapes
     for name, shape in _table(table, "inputs").items():
         if not isinstance(shape, (str, list, Mapping)):
             raise ConfigError(f"inputs.{name} must be a text, a list or a table of axes, not {shape!r}")

@@ -66,6 +66,9 @@ class ModelOptions:
             )
 
 
+_FIELDS = {"inputs": "shapes"}
+"""Keys of a config that have another name here."""
+
 _CONFIG = click.option(
     "--config",
     type=click.Path(dir_okay=False),
@@ -143,6 +146,9 @@ def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Comma
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
             config: Config = arguments.pop("config")
+            refused = [key for key in config.given if _FIELDS.get(key, key) in without]
+            if refused:
+                raise click.UsageError(f"--config: this command takes no {refused[0]} from a file")
             given = ModelOptions(**{name: arguments.pop(name) for name in wanted})
             source = click.get_current_context().get_parameter_source
             typed = [name for name in wanted if source(name) is not ParameterSource.DEFAULT]

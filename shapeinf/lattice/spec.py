@@ -183,13 +183,9 @@ class _SpecReader:
         if rest and rest not in _DTYPES:
             if opening == "(":  # not brackets around the shape: an expression that starts with a parenthesis
                 return start, len(self.text), False, None
-            several = self.text[end + 1 :].lstrip().removeprefix(rest.split(",")[0]).startswith(",")
-            expected = (
-                "one shape (several need names: x:[1,3] y:[2])"
-                if several
-                else "an element type such as f32, or nothing,"
-            )
-            raise self._error(end + 1, expected)
+            several = re.match(r"\s*\w*\s*,", self.text[end + 1 :])
+            one = "one shape (several need names: x:[1,3] y:[2])"
+            raise self._error(end + 1, one if several else "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
 
     def dim(self, begin: int, end: int) -> Dim | DimRange | None:
