@@ -103,6 +103,10 @@ class Residues(dict[int, Residue]):
         inside = () if isinstance(value, int) else value.symbols()
         return None if residue.symbol in inside else (residue.symbol, value)
 
+    def by_symbol(self, symbol: Dimension) -> Residue | None:
+        """The residue of a symbol."""
+        return self.get(symbol.terms[0][0][0])
+
     def by_quotient(self, symbol: Dimension) -> Residue | None:
         """The residue that a hidden symbol belongs to."""
         return next((r for r in self.values() if r.quotient is symbol), None)

@@ -105,12 +105,12 @@ class GivenDims:
         return self.facts.scope.fresh(site, self.min_dim if given.lo is None else given.lo, given.hi)
 
     def _bounded(self, given: Bounded, site: str, declared: Dim | None) -> Dim:
-        """AUTO keeps the declared size, STATIC needs it to be a number, DYNAMIC is any size within the bounds."""
+        """AUTO keeps the declared size, STATIC needs it to be a number, DYNAMIC keeps a name; else any size in bounds."""
         if given.min is not None and given.min == given.max:
             return given.min
         if given.hint == "STATIC" and not isinstance(declared, int):
             raise ShapeInferenceError(f"{site} is STATIC, but its declared size is {declared}: give the number")
-        if declared is None or (given.hint == "DYNAMIC" and isinstance(declared, int)):
+        if declared is None or given.hint is None or (given.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._ranged(DimRange(given.min, given.max), site)
         what = f"{site} in {_range_text(DimRange(given.min, given.max))}"
         self._tell(lambda source: self.facts.tell_range(declared, given.min, given.max, source), what)

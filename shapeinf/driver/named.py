@@ -117,7 +117,7 @@ class Bounded:
 
     min: int | None
     max: int | None
-    hint: Hint = "DYNAMIC"
+    hint: Hint | None = None
 
 
 def recognised(value: object) -> int | NamedDim | Bounded | tuple[NamedDim, Callable[..., object]]:
