@@ -49,9 +49,7 @@ def _clean(console: Console, view: RenderableType) -> Segments:
 def _dims(result: Result) -> str:
     """The named dims of the inputs with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
     found = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
-    return ", ".join(
-        f"{symbol} {result.interval(symbol)}{_residue(result, symbol)}" for symbol in sorted(found, key=str)
-    )
+    return ", ".join(f"{s} {result.interval(s)}{_residue(result, s)}" for s in sorted(found, key=str))
 
 
 def _residue(result: Result, symbol: Dimension) -> str:

@@ -105,7 +105,7 @@ class GivenDims:
         return self.facts.scope.fresh(site, self.min_dim if given.lo is None else given.lo, given.hi)
 
     def _bounded(self, given: Bounded, site: str, declared: Dim | None) -> Dim:
-        """AUTO keeps the declared size, STATIC needs it to be a number, DYNAMIC keeps a name; else any size in bounds."""
+        """AUTO keeps the declared size, STATIC needs a number, DYNAMIC keeps a name; without a hint any in bounds."""
         if given.min is not None and given.min == given.max:
             return given.min
         if given.hint == "STATIC" and not isinstance(declared, int):

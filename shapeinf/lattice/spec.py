@@ -183,7 +183,7 @@ class _SpecReader:
         if rest and rest not in _DTYPES:
             if opening == "(":  # not brackets around the shape: an expression that starts with a parenthesis
                 return start, len(self.text), False, None
-            several = re.match(r"\s*\w*\s*,", self.text[end + 1 :])
+            several = "[" in rest or re.match(r"\w*\s*[,;]", rest)
             one = "one shape (several need names: x:[1,3] y:[2])"
             raise self._error(end + 1, one if several else "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
