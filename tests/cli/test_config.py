@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
+from shapeinf import NamedDim
 from shapeinf.cli import main
+from shapeinf.cli.config import read_config
 
 
 @pytest.fixture
@@ -130,3 +132,13 @@ def test_a_command_takes_from_a_file_only_what_it_takes(tmp_path: Path) -> None:
     path.write_text("[bind]\nn = 3")
     result = CliRunner().invoke(command, ["--config", str(path)])
     assert (result.exit_code, "no bind from a file" in result.stderr) == (2, True)
+
+
+def test_the_file_in_the_docs_is_read() -> None:
+    tomllib = pytest.importorskip("tomllib", reason="TOML is read by Python 3.11 and later")
+    page = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+    found = read_config(tomllib.loads(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]))
+    assert found.dims == {"batch": NamedDim("batch", 1, 8), "H": NamedDim("H", 32, 512, multiple_of=32)}
+    assert (found.bind, found.assume) == ({"seq": 128}, ("past + seq <= 4096",))
+    assert (found.min_dim, found.declared) == (1, "check")
+    assert set(found.inputs) == {"image", "mask"}
