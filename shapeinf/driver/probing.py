@@ -1,0 +1,241 @@
+"""Asking a rule: it runs again with other inputs, over a copy of the facts, to see what its outputs come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.driver.points import Facet, Point, is_known, size_in, tensor_of, unknowns_in
+from shapeinf.driver.program import Step
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.graph import MISSING
+from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+
+MOST_ELEMENTS = 64
+"""Longer contents are no shape; they are not asked about."""
+RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
+
+Inputs = list["Type | None"]
+
+
+def sources(point: Point, step: Step) -> list[Point]:
+    """The axes and elements of a node's inputs that an axis or element of its output is computed from."""
+    probe = _Probe(point, step)
+    if not probe.possible:
+        return []
+    marked = probe.marked(dims=True, contents=True)
+    found = probe.answer(marked)
+    if found is None:  # some rules want contents that are numbers
+        found = probe.answer(probe.marked(dims=True, contents=False))
+    size = None if found is None else size_in(found, point.facet, point.at)
+    origins = [] if size is None else probe.origins(size)
+    return origins or probe.constants(point.size)
+
+
+def blockers(point: Point, step: Step) -> list[Point]:
+    """What is unknown of a node's inputs that makes its output unknown: the first that is enough by itself.
+
+    Nothing when the output would be unknown even if all shapes of the inputs, and all sizes among their contents, were
+    known: then it depends on data, or on a rule that does not say.
+    """
+    probe = _Probe(point, step)
+    if not probe.possible:
+        return []
+    unknown = [p for position in range(len(step.arguments)) for p in probe.unknown(position)]
+    if not unknown:
+        return []
+    for rank in RANKS_TRIED:
+        lifted = probe.lifted(rank)
+        if probe.says(lifted):
+            return [p for p in unknown if not probe.says(probe.lowered(lifted, p))][:1] or unknown[:1]
+    return []
+
+
+class _Probe:
+    """The runs of one node's rule with symbols of our own in place of sizes; `marks` has what each stands for."""
+
+    def __init__(self, point: Point, step: Step) -> None:
+        self.point = point
+        self.step = step
+        self.inference = point.frame.inference
+        self.call = step.operation.call
+        self.possible = self.call is not None and not step.operation.bodies
+        self.marks: dict[Dimension, Point] = {}
+        self.types: Inputs = [None if s == MISSING else self.inference.current(s) for s in step.arguments]
+
+    def answer(self, inputs: Sequence[Type | None]) -> Type | None:
+        """The type that the rule gives to the output; None when it refuses."""
+        assert self.call is not None
+        try:
+            outcome = self.call.run(inputs, self.inference.facts.copy(), self.inference.path + self.step.site)
+        except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
+            return None
+        return outcome.types[self.step.outputs.index(self.point.slot)]
+
+    def says(self, inputs: Sequence[Type | None]) -> bool:
+        """Whether nothing is unknown of the output but what our own symbols stand for."""
+        found = self.answer(inputs)
+        if self.point.facet == "rank" or found is None:
+            return is_known(found, "rank", 0)
+        size = size_in(found, self.point.facet, self.point.at)
+        return size is not None and all(s in self.marks for s in unknowns_in(size))
+
+    def origins(self, size: Dim) -> list[Point]:
+        """What the symbols in a size stand for."""
+        return (
+            [] if isinstance(size, int) else [self.marks[s] for s in sorted(size.symbols(), key=str) if s in self.marks]
+        )
+
+    # -- what the output is made of ----------------------------------------------------------------------------------
+
+    def marked(self, *, dims: bool, contents: bool) -> Inputs:
+        """The inputs with a symbol for every axis; of contents that the rule reads, for every symbolic number."""
+        found: Inputs = []
+        for position, known in enumerate(self.types):
+            slot = self.step.arguments[position]
+            if not isinstance(known, TensorType) or known.shape.dims is None:
+                found.append(known)
+            elif self.reads(position) and known.elements is not None:
+                elements = [
+                    self.mark(slot, "element", i, e) if contents and isinstance(e, Dimension) else e
+                    for i, e in enumerate(known.elements)
+                ]
+                found.append(PartialTensor(known.dtype, known.shape, elements))
+            elif dims:
+                sizes = [self.mark(slot, "axis", i, d) for i, d in enumerate(known.shape.dims)]
+                found.append(TensorType(known.dtype, Shape(sizes)))
+            else:
+                found.append(known)
+        return found
+
+    def constants(self, size: Dim | None) -> list[Point]:
+        """The number among the contents that a size is: the output changes when it does."""
+        for position, known in enumerate(self.types):
+            elements = known.elements if isinstance(known, TensorType) and self.reads(position) else None
+            if size is None or elements is None or len(elements) > MOST_ELEMENTS:
+                continue
+            assert isinstance(known, TensorType)
+            for index, element in enumerate(elements):
+                if isinstance(element, bool) or element != size:
+                    continue
+                slot = self.step.arguments[position]
+                changed = list(elements)
+                changed[index] = mark = self.mark(slot, "element", index, None)
+                inputs = [*self.types]
+                inputs[position] = PartialTensor(known.dtype, known.shape, changed)
+                found = size_in(self.answer(inputs), self.point.facet, self.point.at)
+                if isinstance(found, Dimension) and mark in found.symbols():
+                    return [Point(self.point.frame, slot, "element", index)]
+        return []
+
+    def reads(self, position: int) -> bool:
+        """Whether the rule reads the contents of an input."""
+        assert self.call is not None
+        return self.call.reads(position)
+
+    def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dim:
+        """A symbol in place of a size, with its bounds; sizes of 1 stay, broadcasting branches on them."""
+        if dim == 1 and facet == "axis":
+            return dim
+        facts = self.inference.facts
+        low: int | None = 2
+        if isinstance(dim, Dimension):
+            low = facts.interval(dim).lo
+        elif dim is not None:
+            low = min(2, dim)
+        symbol = facts.scope.fresh(f"probe.{slot}.{facet}.{index}", low)
+        self.marks[symbol] = Point(self.point.frame, slot, facet, index)
+        return symbol
+
+    # -- what makes the output unknown -------------------------------------------------------------------------------
+
+    def unknown(self, position: int) -> list[Point]:
+        """What is not known of an input: its rank, its unknown axes, the numbers that the rule reads of it."""
+        found, slot, frame = self.types[position], self.step.arguments[position], self.point.frame
+        if slot == MISSING:
+            return []
+        if self.sizes_in(position):
+            return [Point(frame, slot, "element", i) for i in self.open_elements(position) or ()]
+        tensor = tensor_of(found)
+        if tensor is None or tensor.shape.dims is None:
+            return [Point(frame, slot, "rank", 0)]
+        return [Point(frame, slot, "axis", i) for i, d in enumerate(tensor.shape.dims) if unknowns_in(d)]
+
+    def sizes_in(self, position: int) -> bool:
+        """Whether the rule reads whole numbers in an input, of which some are not known."""
+        return self.reads(position) and self.open_elements(position) is not None
+
+    def open_elements(self, position: int) -> list[int] | None:
+        """The whole numbers in an input that nobody knows; the first, where not even their count is known."""
+        found = self.types[position]
+        if not isinstance(found, TensorType) or (found.dtype is not None and "int" not in found.dtype):
+            return None
+        if found.elements is not None:
+            open_ = [i for i, e in enumerate(found.elements) if e is None or _is_open(e)]
+            return open_ or None
+        dims = found.shape.dims
+        if dims is not None and len(dims) > 1:
+            return None
+        count = 1 if dims == () else dims[0] if dims else None
+        if not isinstance(count, int):
+            return [0]
+        return list(range(count)) if 0 < count <= MOST_ELEMENTS else None
+
+    def lifted(self, rank: int) -> Inputs:
+        """The inputs as if all were known; a rank that is not known is taken to be this one."""
+        found: Inputs = []
+        for position, known in enumerate(self.types):
+            slot = self.step.arguments[position]
+            if known is None or not isinstance(known, TensorType):
+                found.append(known)
+            elif self.sizes_in(position):
+                found.append(self.with_contents(position, known, rank))
+            elif known.shape.dims is None:
+                sizes = [self.mark(slot, "axis", i, None) for i in range(rank)]
+                found.append(TensorType(known.dtype, Shape(sizes)))
+            elif any(map(unknowns_in, known.shape.dims)):
+                dims = enumerate(known.shape.dims)
+                sizes = [self.mark(slot, "axis", i, None) if unknowns_in(d) else d for i, d in dims]
+                found.append(TensorType(known.dtype, Shape(sizes)))
+            else:
+                found.append(known)
+        return found
+
+    def with_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
+        """An input with a symbol in place of each number that is not known."""
+        slot, missing = self.step.arguments[position], self.open_elements(position) or []
+        if known.shape.is_concrete:
+            elements = list(known.elements or [None] * len(missing))
+            for index in missing:
+                elements[index] = self.mark(slot, "element", index, None)
+            return PartialTensor(known.dtype, known.shape, elements)
+        single = known.shape.dims is None and rank == 0
+        marks = [self.mark(slot, "element", i, None) for i in range(rank or 1)]
+        return PartialTensor(known.dtype or "int64", Shape(() if single else (len(marks),)), marks)
+
+    def lowered(self, lifted: Inputs, point: Point) -> Inputs:
+        """All inputs known but for one thing, which is as it is."""
+        found = list(lifted)
+        for position, slot in enumerate(self.step.arguments):
+            if slot == point.slot:
+                found[position] = self.but_one(position, lifted[position], point)
+        return found
+
+    def but_one(self, position: int, lifted: Type | None, point: Point) -> Type | None:
+        """A known input with one of its unknowns back."""
+        known = self.types[position]
+        if not isinstance(known, TensorType) or not isinstance(lifted, TensorType) or point.facet == "rank":
+            return known
+        if point.facet == "element":
+            if known.elements is None or lifted.elements is None:
+                return known
+            elements = list(lifted.elements)
+            elements[point.at] = known.elements[point.at]
+            return PartialTensor(known.dtype, known.shape, elements)
+        dims = list(lifted.shape)
+        dims[point.at] = known.shape[point.at]
+        return TensorType(known.dtype, Shape(dims))
+
+
+def _is_open(element: object) -> bool:
+    return isinstance(element, Dimension) and bool(unknowns_in(element))
