@@ -69,6 +69,8 @@ class Roots:
         step = frame.step_of(point.slot)
         if step is None:
             return self._from_outside(point)
+        if verdict(frame, step) is not None:
+            return Root(frame, step, point)
         if frame.inner(step):
             below = _below(point, step)
             return Root(frame, step, point) if below is None else self.root(below)
@@ -89,6 +91,13 @@ class Roots:
             return self.of(handed)[0]
         slot = next(s for s in step.outputs if s >= 0)
         return Root(outer, step, Point(outer, slot, point.facet, point.at))
+
+
+def verdict(frame: Frame, step: Step) -> str | None:
+    """The code of the finding for which all of a node's outputs are unknown: no rule, or a broken law."""
+    told = frame.reason(step)
+    codes = (note.code for note in frame.inference.found.get(step.place, ()) if note.message == told)
+    return next((code for code in codes if code != "S202"), None) if told else None
 
 
 def _first(point: Point, symbol: Dimension) -> Point:

@@ -69,7 +69,8 @@ def _given(point: Point) -> tuple[str, Point | None]:
         if moved is not None:
             return ("" if same else f"{_here(point)} is {moved}"), moved
     if frame.outer is not None and frame.step is not None:
-        return f"{_here(point)}, made by {frame.step.operation} {frame.outer.place(frame.step)} for its body", None
+        maker = f"{frame.step.operation} {frame.outer.place(frame.step)}"
+        return f"{_here(point)}, which {maker} hands to its body: it may differ from run to run", None
     return f"{_here(point)}, {_origin(point)}", None
 
 

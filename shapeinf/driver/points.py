@@ -39,7 +39,10 @@ class Frame:
 
     def name(self, slot: int) -> str:
         """The name of a value; inside of a body after the path of that."""
-        return self.inference.path + self.inference.program.names[slot]
+        name = self.inference.program.names[slot]
+        if self.outer is not None and self.step is not None and name in self.step.operation.captures:
+            return self.outer.name(self.step.captured[self.step.operation.captures.index(name)])
+        return self.inference.path + name
 
     def place(self, step: Step) -> str:
         """A node's name, and where its source says it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.evaluation import substitute
 from shapeinf.driver.points import Facet, Point, is_known, size_in, tensor_of, unknowns_in
 from shapeinf.driver.program import Step
 from shapeinf.errors import ShapeInferenceError
@@ -23,13 +24,11 @@ def sources(point: Point, step: Step) -> list[Point]:
     probe = _Probe(point, step)
     if not probe.possible:
         return []
-    marked = probe.marked(dims=True, contents=True)
-    found = probe.answer(marked)
-    if found is None:  # some rules want contents that are numbers
-        found = probe.answer(probe.marked(dims=True, contents=False))
-    size = None if found is None else size_in(found, point.facet, point.at)
-    origins = [] if size is None else probe.origins(size)
-    return origins or probe.constants(point.size)
+    for contents, ones in ((True, False), (False, False), (False, True), (True, True)):
+        origins = probe.origins(probe.marked(contents, ones))
+        if origins:
+            return origins
+    return probe.constants()
 
 
 def blockers(point: Point, step: Step) -> list[Point]:
@@ -80,63 +79,71 @@ class _Probe:
         size = size_in(found, self.point.facet, self.point.at)
         return size is not None and all(s in self.marks for s in unknowns_in(size))
 
-    def origins(self, size: Dim) -> list[Point]:
-        """What the symbols in a size stand for."""
-        return (
-            [] if isinstance(size, int) else [self.marks[s] for s in sorted(size.symbols(), key=str) if s in self.marks]
-        )
+    def origins(self, inputs: Sequence[Type | None]) -> list[Point]:
+        """What the symbols of the output stand for; nothing if it is not the size that we know when they are that."""
+        size = size_in(self.answer(inputs), self.point.facet, self.point.at)
+        if not isinstance(size, Dimension):
+            return []
+        values = {mark: point.size for mark, point in self.marks.items() if point.size is not None}
+        if self.inference.facts.canon(substitute(size, values)) != self.point.size:
+            return []
+        return [self.marks[s] for s in sorted(size.symbols(), key=str) if s in self.marks]
 
     # -- what the output is made of ----------------------------------------------------------------------------------
 
-    def marked(self, *, dims: bool, contents: bool) -> Inputs:
-        """The inputs with a symbol for every axis; of contents that the rule reads, for every symbolic number."""
+    def marked(self, contents: bool, ones: bool) -> Inputs:
+        """The inputs with a symbol for every axis (and, only with `ones`, for those of size 1).
+
+        Contents that the rule reads stay, with a symbol for every symbolic number; without `contents` they go.
+        """
         found: Inputs = []
         for position, known in enumerate(self.types):
             slot = self.step.arguments[position]
             if not isinstance(known, TensorType) or known.shape.dims is None:
                 found.append(known)
-            elif self.reads(position) and known.elements is not None:
+            elif contents and self.reads(position) and known.elements is not None:
                 elements = [
-                    self.mark(slot, "element", i, e) if contents and isinstance(e, Dimension) else e
+                    self.mark(slot, "element", i, e) if isinstance(e, Dimension) else e
                     for i, e in enumerate(known.elements)
                 ]
                 found.append(PartialTensor(known.dtype, known.shape, elements))
-            elif dims:
-                sizes = [self.mark(slot, "axis", i, d) for i, d in enumerate(known.shape.dims)]
+            else:  # broadcasting branches on sizes of 1
+                dims = enumerate(known.shape.dims)
+                sizes: list[Dim] = [d if d == 1 and not ones else self.mark(slot, "axis", i, d) for i, d in dims]
                 found.append(TensorType(known.dtype, Shape(sizes)))
-            else:
-                found.append(known)
         return found
 
-    def constants(self, size: Dim | None) -> list[Point]:
-        """The number among the contents that a size is: the output changes when it does."""
+    def constants(self) -> list[Point]:
+        """The number among the contents that the size is: the output changes when it does."""
+        size = self.point.size
         for position, known in enumerate(self.types):
             elements = known.elements if isinstance(known, TensorType) and self.reads(position) else None
-            if size is None or elements is None or len(elements) > MOST_ELEMENTS:
+            if elements is None or len(elements) > MOST_ELEMENTS:
                 continue
             assert isinstance(known, TensorType)
             for index, element in enumerate(elements):
-                if isinstance(element, bool) or element != size:
-                    continue
-                slot = self.step.arguments[position]
-                changed = list(elements)
-                changed[index] = mark = self.mark(slot, "element", index, None)
-                inputs = [*self.types]
-                inputs[position] = PartialTensor(known.dtype, known.shape, changed)
-                found = size_in(self.answer(inputs), self.point.facet, self.point.at)
-                if isinstance(found, Dimension) and mark in found.symbols():
-                    return [Point(self.point.frame, slot, "element", index)]
+                if element == size and not isinstance(element, bool) and self.decides(position, known, index):
+                    return [Point(self.point.frame, self.step.arguments[position], "element", index)]
         return []
+
+    def decides(self, position: int, known: TensorType, index: int) -> bool:
+        """Whether the output is what an element is."""
+        elements = list(known.elements or ())
+        elements[index] = mark = self.mark(self.step.arguments[position], "element", index, None)
+        for inputs in ([*self.types], self.marked(contents=True, ones=True)):
+            inputs[position] = PartialTensor(known.dtype, known.shape, elements)
+            found = size_in(self.answer(inputs), self.point.facet, self.point.at)
+            if isinstance(found, Dimension) and mark in found.symbols():
+                return True
+        return False
 
     def reads(self, position: int) -> bool:
         """Whether the rule reads the contents of an input."""
         assert self.call is not None
         return self.call.reads(position)
 
-    def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dim:
-        """A symbol in place of a size, with its bounds; sizes of 1 stay, broadcasting branches on them."""
-        if dim == 1 and facet == "axis":
-            return dim
+    def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dimension:
+        """A symbol in place of a size, with its bounds."""
         facts = self.inference.facts
         low: int | None = 2
         if isinstance(dim, Dimension):
@@ -195,8 +202,8 @@ class _Probe:
                 found.append(TensorType(known.dtype, Shape(sizes)))
             elif any(map(unknowns_in, known.shape.dims)):
                 dims = enumerate(known.shape.dims)
-                sizes = [self.mark(slot, "axis", i, None) if unknowns_in(d) else d for i, d in dims]
-                found.append(TensorType(known.dtype, Shape(sizes)))
+                some = [self.mark(slot, "axis", i, None) if unknowns_in(d) else d for i, d in dims]
+                found.append(TensorType(known.dtype, Shape(some)))
             else:
                 found.append(known)
         return found

@@ -6,7 +6,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.driver.causes import Root, Roots, inside
+from shapeinf.driver.causes import Root, Roots, inside, verdict
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.points import Frame, Point, tensor_of, unknowns_in
 from shapeinf.driver.program import Step
@@ -15,8 +15,6 @@ from shapeinf.lattice import SequenceType, Type
 
 CauseKind = Literal["input", "operator", "error", "data", "body"]
 """An input without sizes, an operator without a rule, a broken law, data, how often or which body runs."""
-
-_CODES: dict[str, CauseKind] = {"S101": "error", "S201": "operator", "S301": "error"}
 
 
 @attrs.frozen
@@ -133,10 +131,9 @@ def _values(frame: Frame, step: Step) -> tuple[str, ...]:
 def _kind_and_reason(root: Root, step: Step) -> tuple[CauseKind, str]:
     frame = root.frame
     told = frame.reason(step)
-    codes = [d.code for d in frame.inference.found.get(step.place, ()) if d.message == told]
-    kind = next((_CODES[c] for c in codes if c in _CODES), None) or ("error" if codes and codes[0] != "S202" else None)
-    if kind is not None:
-        return kind, told
+    code = verdict(frame, step)
+    if code is not None:
+        return "operator" if code == "S201" else "error", told
     if frame.inner(step):
         return "body", _body_reason(root, step)
     if told:
