@@ -40,14 +40,19 @@ def blockers(point: Point, step: Step) -> list[Point]:
     probe = _Probe(point, step)
     if not probe.possible:
         return []
-    unknown = [p for position in range(len(step.arguments)) for p in probe.unknown(position)]
-    if not unknown:
-        return []
-    for rank in RANKS_TRIED:
-        lifted = probe.lifted(rank)
-        if probe.says(lifted):
-            return [p for p in unknown if not probe.says(probe.lowered(lifted, p))][:1] or unknown[:1]
+    for contents in (True,) if point.facet == "element" else (False, True):
+        unknown = [p for position in range(len(step.arguments)) for p in probe.unknown(position, contents)]
+        for rank in RANKS_TRIED if unknown else ():
+            lifted = probe.lifted(rank, contents)
+            if probe.says(lifted):
+                return [p for p in unknown if not probe.says(probe.lowered(lifted, p))][:1] or unknown[:1]
     return []
+
+
+def is_late(point: Point, step: Step) -> bool:
+    """Whether a node's output would be known if it ran now: what its inputs are was learned from later nodes."""
+    probe = _Probe(point, step)
+    return probe.possible and probe.says(probe.types)
 
 
 class _Probe:
@@ -156,61 +161,63 @@ class _Probe:
 
     # -- what makes the output unknown -------------------------------------------------------------------------------
 
-    def unknown(self, position: int) -> list[Point]:
-        """What is not known of an input: its rank, its unknown axes, the numbers that the rule reads of it."""
+    def unknown(self, position: int, contents: bool) -> list[Point]:
+        """What is not known of an input: its rank, its axes; with `contents` the numbers that the rule reads."""
         found, slot, frame = self.types[position], self.step.arguments[position], self.point.frame
         if slot == MISSING:
             return []
-        if self.sizes_in(position):
-            return [Point(frame, slot, "element", i) for i in self.open_elements(position) or ()]
+        missing = self.open_elements(position) if contents else []
+        if missing:
+            return [Point(frame, slot, "element", i) for i in missing]
         tensor = tensor_of(found)
         if tensor is None or tensor.shape.dims is None:
             return [Point(frame, slot, "rank", 0)]
         return [Point(frame, slot, "axis", i) for i, d in enumerate(tensor.shape.dims) if unknowns_in(d)]
 
-    def sizes_in(self, position: int) -> bool:
-        """Whether the rule reads whole numbers in an input, of which some are not known."""
-        return self.reads(position) and self.open_elements(position) is not None
-
-    def open_elements(self, position: int) -> list[int] | None:
-        """The whole numbers in an input that nobody knows; the first, where not even their count is known."""
+    def open_elements(self, position: int) -> list[int]:
+        """The whole numbers in an input that the rule reads and nobody knows; the first, where there may be any."""
         found = self.types[position]
-        if not isinstance(found, TensorType) or (found.dtype is not None and "int" not in found.dtype):
-            return None
+        if not isinstance(found, TensorType) or "int" not in (found.dtype or "") or not self.reads(position):
+            return []
         if found.elements is not None:
-            open_ = [i for i, e in enumerate(found.elements) if e is None or _is_open(e)]
-            return open_ or None
+            return [i for i, e in enumerate(found.elements) if e is None or _is_open(e)]
         dims = found.shape.dims
         if dims is not None and len(dims) > 1:
-            return None
+            return []
         count = 1 if dims == () else dims[0] if dims else None
         if not isinstance(count, int):
             return [0]
-        return list(range(count)) if 0 < count <= MOST_ELEMENTS else None
+        return list(range(count)) if count <= MOST_ELEMENTS else []
 
-    def lifted(self, rank: int) -> Inputs:
-        """The inputs as if all were known; a rank that is not known is taken to be this one."""
+    def lifted(self, rank: int, contents: bool) -> Inputs:
+        """The inputs as if all were known; a rank, or a number of sizes, that is not known is taken to be `rank`."""
         found: Inputs = []
         for position, known in enumerate(self.types):
-            slot = self.step.arguments[position]
-            if known is None or not isinstance(known, TensorType):
+            if not isinstance(known, TensorType):
                 found.append(known)
-            elif self.sizes_in(position):
+            elif contents and self.open_elements(position):
                 found.append(self.with_contents(position, known, rank))
-            elif known.shape.dims is None:
-                sizes = [self.mark(slot, "axis", i, None) for i in range(rank)]
-                found.append(TensorType(known.dtype, Shape(sizes)))
-            elif any(map(unknowns_in, known.shape.dims)):
-                dims = enumerate(known.shape.dims)
-                some = [self.mark(slot, "axis", i, None) if unknowns_in(d) else d for i, d in dims]
-                found.append(TensorType(known.dtype, Shape(some)))
+            elif self.unknown(position, contents=False):
+                found.append(self.with_sizes(position, known, rank))
             else:
                 found.append(known)
         return found
 
+    def with_sizes(self, position: int, known: TensorType, rank: int) -> TensorType:
+        """An input with a symbol in place of each size that is not known."""
+        slot, dims = self.step.arguments[position], known.shape.dims
+        if dims is None:
+            return TensorType(known.dtype, Shape([self.mark(slot, "axis", i, None) for i in range(rank)]))
+        if len(dims) == 1 and self.open_elements(position):
+            return TensorType(known.dtype, Shape((rank,)))
+        pairs = enumerate(dims)
+        return TensorType(
+            known.dtype, Shape([self.mark(slot, "axis", i, None) if unknowns_in(d) else d for i, d in pairs])
+        )
+
     def with_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
         """An input with a symbol in place of each number that is not known."""
-        slot, missing = self.step.arguments[position], self.open_elements(position) or []
+        slot, missing = self.step.arguments[position], self.open_elements(position)
         if known.shape.is_concrete:
             elements = list(known.elements or [None] * len(missing))
             for index in missing:
@@ -218,7 +225,7 @@ class _Probe:
             return PartialTensor(known.dtype, known.shape, elements)
         single = known.shape.dims is None and rank == 0
         marks = [self.mark(slot, "element", i, None) for i in range(rank or 1)]
-        return PartialTensor(known.dtype or "int64", Shape(() if single else (len(marks),)), marks)
+        return PartialTensor(known.dtype, Shape(() if single else (len(marks),)), marks)
 
     def lowered(self, lifted: Inputs, point: Point) -> Inputs:
         """All inputs known but for one thing, which is as it is."""

@@ -9,12 +9,13 @@ import attrs
 from shapeinf.driver.causes import Root, Roots, inside, verdict
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.points import Frame, Point, tensor_of, unknowns_in
+from shapeinf.driver.probing import is_late
 from shapeinf.driver.program import Step
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import SequenceType, Type
 
-CauseKind = Literal["input", "operator", "error", "data", "body"]
-"""An input without sizes, an operator without a rule, a broken law, data, how often or which body runs."""
+CauseKind = Literal["input", "operator", "error", "data", "body", "order"]
+"""An input without sizes, no rule, a broken law, data, which body runs and how often, inputs learned too late."""
 
 
 @attrs.frozen
@@ -141,6 +142,8 @@ def _kind_and_reason(root: Root, step: Step) -> tuple[CauseKind, str]:
     if root.waits:
         name = frame.name(root.waits[0].slot)
         return "data", f"the contents of {name}, which are known only when the graph runs, decide it"
+    if is_late(root.point, step):
+        return "order", "the sizes of its inputs were learned only from nodes after it"
     return "data", "it depends on what the inputs of the node hold, not only on their shapes"
 
 
