@@ -144,8 +144,11 @@ def recognised(value: object) -> int | NamedDim | Bounded | tuple[NamedDim, Call
     for low, high in (("min_length", "max_length"), ("lower_bound", "upper_bound")):
         if hasattr(value, low) and hasattr(value, high):
             return Bounded(_bound(getattr(value, low)), _bound(getattr(value, high)))
-    if not isinstance(value, bool) and hasattr(value, "__index__"):
-        return operator.index(value)
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
     raise ShapeInferenceError(
         f"{value!r} is no size: give an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
     )

@@ -344,6 +344,7 @@ def test_a_static_axis_needs_a_number():
     [
         ({"inputs": {"x": {0: True}}}, "True is no size"),
         ({"inputs": {"x": {0: 1.5}}}, "is no size"),
+        ({"inputs": {"x": {0: int}}}, "is no size"),
         ({"inputs": {"x": {0: -3}}}, "at least 0"),
         ({"inputs": {"x": {0: (1, 2, 3)}}}, "two bounds"),
         ({"inputs": {"x": {4: 3}}}, "no axis 4"),
@@ -408,3 +409,14 @@ def test_none_leaves_an_input_as_declared():
 def test_shapes_that_go_to_no_input(inputs):
     with pytest.raises((ShapeInferenceError, SpecError)):
         shape(PAIR, inputs=inputs)
+
+
+def test_an_update_keeps_what_is_said_of_the_new_shapes():
+    weight = PartialTensor("float32", Shape((8, 4)), None)
+    for k in (8, "K"):  # nodes learn nothing, or that K is 8
+        model = graph([("MatMul", ["x", "w"], ["y"], {})], {"x": ("B", k)}, {"w": weight})
+        result = infer_shapes(model).update({"x": {0: NamedDim("B", 1, 64, multiple_of=32)}})
+        again = result.update({"x": {1: 8}})
+        for one in (result, again):
+            rows, columns = one.tensors["y"].shape
+            assert (str(one.interval(rows)), columns) == ("32..64", 4)
