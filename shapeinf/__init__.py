@@ -6,7 +6,17 @@
 """
 
 from shapeinf.algebra import Dim, Dimension, Interval
-from shapeinf.driver import Coverage, Diagnostic, Result, TensorInfo, infer_shapes
+from shapeinf.driver import (
+    Cause,
+    Coverage,
+    Diagnostic,
+    NamedDim,
+    Result,
+    TensorInfo,
+    Unknown,
+    UnknownGroup,
+    infer_shapes,
+)
 from shapeinf.errors import (
     Contradiction,
     CyclicGraphError,
@@ -25,6 +35,7 @@ from shapeinf.lattice import Shape
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cause",
     "Contradiction",
     "Coverage",
     "CyclicGraphError",
@@ -36,6 +47,7 @@ __all__ = [
     "Interval",
     "LimitError",
     "ModelError",
+    "NamedDim",
     "NnefError",
     "Node",
     "Result",
@@ -43,7 +55,9 @@ __all__ = [
     "ShapeError",
     "ShapeInferenceError",
     "TensorInfo",
+    "Unknown",
     "UnknownFormatError",
+    "UnknownGroup",
     "UnknownNameError",
     "UnknownOperatorError",
     "infer_shapes",

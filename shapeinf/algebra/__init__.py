@@ -7,7 +7,7 @@ from shapeinf.algebra.extremum import maximum, minimum
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.interval import Interval, interval
 from shapeinf.algebra.parsing import DimSyntaxError, parse_dim, parse_dim_lenient
-from shapeinf.algebra.printing import format_dim, quote_name
+from shapeinf.algebra.printing import format_dim, label, quote_name
 
 __all__ = [
     "Dim",
@@ -21,6 +21,7 @@ __all__ = [
     "exact_quotient",
     "format_dim",
     "interval",
+    "label",
     "maximum",
     "minimum",
     "parse_dim",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd
 
-from shapeinf.algebra.dimension import Dimension, Monomial, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Symbol
 
 
 def no_root(e: Dimension) -> bool:
@@ -40,3 +41,22 @@ def linear(e: Dimension) -> tuple[int, int, int] | None:
     if len(rest) != 1 or len(rest[0][0]) != 1:
         return None
     return rest[0][0][0], rest[0][1], constant
+
+
+def primitive(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
+    """`e` of `e == 0` without its common integer and without common atoms that are `positive`."""
+    if isinstance(e, int):
+        return e
+    scope = e.scope
+    number = gcd(*(c for _, c in e.terms))
+    common = [a for a in set(e.terms[0][0]) if all(a in m for m, _ in e.terms)]
+    divisors = [a for a in common if positive(scope.atom_dim(a))]
+    if number == 1 and not divisors:
+        return e
+    reduced: dict[Monomial, int] = {}
+    for monomial, coefficient in e.terms:
+        left = list(monomial)
+        for atom in divisors:
+            left.remove(atom)
+        reduced[tuple(left)] = coefficient // number
+    return primitive(scope.make(reduced), positive) if divisors else scope.make(reduced)

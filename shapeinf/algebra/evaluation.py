@@ -22,17 +22,19 @@ def substitute(d: Dim, values: Mapping[Dimension, Dim]) -> Dim:
     >>> str(substitute(x * x + 1, {x: y + 1}))
     'y*y + 2*y + 2'
     """
-    return d if isinstance(d, int) else _Substitution(values).dim(d)
+    return d if isinstance(d, int) else Substitution(values).dim(d)
 
 
-class _Substitution:
+class Substitution:
     """One substitution; remembers what it has rebuilt."""
 
     def __init__(self, values: Mapping[Dimension, Dim]) -> None:
+        """Nothing is rebuilt yet."""
         self.values = values
         self.done: dict[Dimension, Dim] = {}
 
     def dim(self, d: Dim) -> Dim:
+        """A dim, rebuilt where it changes."""
         if isinstance(d, int) or not self.changes(d):
             return d
         if d not in self.done:
@@ -46,12 +48,15 @@ class _Substitution:
         return self.done[d]
 
     def changes(self, d: Dimension) -> bool:
+        """Whether there is something to replace in a dim."""
         return any(s in self.values for s in d.symbols())
 
     def maximum(self, args: Sequence[Dim]) -> Dim:
+        """The maximum of rebuilt arguments."""
         return maximum(*args)
 
     def atom(self, scope: Scope, number: int) -> Dim:
+        """What takes the place of one atom."""
         found = scope.atoms[number]
         whole = scope.atom_dim(number)
         if isinstance(found, Symbol):
@@ -74,7 +79,7 @@ def resolved(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
     return d if isinstance(d, int) else _Resolution(at_least_zero).dim(d)
 
 
-class _Resolution(_Substitution):
+class _Resolution(Substitution):
     """Rebuilds a dimension with fewer arguments to its maxima."""
 
     def __init__(self, at_least_zero: Callable[[Dim], bool]) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import gcd, inf
+from math import inf
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
-from shapeinf.algebra.equations import linear, no_root, pivot
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
+from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
 from shapeinf.algebra.journal import Journal, Solutions, Uses
+from shapeinf.algebra.residues import NoSolution, Residues
 from shapeinf.algebra.told import Divisibility, Guard, Relation
 from shapeinf.errors import Contradiction, Source
 
@@ -43,6 +44,8 @@ class Facts:
         self.ranges: dict[int, tuple[Bounds, Source]] = {}
         self.relations: list[Relation] = []
         self.divisibilities: list[Divisibility] = []
+        self.residues = Residues(scope)
+        """What the divisibilities tell of single symbols."""
         self.guards: list[Guard] = []
         self._guarded: set[tuple[str, str, tuple[Dim, ...]]] = set()
         self._canonical: dict[Dimension, Dim] = {}
@@ -55,14 +58,14 @@ class Facts:
 
     def canon(self, d: Dim) -> Dim:
         """The canonical form of a dim under the equalities known today."""
-        if isinstance(d, int) or not (self.solved or (self.narrowed and self.scope.has_maxima)):
+        if isinstance(d, int) or not (self.solved or self.residues or (self.narrowed and self.scope.has_maxima)):
             return d
         found = self._canonical.get(d)
         if found is None:
             found = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
                 found = resolved(found, self._at_least_zero)
-            self._canonical[d] = found
+            self._canonical[d] = found = self.residues.canonical(found)
             self._uses.add(d, found)
         return found
 
@@ -87,7 +90,8 @@ class Facts:
     def _lookup(self, atom: int, symbol: Symbol) -> Bounds:
         low, high = declared(atom, symbol)
         told = self.ranges.get(atom)
-        return (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
+        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
+        return self.residues.rounded(atom, known) if self.residues else known
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
@@ -121,9 +125,14 @@ class Facts:
         if isinstance(e, int):
             return e == 0
         low, high = self.bounds(e)
-        if low > 0 or high < 0 or no_root(e):
+        if low > 0 or high < 0 or self.residues.no_root(e):
             return False
         return None
+
+    def divides(self, divisor: int, d: Dim) -> bool | None:
+        """Whether `divisor` divides `d` always, never, or not decided."""
+        e = self.canon(d)
+        return self.prove_eq(self.canon(e % divisor), 0)
 
     def prove_ne(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a != b` always, never, or not decided."""
@@ -170,14 +179,17 @@ class Facts:
     def tell_divisible(self, d: Dim, divisor: int, source: Source) -> None:
         """Learn that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
         e = self.canon(d)
-        rest = e % divisor
-        if rest == 0:
+        known = self.divides(divisor, e)
+        if known:
             return
-        if isinstance(rest, int) or self.bounds(rest)[0] > 0:
-            raise Contradiction(f"{d} must be divisible by {divisor}", source)
+        law = f"{d} must be divisible by {divisor}"
+        if known is False:
+            raise Contradiction(law, source, self._blame(e))
         if not any(x.expression is e and x.divisor % divisor == 0 for x in self.divisibilities):
-            self._journal.append(self.divisibilities, Divisibility(e, divisor, source))
-            self.version += 1
+            with self._taken_back():
+                self._journal.append(self.divisibilities, Divisibility(e, divisor, source))
+                self.version += 1
+                self._learn_residue(e, divisor, source, law)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
@@ -224,13 +236,14 @@ class Facts:
             dict(self.ranges),
             list(self.relations),
             list(self.divisibilities),
+            Residues(self.scope, self.residues),
             list(self.guards),
         )
 
     def _restore(self, state: tuple[object, ...]) -> None:
         self.log = list(state[0])  # type: ignore[call-overload]
         self.narrowed = [self.scope.atom_dim(atom) for atom in state[2]]  # type: ignore[attr-defined]
-        names = ("solved", "sources", "ranges", "relations", "divisibilities", "guards")
+        names = ("solved", "sources", "ranges", "relations", "divisibilities", "residues", "guards")
         for name, value in zip(names, state, strict=True):
             setattr(self, name, value)
         self._guarded = {(g.template, g.source.node, g.operands) for g in self.guards}
@@ -240,42 +253,46 @@ class Facts:
 
     def _equate(self, e: Dim, source: Source, operands: tuple[str, str]) -> None:
         """Learn `e == 0` for a canonical `e`."""
-        e = self._primitive(e)
+        e = primitive(e, self._positive)
         if e == 0:
             return
-        if isinstance(e, int) or no_root(e) or not self._may_be_zero(e):
+        if isinstance(e, int) or self.residues.no_root(e) or not self._may_be_zero(e):
             raise Contradiction("dimensions must be equal", source, self._blame(e), operands)
-        chosen = pivot(e)
+        chosen = self.residues.solution(e)
         if chosen is None:
             self._keep(e, source, operands)
             return
-        symbol, sign = chosen
-        value = symbol - e * sign
+        symbol, value = chosen
         low, high = self._lookup(symbol.terms[0][0][0], symbol.symbol)
         self._solve(symbol, value, source)
         self._bound(self.canon(value), (low, high), source)
         self._recheck()
 
+    def _learn_residue(self, e: Dim, divisor: int, source: Source, law: str) -> None:
+        """Learn what `divisor` dividing `e` tells of a single symbol."""
+        try:
+            found = self.residues.learn(e, divisor, source)
+        except NoSolution:
+            raise Contradiction(law, source, self._blame(e)) from None
+        if found is None:
+            return
+        low, high = found.rounded(self._lookup(found.atom, found.symbol.symbol))
+        if low > high:
+            raise Contradiction(law, source, self._blame(found.symbol))
+        self._journal.put(self.residues, found.atom, found)
+        self._journal.append(self.narrowed, found.symbol)
+        self.epoch += 1
+        self._changed(found.symbol)
+        if low == high:
+            self._solve(found.symbol, int(low), source)
+        self._recheck()
+
+    def _positive(self, d: Dim) -> bool:
+        return self.bounds(d)[0] >= 1
+
     def _may_be_zero(self, e: Dim) -> bool:
         low, high = self.bounds(e)
         return low <= 0 <= high
-
-    def _primitive(self, e: Dim) -> Dim:
-        """`e` without its common integer and without common symbols that are at least 1."""
-        if isinstance(e, int):
-            return e
-        number = gcd(*(c for _, c in e.terms))
-        common = [a for a in set(e.terms[0][0]) if all(a in m for m, _ in e.terms)]
-        positive = [a for a in common if self.bounds(self.scope.atom_dim(a))[0] >= 1]
-        if number == 1 and not positive:
-            return e
-        reduced: dict[Monomial, int] = {}
-        for monomial, coefficient in e.terms:
-            left = list(monomial)
-            for atom in positive:
-                left.remove(atom)
-            reduced[tuple(left)] = coefficient // number
-        return self._primitive(self.scope.make(reduced)) if positive else self.scope.make(reduced)
 
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
         self.solved.solve(symbol, value, self._journal)
@@ -327,13 +344,10 @@ class Facts:
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         atom = symbol.terms[0][0][0]
         low, high = self._lookup(atom, symbol.symbol)
-        new = max(low, bounds[0]), min(high, bounds[1])
+        new = self.residues.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
-            raise Contradiction(
-                f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}",
-                source,
-                self._blame(symbol),
-            )
+            law = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
+            raise Contradiction(law, source, self._blame(symbol))
         if new == (low, high):
             return
         self._journal.put(self.ranges, atom, (new, source))
@@ -352,7 +366,7 @@ class Facts:
             self._journal.take(self.guards, [g for g in self.guards if g.equation is None])
         for guard in equations:
             assert guard.equation is not None
-            equation = self._primitive(self.canon(guard.equation))
+            equation = primitive(self.canon(guard.equation), self._positive)
             if equation != 0:
                 self._equate(equation, guard.source, (guard.text, "true"))
         for relation in self.relations:
@@ -362,17 +376,23 @@ class Facts:
                     f"{relation.expression} must be at least 0", relation.source, self._blame(expression)
                 )
         for fact in self.divisibilities:
-            rest = self.canon(fact.expression) % fact.divisor
-            if self.bounds(rest)[0] > 0:
-                raise Contradiction(f"{fact.expression} must be divisible by {fact.divisor}", fact.source)
+            known = self.divides(fact.divisor, fact.expression)
+            law = f"{fact.expression} must be divisible by {fact.divisor}"
+            if known is False:
+                raise Contradiction(law, fact.source, self._blame(self.canon(fact.expression)))
+            if known is None:
+                self._learn_residue(self.canon(fact.expression), fact.divisor, fact.source, law)
 
     def _blame(self, e: Dim) -> Source | None:
         """A source of what is known about the symbols of `e` (or of anything solved, when it is a constant)."""
         if isinstance(e, Dimension):
             for symbol in e.symbols():
-                told = self.ranges.get(symbol.terms[0][0][0])
+                atom = symbol.terms[0][0][0]
+                told = self.ranges.get(atom)
                 if told is not None:
                     return told[1]
+                if atom in self.residues:
+                    return self.residues[atom].source
                 if not symbol.symbol.anonymous:
                     return Source("", f"{symbol} lies in {self.interval(symbol)}")
         return next(reversed(self.sources.values()), None) if self.sources else None

@@ -94,7 +94,7 @@ class _Parser:
             if match is None or (
                 match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")
             ):
-                raise DimSyntaxError(text, at, "a number, a name or an operator")
+                raise DimSyntaxError(text, at, _instead(text[at:].lstrip()[:1]))
             kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
             if kind == "int" and len(match[1]) > 18:
                 raise DimSyntaxError(text, at, "a number below 10**18")
@@ -105,7 +105,8 @@ class _Parser:
     def parse(self) -> Dim:
         tree = self._sum()
         if self.at < len(self.tokens):
-            raise self._error("an operator or the end")
+            divided = self.tokens[self.at][1] == "/"
+            raise self._error("'//' (floor division) in place of '/'" if divided else "an operator or the end")
         return tree()
 
     def _error(self, expected: str) -> DimSyntaxError:
@@ -151,6 +152,8 @@ class _Parser:
                 raise self._error("')'")
             return inner
         if self.at >= len(self.tokens) or self.tokens[self.at][0] == "op":
+            if [token[1] for token in self.tokens[max(self.at - 1, 0) : self.at + 1]] == ["*", "*"]:
+                raise self._error(_PRODUCT)
             raise self._error("a number, a name or '('")
         kind, value, _ = self.tokens[self.at]
         self.at += 1
@@ -188,6 +191,16 @@ class _Parser:
         if not self._take(")"):
             raise self._error("')'")
         return (lambda: left() // divisor()) if name == "floor" else (lambda: ceildiv(left(), divisor()))
+
+
+def _instead(character: str) -> str:
+    """What to write in place of a character that is in no dim."""
+    if character in ("'", '"'):
+        return "a name without quotes (an odd one in backquotes)"
+    return _PRODUCT if character == "^" else "a number, a name or an operator"
+
+
+_PRODUCT = "a product such as b*b (powers are not read)"
 
 
 def _binary(operator: str, left: Callable[[], Dim], right: Callable[[], Dim]) -> Callable[[], Dim]:

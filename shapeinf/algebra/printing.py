@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import keyword
+from hashlib import sha256
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
+
+LONGEST_LABEL = 60
 
 
 def quote_name(name: str) -> str:
@@ -30,6 +33,18 @@ def format_dim(d: Dim, quote: bool = True) -> str:
     if isinstance(d, int):
         return str(d)
     return _Printer(d.scope, quote).dim(d)
+
+
+def label(d: Dim) -> str:
+    """The dim as part of a name: a long text is cut, and told apart from others by a number made of it.
+
+    Names that hold names would double at every turn.
+
+    >>> label(Scope().symbol("H") + 1), len(label(Scope().symbol("H" * 1000)))
+    ('H + 1', 60)
+    """
+    text = format_dim(d)
+    return text if len(text) <= LONGEST_LABEL else f"{text[:47]}#{sha256(text.encode()).hexdigest()[:12]}"
 
 
 Piece = tuple[int, str, bool]

@@ -8,6 +8,7 @@ from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from shapeinf.algebra import Dimension
 from shapeinf.driver import Result
 from shapeinf.report import as_table
 
@@ -51,9 +52,17 @@ def _clean(console: Console, view: RenderableType) -> Segments:
 
 
 def _dims(result: Result) -> str:
-    """The named dims of the inputs with their bounds: `batch 1..8, seq 1..512`."""
+    """The named dims of the inputs with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
     found = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
-    return ", ".join(f"{symbol} {result.interval(symbol)}" for symbol in sorted(found, key=str))
+    return ", ".join(f"{s} {result.interval(s)}{_residue(result, s)}" for s in sorted(found, key=str))
+
+
+def _residue(result: Result, symbol: Dimension) -> str:
+    """` (a multiple of 32)`, where that is known of a dim."""
+    found = result.facts.residues.by_symbol(symbol)
+    if found is None:
+        return ""
+    return f" (a multiple of {found.modulus})" if not found.rest else f" ({found.rest} modulo {found.modulus})"
 
 
 def _say(console: Console, text: str, style: str = "") -> None:

@@ -8,6 +8,8 @@ from typing import TypeVar
 import click
 
 from shapeinf.algebra import Interval, Scope
+from shapeinf.driver.inputs import RangeLike, SpecLike, as_named
+from shapeinf.driver.named import NamedDim
 from shapeinf.lattice.spec import SpecError, parse_bindings, parse_dim_range, parse_shape_spec, split_specs
 
 Range = tuple["int | None", "int | None"]
@@ -44,7 +46,7 @@ def input_shapes(_: click.Context, parameter: click.Parameter, values: Sequence[
     return found
 
 
-def named_inputs(shapes: Mapping[str | None, str], names: Sequence[str]) -> dict[str, str]:
+def named_inputs(shapes: Mapping[str | None, SpecLike], names: Sequence[str]) -> dict[str, SpecLike]:
     """Give a shape without a name to the only input; a usage error when the model has none or several."""
     if None in shapes and len(names) != 1:
         listed = ", ".join(names) or "none"
@@ -52,10 +54,11 @@ def named_inputs(shapes: Mapping[str | None, str], names: Sequence[str]) -> dict
     return {names[0] if name is None else name: text for name, text in shapes.items()}
 
 
-def check_bindings(ranges: Mapping[str, Range], bound: Mapping[str, int]) -> None:
+def check_bindings(ranges: Mapping[str, RangeLike], bound: Mapping[str, int]) -> None:
     """A usage error when a value of `--bind` lies outside of the range that `--dim` gives."""
     for name, value in bound.items():
-        lo, hi = ranges.get(name, (None, None))
+        given = as_named(name, ranges[name]) if name in ranges else NamedDim(name)
+        lo, hi = given.min, given.max
         if (lo is not None and value < lo) or (hi is not None and value > hi):
             raise click.UsageError(f"--bind {name}={value} is outside of --dim {name}={Interval(lo, hi)}")
 

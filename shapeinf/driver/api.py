@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from shapeinf.algebra import DimSyntaxError
+from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.bodies import Bodies
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Declaring, Inference, Progress
-from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, input_names, tell_assumptions, tell_ranges
+from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, by_name, input_names, tell_ranges
+from shapeinf.driver.named import NamedDim
 from shapeinf.driver.outputs import declare
 from shapeinf.driver.program import Operation, Program, compile_graph
 from shapeinf.driver.result import Result
@@ -26,10 +28,10 @@ from shapeinf.ops import OpRegistry, default_registry
 def infer_shapes(
     model: Any,
     *,
-    dims: Mapping[str, RangeLike] | None = None,
+    dims: Mapping[str, RangeLike] | Iterable[NamedDim] | None = None,
     bind: Mapping[str, int] | None = None,
-    inputs: Mapping[str, SpecLike] | str | None = None,
-    assume: Iterable[str] = (),
+    inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
+    assume: Iterable[str] | str = (),
     mode: Literal["best", "strict"] = "best",
     min_dim: int = 1,
     declared: Declaring = "trust",
@@ -43,11 +45,12 @@ def infer_shapes(
     Args:
         model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
             networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
-        dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)` or an int.
+        dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
-            names and None, or `{axis: value}` to change some axes only. One text alone is for a model with one input.
-        assume: relations such as `"past + seq <= 4096"`.
+            names and None, or `{axis: value}` to change some axes only; a value is also a `NamedDim` or a torch.export
+            `Dim`. A text alone is for the only input, or holds names: `"ids:1x128 mask:1x128"`.
+        assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; what says nothing new is a note (S112).
         mode: "best" goes on after a bad node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
@@ -70,15 +73,17 @@ def infer_shapes(
         inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
         _fill(inference, reader, inputs or {})
         names = _declared_names(program.graph)
-        tell_ranges(facts, dims or {}, names)
-        tell_ranges(facts, bind or {}, names)
+        tell_ranges(reader, dims or {}, names)
+        tell_ranges(reader, bind or {}, names)
         doubts = _assumed_by_the_file(facts, program.graph)
-        tell_assumptions(facts, assume)
+        for text in tell_assumptions(facts, assume):
+            reader.useless.append(f"the assumption '{text}' says nothing new: it follows from what is known")
         declare(inference, reader, declared)
         inference.freeze_setup()
         execute(inference)
     notes = [Diagnostic(*remark) for remark in program.graph.remarks]
     notes += [Diagnostic("warning", "S111", doubt) for doubt in doubts]
+    notes += [Diagnostic("note", "S112", text) for text in reader.useless]
     notes += [Diagnostic("note", "S110", lint) for lint in reader.lints]
     return Result(inference, reader, notes)
 
@@ -125,18 +130,12 @@ def _as_graph(model: Any, dialect: str | None, expand: Collection[str] | Literal
     return load(model, dialect, expand)
 
 
-def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | str) -> None:
+def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | Sequence[SpecLike] | str) -> None:
     """Put the types of inputs and constants into their slots."""
     program: Program = inference.program
     graph = program.graph
     names = input_names(graph)
-    if isinstance(given, str):
-        if len(names) != 1:
-            raise UnknownNameError("input", "", names)
-        given = {names[0]: given}
-    for name in given:
-        if name not in names:
-            raise UnknownNameError("input", name, names)
+    given = by_name(given, names)
     for name in graph.inputs:
         declaration = graph.declared.get(name)
         found: Type | None = reader.declared(declaration, name) if declaration is not None else None

@@ -1,128 +1,168 @@
 """Why an axis has its size, found on demand: nothing is recorded while inferring.
 
 To explain an axis, the rule of the node that made it runs again with a distinct symbol for every axis of its inputs;
-the symbols in the answer are the axes that it comes from.
+the symbols in the answer are the axes that it comes from. Sizes that went through contents (`Shape`, `Concat`,
+`Reshape`) are followed through these, and into the bodies of nodes that have some.
 """
 
 from __future__ import annotations
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import Step
-from shapeinf.errors import ShapeInferenceError
-from shapeinf.graph import MISSING
-from shapeinf.lattice import Shape, TensorType, Type
+from collections.abc import Sequence
 
-MAX_STEPS = 200
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.driver.causes import Root, inside, outside
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.points import Frame, Point, size_in, tensor_of, unknowns_in
+from shapeinf.driver.probing import blockers, sources
+from shapeinf.driver.program import Step
+from shapeinf.driver.unknowns import cause_of
+from shapeinf.errors import ShapeInferenceError
+
+MOST_NAMES = 6
+"""More sources than these are counted, not listed."""
 
 
 def explain(inference: Inference, name: str, axis: int) -> list[str]:
-    """One line a step, from the axis back to an input, a constant or a law."""
+    """One line a step, from the axis back to an input, a constant, a law, or what first did not know."""
+    slot = inference.program.slots[name]
+    tensor = tensor_of(inference.current(slot))
+    point: Point | None = Point(Frame(inference), slot, "axis", axis)
+    if tensor is None or tensor.shape.dims is None:
+        point = Point(Frame(inference), slot, "rank", 0)
+    elif not -len(tensor.shape.dims) <= axis < len(tensor.shape.dims):
+        raise ShapeInferenceError(f"{name} has no axis {axis}: its shape is {tensor.shape}")
+    elif axis < 0:
+        point = Point(Frame(inference), slot, "axis", axis + len(tensor.shape.dims))
+    return chain(point)
+
+
+def chain(point: Point | None) -> list[str]:
+    """One line a step, from a point back to its first cause."""
     lines: list[str] = []
-    slot: int | None = inference.program.slots[name]
-    for _ in range(MAX_STEPS):
-        if slot is None:
-            break
-        found = inference.current(slot)
-        if not isinstance(found, TensorType) or found.shape.dims is None:
-            lines.append(f"{_name(inference, slot)} has an unknown rank{_reason(inference, slot)}")
-            break
-        line, slot, axis = _step(inference, slot, axis, found.shape[axis])
-        lines.append(line)
+    seen: set[Point] = set()
+    while point is not None and point not in seen:
+        seen.add(point)
+        step = point.frame.step_of(point.slot)
+        if step is None:
+            line, point = _given(point)
+        elif point.frame.inner(step):
+            line, point = _through(point, step)
+        else:
+            line, point = _made(point, step)
+        if line:
+            lines.append(line)
     return lines
 
 
-def _name(inference: Inference, slot: int) -> str:
-    return inference.program.names[slot]
+def _here(point: Point) -> str:
+    if point.facet == "rank":
+        return f"{point.frame.name(point.slot)} has an unknown rank"
+    return f"{point} = {'?' if point.size is None else point.size}"
 
 
-def _reason(inference: Inference, slot: int) -> str:
-    producer = inference.program.producers[slot]
-    reason = None if producer is None else inference.reasons.get(producer)
-    return "" if reason is None else f": {reason}"
+def _given(point: Point) -> tuple[str, Point | None]:
+    """A value that no node of its graph makes: captured or handed in from the graph around it, or an input."""
+    frame, around = point.frame, outside(point)
+    if around is not None:
+        same = frame.inference.program.names[point.slot] == around.frame.inference.program.names[around.slot]
+        moved = _aligned(point, around)
+        if moved is not None:
+            return ("" if same else f"{_here(point)} is {moved}"), moved
+    if frame.outer is not None and frame.step is not None:
+        maker = f"{frame.step.operation} {frame.outer.place(frame.step)}"
+        return f"{_here(point)}, which {maker} hands to its body: it may differ from run to run", None
+    return f"{_here(point)}, {_origin(point)}", None
 
 
-def _step(inference: Inference, slot: int, axis: int, dim: Dim) -> tuple[str, int | None, int]:
-    here = f"{_name(inference, slot)}.shape[{axis}] = {dim}"
-    producer = inference.program.producers[slot]
-    if producer is None:
-        return f"{here}, {_origin(inference, slot, axis, dim)}", None, axis
-    step = inference.program.step(producer)
-    sources = _probe(inference, step, step.outputs.index(slot), axis)
-    if not sources:
-        return f"{here} by {step.operation} {_place(inference, step)}{_reason(inference, slot)}", None, axis
-    names = ", ".join(f"{_name(inference, s)}.shape[{a}]" for s, a in sources)
-    follow = _follow(inference, sources, dim)
-    return f"{here} by {step.operation} {_place(inference, step)} from {names}", *follow
+def _through(point: Point, step: Step) -> tuple[str, Point | None]:
+    """Into the bodies of a node, where the same size is found there."""
+    frame = point.frame
+    here = f"{_here(point)} by {step.operation} {frame.place(step)}"
+    found = [(name, inside(point, inner, step)) for name, inner in frame.inner(step).items()]
+    aligned = [(name, _aligned(point, p)) for name, p in found if p is not None]
+    matched = [(name, p) for name, p in aligned if p is not None]
+    if matched and len(matched) == len(found):
+        names = "" if not step.operation.bodies else " in " + " and ".join(name for name, _ in matched)
+        return f"{here} from {matched[0][1]}{names}", matched[0][1]
+    if point.known:
+        return here, None
+    nested = next(((name, p) for name, p in matched), None)
+    if nested is not None:
+        return f"{here} from {nested[1]} in {nested[0]}", nested[1]
+    return f"{here}: {cause_of(Root(frame, step, point)).reason}", None
 
 
-def _place(inference: Inference, step: Step) -> str:
-    """A node's name, and where its source says it."""
-    return _located(inference, step.site, step.node.name)
+def _aligned(point: Point, other: Point) -> Point | None:
+    """The point of a value on the other side of a body's border that has the same size; scans add or take an axis."""
+    if point.facet == "rank":
+        return None if other.known else other
+    if other.size is not None and other.size == point.size:
+        return other
+    tensor = tensor_of(other.type)
+    if point.facet != "axis" or tensor is None or isinstance(point.size, int):
+        return None
+    axes = [axis for axis, dim in enumerate(tensor.shape.dims or ()) if dim == point.size]
+    return other._replace(at=axes[0]) if len(axes) == 1 else None
 
 
-def _located(inference: Inference, text: str, node: str) -> str:
-    at = inference.program.graph.locations.get(node)
-    return f"{text} at {at}" if at else text
+def _made(point: Point, step: Step) -> tuple[str, Point | None]:
+    """What a node computes from its inputs."""
+    frame, size = point.frame, point.size
+    here = f"{_here(point)} by {step.operation} {frame.place(step)}"
+    begins = size is None or any(frame.first.get(symbol) == point for symbol in unknowns_in(size))
+    if not begins:
+        found = sources(point, step)
+        if found and size is not None:
+            return f"{here} from {_listed(found)}", _closest(found, size)
+        return here + _told(point), None
+    missing = blockers(point, step)
+    if missing:
+        return f"{here}, since {_unknown(missing[0])} is not known", missing[0]
+    return f"{here}: {cause_of(Root(frame, step, point)).reason}", None
 
 
-def _follow(inference: Inference, sources: list[tuple[int, int]], dim: Dim) -> tuple[int, int]:
-    """The axis to go on with: one that has the same size, else one that shares a symbol, else the first."""
+def _unknown(point: Point) -> str:
+    return f"the content {point}" if point.facet == "element" else str(point)
 
-    def closeness(source: tuple[int, int]) -> int:
-        found = inference.current(source[0])
-        size = found.shape[source[1]] if isinstance(found, TensorType) else None
-        if size is dim or size == dim:
+
+def _listed(found: Sequence[Point]) -> str:
+    names = [str(p) for p in found[:MOST_NAMES]]
+    return ", ".join(names) + (f" and {len(found) - MOST_NAMES} more" if len(found) > MOST_NAMES else "")
+
+
+def _closest(found: Sequence[Point], size: Dim) -> Point:
+    """The source to go on with: the same size, else one that shares an unknown, then a symbol, else the first."""
+
+    def distance(point: Point) -> int:
+        other = point.size
+        if other is size or other == size:
             return 0
-        shared = isinstance(size, Dimension) and isinstance(dim, Dimension) and size.symbols() & dim.symbols()
-        return 1 if shared else 2
+        if not isinstance(other, Dimension) or not isinstance(size, Dimension):
+            return 3
+        shared = other.symbols() & size.symbols()
+        return 1 if any(s.symbol.anonymous for s in shared) else 2 if shared else 3
 
-    return min(sources, key=closeness)
+    return min(found, key=distance)
 
 
-def _origin(inference: Inference, slot: int, axis: int, dim: Dim) -> str:
+def _origin(point: Point) -> str:
     """Who says the size of an input or a constant: its declaration, or the law that a declared dim was solved by."""
-    graph, name = inference.program.graph, _name(inference, slot)
-    kind = "the shape of a constant" if name in graph.constants else "declared by an input"
-    asked = inference.asked.get(name)
-    first = asked.shape[axis] if isinstance(asked, TensorType) and asked.shape.dims is not None else dim
+    graph, name = point.frame.inference.program.graph, point.frame.inference.program.names[point.slot]
+    if name in graph.constants:
+        return ("the shape of a constant" if point.facet == "axis" else "in a constant") + _told(point)
+    if point.known:
+        return "declared by an input" + _told(point)
+    if point.facet == "element":
+        return "what an input holds, known only when the graph runs"
+    return f"an input: {cause_of(Root(point.frame, None, point)).reason}"
+
+
+def _told(point: Point) -> str:
+    """The law by which a size became what it is, where it was something else when it was made."""
+    inference = point.frame.inference
+    made = inference.table.types[inference.numbers[point.slot]]
+    found = inference.asked.get(inference.program.names[point.slot], made)
+    first = size_in(found, point.facet, point.at)
     symbols = first.symbols() if isinstance(first, Dimension) else ()
     told = [inference.facts.sources[s] for s in inference.facts.solved if s in symbols]
-    return kind + (f"; {_located(inference, str(told[0]), told[0].node)}" if told else "")
-
-
-def _probe(inference: Inference, step: Step, output: int, axis: int) -> list[tuple[int, int]]:
-    """The (slot, axis) pairs of the inputs that the size of one output axis is computed from."""
-    call = step.operation.call
-    if call is None or step.operation.bodies:
-        return []
-    facts = inference.facts.copy()
-    marks: dict[Dimension, tuple[int, int]] = {}
-    inputs: list[Type | None] = []
-    for position, slot in enumerate(step.arguments):
-        found = None if slot == MISSING else inference.current(slot)
-        contents = call.reads(position) and isinstance(found, TensorType) and found.elements is not None
-        if isinstance(found, TensorType) and found.shape.dims is not None and not contents:
-            dims = [_mark(inference, marks, slot, a, d) for a, d in enumerate(found.shape.dims)]
-            found = TensorType(found.dtype, Shape(dims))
-        inputs.append(found)
-    try:
-        outcome = call.run(inputs, facts, step.site)
-    except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
-        return []
-    found = outcome.types[output]
-    if not isinstance(found, TensorType) or found.shape.dims is None or axis >= len(found.shape.dims):
-        return []
-    dim = found.shape[axis]
-    return [] if isinstance(dim, int) else [marks[s] for s in sorted(dim.symbols(), key=str) if s in marks]
-
-
-def _mark(inference: Inference, marks: dict[Dimension, tuple[int, int]], slot: int, axis: int, dim: Dim) -> Dim:
-    """A symbol in place of an axis, with the bounds of its size; sizes of 1 stay, broadcasting branches on them."""
-    if dim == 1:
-        return dim
-    bounds = inference.facts.interval(dim)
-    wide = dim if isinstance(dim, int) else None
-    symbol = inference.facts.scope.fresh(f"probe.{slot}.{axis}", min(2, wide) if wide is not None else bounds.lo)
-    marks[symbol] = (slot, axis)
-    return symbol
+    return f"; {point.frame.located(str(told[0]), told[0].node)}" if told else ""

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol, cast
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, DimSyntaxError, parse_dim, parse_dim_lenient
-from shapeinf.errors import ShapeInferenceError, Source, UnknownNameError
+from shapeinf.algebra import Dim, Scope, parse_dim_lenient, quote_name
+from shapeinf.driver.given import GivenDims
+from shapeinf.driver.named import NamedDim, recognised
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.graph import Declared, Graph
 from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
-from shapeinf.lattice.spec import DimRange, InputSpec, parse_dim_range, parse_shape_spec
+from shapeinf.lattice.spec import parse_dim_range, parse_shape_spec, split_specs
 
-
-class DimLike(Protocol):
-    """A named dim with bounds, as torch.export's `Dim("batch", min=1, max=8)`."""
-
-    __name__: str
-    min: int
-    max: int
-
-
-RangeLike = int | str | tuple[int | None, int | None]
-SpecLike = str | Sequence[object] | Mapping[int, object]
+RangeLike = int | str | tuple[int | None, int | None] | NamedDim
+"""Bounds of a named dim; torch.export's `Dim` does as well."""
+SpecLike = str | Sequence[object] | Mapping[int, object] | None
 
 
 @attrs.define
@@ -33,6 +26,8 @@ class InputReader:
     facts: ShapeFacts
     min_dim: int = 1
     lints: list[str] = attrs.Factory(list)
+    useless: list[str] = attrs.Factory(list)
+    """What the user says and what changes nothing."""
 
     def declared(self, declared: Declared, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
@@ -64,107 +59,86 @@ class InputReader:
         """The type that the user gives to an input; a torch-style mapping changes only the axes that it names."""
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
+        given = GivenDims(self.facts, self.min_dim, self.useless)
+        if spec is None:
+            return TensorType(dtype, known)
         if isinstance(spec, str):
             parsed = parse_shape_spec(spec, self.facts.scope, self.min_dim)
-            return TensorType(parsed.dtype or dtype, self._spec_shape(parsed, known, site))
+            if parsed.name not in (None, site):
+                raise ShapeInferenceError(f"the shape of input {site} is given as that of {parsed.name}: {spec!r}")
+            return TensorType(parsed.dtype or dtype, known if parsed.dims is None else given.shape(parsed.dims, site))
         if isinstance(spec, Mapping):
-            dims = list(known)
-            for axis, value in spec.items():
-                if not -len(dims) <= axis < len(dims):
-                    raise ShapeInferenceError(f"input {site} has no axis {axis}: its shape is {known}")
-                dims[axis] = self._given_dim(value, f"{site}.{axis}")
-            return TensorType(dtype, Shape(dims))
+            return TensorType(dtype, given.changed(spec, known, site))
         values = spec.as_list() if hasattr(spec, "as_list") else spec
-        return TensorType(dtype, Shape(tuple(self._given_dim(v, f"{site}.{i}") for i, v in enumerate(values))))
-
-    def _spec_shape(self, spec: InputSpec, known: Shape, site: str) -> Shape:
-        if spec.dims is None:
-            return known
-        return Shape(tuple(self._given_dim(d, f"{site}.{i}") for i, d in enumerate(spec.dims)))
-
-    def _given_dim(self, value: object, site: str) -> Dim:
-        scope = self.facts.scope
-        if value is None or (isinstance(value, int) and value == -1):
-            return scope.fresh(site, self.min_dim)
-        if isinstance(value, (int, Dimension)):
-            return value
-        if isinstance(value, str):
-            return self._given_text(value, site)
-        if isinstance(value, DimRange):
-            return self._ranged(value, site)
-        if isinstance(value, tuple) and len(value) == 2:
-            return scope.fresh(site, *value)
-        named = cast("DimLike", value)
-        symbol = scope.symbol(named.__name__, self.min_dim)
-        self.facts.tell_range(symbol, named.min, named.max, Source("", f"Dim({named.__name__!r}) of the user"))
-        return symbol
-
-    def _ranged(self, given: DimRange, site: str) -> Dim:
-        low = self.min_dim if given.lo is None else given.lo
-        if given.name is None:
-            return self.facts.scope.fresh(site, low, given.hi)
-        symbol = self.facts.scope.symbol(given.name, self.min_dim)
-        self.facts.tell_range(symbol, low, given.hi, Source("", f"{given.name} is given by the user"))
-        return symbol
-
-    def _given_text(self, text: str, site: str) -> Dim:
-        if text in ("?", "None"):
-            return self.facts.scope.fresh(site, self.min_dim)
-        return parse_dim(text, self.facts.scope, self.min_dim)
+        if not hasattr(values, "__iter__"):
+            raise ShapeInferenceError(f"{spec!r} is no shape of input {site}: give a text, a list or {{axis: size}}")
+        return TensorType(dtype, given.shape(tuple(values), site, known))
 
 
 def tell_ranges(
-    facts: ShapeFacts, dims: Mapping[str, RangeLike], declared: Callable[[], Collection[str]] = tuple
+    reader: InputReader,
+    dims: Mapping[str, RangeLike] | Iterable[NamedDim],
+    declared: Callable[[], Collection[str]] = tuple,
 ) -> None:
     """Tell the facts what the user says of named dims; `declared` gives the names that only node outputs have.
 
     Raises UnknownNameError for a name that nothing has, Contradiction for a range that cannot be.
     """
-    for name, value in dims.items():
+    facts = reader.facts
+    pairs = dims.items() if isinstance(dims, Mapping) else [(_named(one).name, one) for one in dims]
+    for name, value in pairs:
         if not facts.scope.has(name):
             if name not in declared():
                 raise UnknownNameError("dim", name, facts.scope.names())
             facts.scope.symbol(name, 0)
-        low, high = as_range(name, value)
-        facts.tell_range(facts.scope.symbol(name), low, high, Source("", f"{name} is given by the user"))
+        GivenDims(facts, reader.min_dim, reader.useless).named(as_named(name, value))
 
 
-def as_range(name: str, value: RangeLike) -> tuple[int | None, int | None]:
-    """The bounds of a user's range: an int, `"lo..hi"` or a pair.
+def _named(value: object) -> NamedDim:
+    found = recognised(value)
+    if not isinstance(found, NamedDim):
+        raise ShapeInferenceError(f"{value!r} has no name: give dims as {{name: range}} or as NamedDims")
+    return found
 
-    >>> as_range("batch", "1..8"), as_range("batch", 4)
-    ((1, 8), (4, 4))
+
+def as_named(name: str, value: RangeLike) -> NamedDim:
+    """A user's range with its name: an int, `"lo..hi"`, a pair, a NamedDim or what is like it.
+
+    >>> as_named("batch", "1..8"), as_named("batch", 4)
+    (NamedDim(name='batch', min=1, max=8, multiple_of=1), NamedDim(name='batch', min=4, max=4, multiple_of=1))
     """
-    if isinstance(value, int):
-        return value, value
     if isinstance(value, str):
-        parsed = parse_dim_range(f"{name}={value}")
-        return parsed.lo, parsed.hi
-    low, high = value
-    return low, high
+        parsed = parse_dim_range(f"{quote_name(name)}={value}")
+        return NamedDim(name, parsed.lo, parsed.hi)
+    if isinstance(value, Sequence):
+        if len(value) != 2:
+            raise ShapeInferenceError(f"the range of {name} has two bounds, not {len(value)}: {value!r}")
+        return NamedDim(name, *value)
+    found = recognised({"name": name, **value} if isinstance(value, Mapping) else value)
+    if isinstance(found, int):
+        return NamedDim(name, found, found)
+    if not isinstance(found, NamedDim) or found.name != name:
+        raise ShapeInferenceError(f"{value!r} is no range of {name}: give 4, '1..8', (1, 8) or a NamedDim")
+    return found
 
 
-def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str], who: str = "user") -> None:
-    """Tell relations such as `"past + seq <= 4096"`; `who` assumes them.
-
-    Raises DimSyntaxError when one cannot be read, UnknownNameError for a name that no input has.
-    """
-    names = facts.scope.names()
-    for text in assumptions:
-        source = Source("", f"assumed by the {who}: {text}")
-        operator = next((o for o in ("<=", ">=", "==", "<", ">") if o in text), None)
-        if operator is None:
-            raise DimSyntaxError(text, len(text), "a relation with <=, >=, <, > or ==")
-        left, _, right = text.partition(operator)
-        a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
-        invented = [name for name in facts.scope.names() if name not in names]
-        if invented:
-            raise UnknownNameError("dim", invented[0], names)
-        if operator == "==":
-            facts.tell_equal(a, b, source)
-        else:
-            less, more = (a, b) if operator[0] == "<" else (b, a)
-            facts.tell_le(less if "=" in operator else less + 1, more, source)
+def by_name(given: Mapping[str, SpecLike] | Sequence[SpecLike] | str, names: Sequence[str]) -> Mapping[str, SpecLike]:
+    """The shapes that a user gives, by input; one text may hold several, a sequence goes by position."""
+    if isinstance(given, str):
+        pieces = split_specs(given) or [given]
+        named = {parse_shape_spec(piece, Scope()).name: piece for piece in pieces}
+        if (None in named and len(names) != 1) or len(named) < len(pieces):
+            raise UnknownNameError("input", "", names)
+        given = {names[0] if name is None else name: piece for name, piece in named.items()}
+    if not isinstance(given, Mapping):
+        if not all(one is None or isinstance(one, (Mapping, list, tuple)) for one in given) or len(given) > len(names):
+            listed = ", ".join(names)
+            raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
+        given = dict(zip(names, given, strict=False))
+    for name in given:
+        if name not in names:
+            raise UnknownNameError("input", name, names)
+    return given
 
 
 def input_names(graph: Graph) -> list[str]:

@@ -16,6 +16,7 @@ from shapeinf.driver.explain import explain
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.infos import TensorInfo, infos
 from shapeinf.driver.inputs import InputReader, SpecLike, input_names
+from shapeinf.driver.unknowns import UnknownGroup, unknowns
 from shapeinf.driver.update import updated
 from shapeinf.errors import UnknownNameError
 from shapeinf.formats import save
@@ -119,10 +120,17 @@ class Result:
         return self._contract
 
     def explain(self, name: str, axis: int) -> list[str]:
-        """Why an axis of a tensor has its size: one line a step, from the tensor back to its first cause."""
+        """Why an axis of a tensor has its size: one line a step, from the tensor back to its first cause.
+
+        Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that there is not.
+        """
         if name not in self._inference.program.slots:
             raise UnknownNameError("tensor", name, self._inference.program.slots)
         return explain(self._inference, name, axis)
+
+    def unknowns(self) -> list[UnknownGroup]:
+        """All axes and ranks that are not known, grouped by the node or input that first did not know; most first."""
+        return unknowns(self._inference)
 
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from.

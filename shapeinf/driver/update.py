@@ -17,14 +17,19 @@ def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecL
     learned = inference.learned
     inference.visited = 0
     changed = []
+    facts = inference.setup if learned else inference.facts  # what nodes have learned is forgotten, what is given stays
+    version = facts.version
+    teller = InputReader(facts, reader.min_dim, reader.lints, reader.useless)
     for name, spec in given.items():
         slot = program.slots[name]
         old = inference.numbers[slot]
-        inference.set(name, reader.given(spec, inference.current(slot), name))
+        inference.set(name, teller.given(spec, inference.current(slot), name))
         if inference.numbers[slot] != old:
             changed.append(slot)
     if learned:
         return _run_again(inference, reader)
+    if facts.version != version:
+        inference.freeze_setup()
     inference.update(changed)
     return inference, reader
 

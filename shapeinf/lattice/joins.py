@@ -12,7 +12,7 @@ from math import inf
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, Facts, maximum
+from shapeinf.algebra import Dim, Dimension, Facts, label, maximum
 from shapeinf.algebra.interval import Bounds, finite
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.lattice.shape import Shape
@@ -65,7 +65,7 @@ def broadcast_dim(facts: Facts, a: Dim, b: Dim, source: Source) -> Dim:
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
     return facts.scope.symbol(
-        f"broadcast({a}, {b})", finite(min(a_low, b_low)), finite(max(a_high, b_high)), anonymous=True
+        f"broadcast({label(a)}, {label(b)})", finite(min(a_low, b_low)), finite(max(a_high, b_high)), anonymous=True
     )
 
 

@@ -85,6 +85,15 @@ def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
     return _SpecReader(text, scope, lo).read()
 
 
+def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> Dim | DimRange | None:
+    """Read one dim of a shape; None for an unknown one. Raises SpecError.
+
+    >>> parse_axis("1..8", Scope()), parse_axis("2*seq + 1", Scope())
+    (DimRange(lo=1, hi=8, name=None), 2*seq + 1)
+    """
+    return _SpecReader(text, scope, lo).dim(0, len(text))
+
+
 def split_specs(text: str) -> list[str]:
     """Several specs in one text, apart by blanks, `;` or commas, each with its input's name.
 
@@ -110,6 +119,10 @@ class _SpecReader:
         self.lo = lo
 
     def read(self) -> InputSpec:
+        """The whole spec."""
+        brace = self.text.find("{")
+        if brace >= 0 and "`" not in self.text[:brace] and any(quote in self.text for quote in "'\""):
+            raise self._error(brace, "NAME:[1,3,224,224] in place of a dict in braces")
         name, dtype, start = self._head()
         start = _skip_blanks(self.text, start)
         begin, end, bracketed, trailing = self._body(start)
@@ -120,7 +133,7 @@ class _SpecReader:
             trailing = _DTYPES[self.text[slice(*pieces.pop())].strip()]
         if not pieces and not bracketed:
             raise self._error(begin, "a shape such as [1, 3, 224]")
-        return InputSpec(name, trailing or dtype, tuple(self._dim(*piece) for piece in pieces))
+        return InputSpec(name, trailing or dtype, tuple(self.dim(*piece) for piece in pieces))
 
     def _error(self, position: int, expected: str) -> SpecError:
         return SpecError(self.text, position, expected)
@@ -151,6 +164,8 @@ class _SpecReader:
     def _name(self, text: str) -> str:
         if len(text) > 2 and text[0] == text[-1] == "`":
             return _unquoted(text)
+        if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"":  # as trtexec and polygraphy quote names
+            return text[1:-1]
         if not text or any(char in ",;[]`" or char.isspace() for char in text):
             raise self._error(self.text.find(text), "the name of an input (in backquotes when it is an odd one)")
         return text
@@ -168,10 +183,13 @@ class _SpecReader:
         if rest and rest not in _DTYPES:
             if opening == "(":  # not brackets around the shape: an expression that starts with a parenthesis
                 return start, len(self.text), False, None
-            raise self._error(end + 1, "an element type such as f32, or nothing,")
+            several = "[" in rest or re.match(r"\w*\s*[,;]", rest)
+            one = "one shape (several need names: x:[1,3] y:[2])"
+            raise self._error(end + 1, one if several else "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
 
-    def _dim(self, begin: int, end: int) -> Dim | DimRange | None:
+    def dim(self, begin: int, end: int) -> Dim | DimRange | None:
+        """The dim of text[begin:end]."""
         begin, piece = min(_skip_blanks(self.text, begin), end), self.text[begin:end].strip()
         if piece in ("?", "-1", "None"):
             return None
@@ -179,6 +197,8 @@ class _SpecReader:
             raise self._error(begin, "a dim (a size, a name, ?, LO..HI or an expression)")
         if piece == "...":
             raise self._error(begin, "a dim: '...' stands alone")
+        if piece == "_":
+            raise self._error(begin, "a dim: ? for an unknown size ('_' is no name)")
         if _RANGE.fullmatch(piece):
             return _range(self.text, begin, piece)
         named = _NAMED_RANGE.fullmatch(piece)

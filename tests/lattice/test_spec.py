@@ -66,6 +66,12 @@ READ = [
     ("a word with an x is one name", "context", None, None, ["context"]),
     ("letters apart by x", "nxcxhxw", None, None, ["n", "c", "h", "w"]),
     ("keep the dims, change the type", "x:[...]f32", "x", "float32", None),
+    ("trtexec, quoted name", "'in:0':1x3", "in:0", None, [1, 3]),
+    ("jax.export, functions", "floordiv(b, 2), mod(b, 8), max(b, 4)", None, None, ["b//2", "b % 8", "max(b, 4)"]),
+    ("ATC, no upper bound", "8~-1,3", None, None, ["8..", 3]),
+    ("OpenVINO, no brackets", "1..10,?,224", None, None, ["1..10", None, 224]),
+    ("tract, names", "N,S,128,f32", None, "float32", ["N", "S", 128]),
+    ("polygraphy, scalar input", "b:[1]", "b", None, [1]),
     ("blanks do not matter", "  x :  [ 1 , N ]  ", "x", None, [1, "N"]),
 ]
 
@@ -95,6 +101,18 @@ REFUSED = [
     ("[4//0]", 1, "division"),
     ("[foo(1)]", 5, "max"),
     ("[batch-]", 7, "a number, a name"),
+    ("{'x':[1,3]}", 0, "in place of a dict"),  # paddle2onnx
+    ("[1,3]f32,[1,2]f32", 5, "several need names"),  # pnnx
+    ("b^2", 1, "a product"),  # jax
+    ("b**2", 2, "a product"),
+    ("_, b", 0, "?"),  # jax
+    ("b, ...", 3, "stands alone"),  # jax
+    ("H/2", 1, "'//'"),
+    ("['batch', 3]", 1, "without quotes"),  # polygraphy
+    ("x:[1,3]{f32}", 7, "element type"),  # ovc
+    ("[1 100]", 3, "operator or the end"),
+    ("[:,3]", 1, "a number, a name"),
+    ("[*,3]", 1, "a number, a name"),
     ("[1..99999999999999999999]", 1, "digits"),
     ("[99999999999999999999]", 1, "number"),
 ]

@@ -1,0 +1,69 @@
+"""`shapeinf explain MODEL`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.listing import printable
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.driver import Result
+from shapeinf.report import explanations, unknowns_as_json
+
+MOST_SHOWN = 8
+"""Unknowns of one cause that are named; the rest is counted."""
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain; without it, what is unknown and why.")
+@click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all of them by default.")
+@model_options()
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+def explain(model: str, given: ModelOptions, tensor: str | None, axis: int | None, json_wanted: bool) -> None:
+    """Say why a size in MODEL is what it is, or why it is not known: a line a step, back to the first cause.
+
+    Without --tensor: all that is unknown, grouped by the node or input that first did not know.
+
+    Exit codes: 0 fine, 2 usage (also a tensor or axis that the model does not have), 3 could not run.
+    """
+    if tensor is None and axis is not None:
+        raise click.UsageError("--axis is an axis of a tensor: say which with --tensor")
+    with readable_errors():
+        result = given.infer(model)
+        if json_wanted:
+            found = unknowns_as_json(result) if tensor is None else explanations(result, tensor, axis)
+            click.echo(json.dumps({"model": model, **found}, indent=2))
+        elif tensor is None:
+            _print_unknowns(result)
+        else:
+            _print_chains(explanations(result, tensor, axis))
+
+
+def _print_chains(found: dict[str, Any]) -> None:
+    """Each chain, the steps after the first one indented."""
+    if not found["axes"]:
+        _say(f"{found['tensor']} is a scalar: it has no axes")
+    for one in found["axes"]:
+        first, *rest = one["steps"]
+        _say(first)
+        for step in rest:
+            _say(f"  {step}")
+
+
+def _print_unknowns(result: Result) -> None:
+    groups = result.unknowns()
+    if not groups:
+        _say("nothing is unknown")
+    for group in groups:
+        _say(str(group))
+        names = [str(unknown) for unknown in group.unknowns[:MOST_SHOWN]]
+        more = f" and {group.count - MOST_SHOWN} more" if group.count > MOST_SHOWN else ""
+        _say(f"  {', '.join(names)}{more}")
+
+
+def _say(line: str) -> None:
+    click.echo(printable(line))

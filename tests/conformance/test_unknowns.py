@@ -1,0 +1,145 @@
+"""Every unknown size of the corpus has one first cause, and whoever declares what that node makes makes it known."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import attrs
+import pytest
+
+from shapeinf import Declared, Dimension, Graph, Node, Result, UnknownGroup, infer_shapes
+from shapeinf.algebra.evaluation import substitute
+from shapeinf.formats import load
+from shapeinf.graph import NodeKind
+from tests.conformance.conftest import ROOT
+
+FOLDERS = (ROOT / "models" / "dev", ROOT / "models" / "deep")
+MODELS = [path for folder in FOLDERS for path in sorted(folder.glob("*.onnx"))]
+if not MODELS:
+    warnings.warn(f"no models in {FOLDERS[0]}: the tests of unknowns are skipped", stacklevel=1)
+
+WITH_UNKNOWNS = ("hubert.dyn", "if_shapes.os", "loop_decoder.os", "rpn_topk_nonzero.ts", "script_while_if.ts")
+"""Models in the corpus whose unknowns are of different kinds: data, branches, loops."""
+
+PICK = random.Random(20_05)
+SLICE = [path for path in MODELS if path.stem in WITH_UNKNOWNS or PICK.random() < 0.03]
+"""What runs on every change."""
+
+SOME_SIZE = 3
+
+
+def whole(path: Path) -> object:
+    return pytest.param(path, id=path.stem, marks=() if path in SLICE else pytest.mark.slow)
+
+
+ALL = [whole(path) for path in MODELS] or [pytest.param(None, marks=pytest.mark.skip("the corpus is not there"))]
+
+
+def unknown_axes(result: Result) -> Counter[str]:
+    """What is unknown, told apart from how it is grouped; of sequences only the model's authors can say."""
+    found: Counter[str] = Counter()
+    for name, info in result.tensors.items():
+        if info.kind != "tensor":
+            continue
+        if info.shape.dims is None:
+            found[f"the rank of {name}"] += 1
+            continue
+        for axis, dim in enumerate(info.shape.dims):
+            if isinstance(dim, Dimension) and dim.is_anonymous:
+                found[f"{name}.shape[{axis}]"] += 1
+    return found
+
+
+def grouped(result: Result) -> Counter[str]:
+    return Counter(
+        str(u) for group in result.unknowns() for u in group.unknowns if result.tensors[u.tensor].kind == "tensor"
+    )
+
+
+def declaring(graph: Graph, result: Result, group: UnknownGroup) -> Graph:
+    """The graph as if its author had declared what the causes of a group make; what `result` does not know: a size."""
+    declared = dict(graph.declared)
+    for cause in group.causes:
+        for value in cause.values:
+            info = result.tensors[value]
+            dims = info.shape.dims
+            sizes = (2, SOME_SIZE) if dims is None else tuple(some_size(result, d) for d in dims)
+            declared[value] = Declared(info.dtype, sizes)
+    return attrs.evolve(graph, declared=declared)
+
+
+def some_size(result: Result, dim: int | Dimension) -> int | str:
+    if isinstance(dim, int):
+        return dim
+    values = {}
+    for symbol in dim.symbols():
+        if symbol.is_anonymous:
+            bounds = result.interval(symbol)
+            low = max(bounds.lo or 0, SOME_SIZE)
+            values[symbol] = low if bounds.hi is None else min(low, bounds.hi)
+    found = substitute(dim, values)
+    return found if isinstance(found, int) else str(found)
+
+
+def texts(groups: list[UnknownGroup]) -> set[str]:
+    return {str(unknown) for group in groups for unknown in group.unknowns}
+
+
+def check_groups(graph: Graph, result: Result, truth: Result) -> None:
+    """All unknowns are in one group, and declaring what the causes of a group truly make leaves none of it."""
+    groups = result.unknowns()
+    assert grouped(result) == unknown_axes(result)
+    assert [g.count for g in groups] == sorted((g.count for g in groups), reverse=True)
+    for group in groups:
+        assert all(cause.values and cause.reason for cause in group.causes), group
+        after = infer_shapes(declaring(graph, truth, group)).unknowns()
+        assert not texts(after) & texts([group]), group
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_every_unknown_has_one_cause_that_ends_it(path: Path) -> None:
+    graph = load(path)
+    result = infer_shapes(graph)
+    assert all(len(group.causes) == 1 for group in result.unknowns())
+    check_groups(graph, result, result)
+
+
+def with_a_mystery(graph: Graph, place: int) -> Graph:
+    """The graph with one node replaced by an operator that nobody knows; nothing is declared of what nodes make."""
+    nodes = list(graph.nodes)
+    old = nodes[place]
+    nodes[place] = Node(NodeKind("Mystery", "nowhere"), old.inputs, old.outputs, old.name)
+    sources = {*graph.inputs, *graph.constants}
+    declared = {name: one for name, one in graph.declared.items() if name in sources}
+    return attrs.evolve(graph, nodes=nodes, declared=declared)
+
+
+def is_float(result: Result, name: str) -> bool:
+    """Not whole numbers, which may be sizes: who declares a shape does not say what is in it."""
+    info = result.tensors[name]
+    return info.kind == "tensor" and "float" in (info.dtype or "")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("path", ALL)
+def test_what_follows_an_unknown_operator_is_its_fault(path: Path, seed: int) -> None:
+    graph = load(path)
+    healthy = infer_shapes(graph)
+    choices = [
+        place
+        for place, node in enumerate(graph.nodes)
+        if node.inputs and all(is_float(healthy, name) for name in node.outputs if name)
+    ]
+    place = random.Random(f"{path.stem} {seed}").choice(choices)
+    damaged = with_a_mystery(graph, place)
+    result = infer_shapes(damaged)
+    check_groups(damaged, result, healthy)
+    outputs = tuple(name for name in graph.nodes[place].outputs if name)
+    blamed = [group for group in result.unknowns() if group.cause.kind == "operator"]
+    unknown = {text.split(".shape[")[0].removeprefix("the rank of ") for text in unknown_axes(result)}
+    open_ = unknown & set(outputs)
+    assert [group.cause.values for group in blamed] == ([outputs] if open_ else [])
+    assert open_ <= {one.tensor for group in blamed for one in group.unknowns}
