@@ -131,7 +131,10 @@ def _listed(found: Sequence[Point]) -> str:
 
 
 def _closest(found: Sequence[Point], size: Dim) -> Point:
-    """The source to go on with: the same size, else one that shares an unknown, then a symbol, else the first."""
+    """The source to go on with: the same size, else one that shares an unknown, then a symbol, else any.
+
+    Of several the one that was made first: its way to the inputs is the shortest.
+    """
 
     def distance(point: Point) -> int:
         other = point.size
@@ -142,7 +145,11 @@ def _closest(found: Sequence[Point], size: Dim) -> Point:
         shared = other.symbols() & size.symbols()
         return 1 if any(s.symbol.anonymous for s in shared) else 2 if shared else 3
 
-    return min(found, key=distance)
+    def age(point: Point) -> int:
+        place = point.frame.inference.program.producers[point.slot]
+        return -1 if place is None else place
+
+    return min(found, key=lambda point: (distance(point), age(point)))
 
 
 def _origin(point: Point) -> str:
