@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shapeinf.algebra import Dimension
-from shapeinf.driver.explain import explain
+from shapeinf.driver.explain import trace
 from shapeinf.driver.inference import Inference
+from shapeinf.driver.points import Frame, Point
 from shapeinf.driver.program import Step
 from shapeinf.graph import MISSING
 from shapeinf.lattice import TensorType
@@ -58,27 +59,23 @@ class Places:
     def chain(self, condition: Condition) -> tuple[str, ...]:
         """See `Condition.chain`."""
         place = self.find(condition.node)
-        wanted = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
         if place is None:
             return ()
-        inference = place.inference
+        wanted = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
+        frame = Frame(place.inference)
         for slot in place.step.arguments:
-            if slot == MISSING:
-                continue
-            found = inference.current(slot)
-            name = inference.program.names[slot]
+            found = None if slot == MISSING else place.inference.current(slot)
             for axis in range(len(found.shape.dims or ()) if isinstance(found, TensorType) else 0):
-                lines = explain(inference, name, axis)
-                if lines and self._leads_to_input(inference, lines[-1], wanted):
+                lines, last = trace(Point(frame, slot, "axis", axis))
+                if lines and wanted & _asked(last):
                     return tuple(lines)
         return ()
 
-    def _leads_to_input(self, inference: Inference, line: str, wanted: set[Dimension]) -> bool:
-        """Whether the last line of an explanation is about an axis of an input with one of these symbols."""
-        for name, asked in inference.asked.items():
-            if isinstance(asked, TensorType) and line.startswith(f"{name}.shape["):
-                axis = int(line[len(name) + 7 :].partition("]")[0])
-                d = (asked.shape.dims or ())[axis] if asked.shape.dims else None
-                if isinstance(d, Dimension) and d.symbols() & wanted:
-                    return True
-        return False
+
+def _asked(point: Point) -> set[Dimension]:
+    """The symbols that an input had in an axis before any node had spoken; none for other points."""
+    inference = point.frame.inference
+    found = inference.asked.get(inference.program.names[point.slot])
+    dims = found.shape.dims if isinstance(found, TensorType) and point.facet == "axis" else None
+    d = dims[point.at] if dims and point.at is not None else 0
+    return set(d.symbols()) if isinstance(d, Dimension) else set()

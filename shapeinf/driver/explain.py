@@ -26,32 +26,35 @@ def explain(inference: Inference, name: str, axis: int) -> list[str]:
     """One line a step, from the axis back to an input, a constant, a law, or what first did not know."""
     slot = inference.program.slots[name]
     tensor = tensor_of(inference.current(slot))
-    point: Point | None = Point(Frame(inference), slot, "axis", axis)
+    point = Point(Frame(inference), slot, "axis", axis)
     if tensor is None or tensor.shape.dims is None:
         point = Point(Frame(inference), slot, "rank", 0)
     elif not -len(tensor.shape.dims) <= axis < len(tensor.shape.dims):
         raise ShapeInferenceError(f"{name} has no axis {axis}: its shape is {tensor.shape}")
     elif axis < 0:
         point = Point(Frame(inference), slot, "axis", axis + len(tensor.shape.dims))
-    return chain(point)
+    return trace(point)[0]
 
 
-def chain(point: Point | None) -> list[str]:
-    """One line a step, from a point back to its first cause."""
+def trace(point: Point) -> tuple[list[str], Point]:
+    """One line a step, from a point back to its first cause, and the last point of the way."""
     lines: list[str] = []
     seen: set[Point] = set()
-    while point is not None and point not in seen:
-        seen.add(point)
-        step = point.frame.step_of(point.slot)
+    last = point
+    found: Point | None = point
+    while found is not None and found not in seen:
+        last = found
+        seen.add(last)
+        step = last.frame.step_of(last.slot)
         if step is None:
-            line, point = _given(point)
-        elif point.frame.inner(step):
-            line, point = _through(point, step)
+            line, found = _given(last)
+        elif last.frame.inner(step):
+            line, found = _through(last, step)
         else:
-            line, point = _made(point, step)
+            line, found = _made(last, step)
         if line:
             lines.append(line)
-    return lines
+    return lines, last
 
 
 def _here(point: Point) -> str:
