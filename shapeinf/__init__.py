@@ -6,7 +6,7 @@
 """
 
 from shapeinf.algebra import Dim, Dimension, Interval
-from shapeinf.driver import Coverage, Diagnostic, Result, TensorInfo, infer_shapes
+from shapeinf.driver import BindError, Bound, Coverage, Diagnostic, Result, TensorInfo, bind, infer_shapes
 from shapeinf.errors import (
     Contradiction,
     CyclicGraphError,
@@ -25,6 +25,8 @@ from shapeinf.lattice import Shape
 __version__ = "0.1.0"
 
 __all__ = [
+    "BindError",
+    "Bound",
     "Contradiction",
     "Coverage",
     "CyclicGraphError",
@@ -46,5 +48,6 @@ __all__ = [
     "UnknownFormatError",
     "UnknownNameError",
     "UnknownOperatorError",
+    "bind",
     "infer_shapes",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.bind import bind
 from shapeinf.cli.infer import infer
 
 
@@ -17,3 +18,4 @@ def main() -> None:
 
 
 main.add_command(infer)
+main.add_command(bind)

@@ -1,8 +1,9 @@
 """Propagation of shapes through a graph, and its result."""
 
 from shapeinf.driver.api import infer_shapes
+from shapeinf.driver.binding import BindError, Bound, bind
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.infos import TensorInfo
 from shapeinf.driver.result import Coverage, Result
 
-__all__ = ["Coverage", "Diagnostic", "Result", "TensorInfo", "infer_shapes"]
+__all__ = ["BindError", "Bound", "Coverage", "Diagnostic", "Result", "TensorInfo", "bind", "infer_shapes"]
