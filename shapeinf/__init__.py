@@ -6,7 +6,18 @@
 """
 
 from shapeinf.algebra import Dim, Dimension, Interval
-from shapeinf.driver import BindError, Bound, Coverage, Diagnostic, Result, TensorInfo, bind, infer_shapes
+from shapeinf.driver import (
+    BindError,
+    Bound,
+    Coverage,
+    Diagnostic,
+    Difference,
+    Result,
+    TensorInfo,
+    bind,
+    diff,
+    infer_shapes,
+)
 from shapeinf.errors import (
     Contradiction,
     CyclicGraphError,
@@ -32,6 +43,7 @@ __all__ = [
     "CyclicGraphError",
     "Declared",
     "Diagnostic",
+    "Difference",
     "Dim",
     "Dimension",
     "Graph",
@@ -49,5 +61,6 @@ __all__ = [
     "UnknownNameError",
     "UnknownOperatorError",
     "bind",
+    "diff",
     "infer_shapes",
 ]

@@ -72,8 +72,8 @@ def _report(bound: Bound, err: bool) -> None:
     for heading, found in (("input", inputs), ("output", outputs)):
         for name, info in found.items():
             click.echo(printable(f"{heading:<7}{name}: {info}"), err=err)
-    for condition in bound.conditions:
-        click.echo(printable(f"demands {condition}"), err=err)
+    for condition in bound.result.contract.conditions:
+        click.echo(printable(f"note   {condition}"), err=err)
 
 
 def printable_lines(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.bind import bind
+from shapeinf.cli.diff import diff
 from shapeinf.cli.infer import infer
 
 
@@ -19,3 +20,4 @@ def main() -> None:
 
 main.add_command(infer)
 main.add_command(bind)
+main.add_command(diff)

@@ -2,8 +2,20 @@
 
 from shapeinf.driver.api import infer_shapes
 from shapeinf.driver.binding import BindError, Bound, bind
+from shapeinf.driver.comparing import Difference, diff
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.infos import TensorInfo
 from shapeinf.driver.result import Coverage, Result
 
-__all__ = ["BindError", "Bound", "Coverage", "Diagnostic", "Result", "TensorInfo", "bind", "infer_shapes"]
+__all__ = [
+    "BindError",
+    "Bound",
+    "Coverage",
+    "Diagnostic",
+    "Difference",
+    "Result",
+    "TensorInfo",
+    "bind",
+    "diff",
+    "infer_shapes",
+]

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.driver.annotate import annotation
 from shapeinf.driver.api import as_graph, infer_shapes
-from shapeinf.driver.binding.limits import remaining, too_wide
+from shapeinf.driver.binding.limits import broken, too_wide
 from shapeinf.driver.binding.rewriting import Rewriting
 from shapeinf.driver.binding.wishes import Wishes, sorted_wishes
 from shapeinf.driver.diagnostics import Diagnostic
@@ -37,11 +37,10 @@ class BindError(ShapeInferenceError):
 class Bound:
     """A model with its dims bound: `result` has its shapes under the old names, `tensors` under the new ones.
 
-    `conditions` are what the graph still demands of the dims of its inputs, one line each.
+    What the graph still demands of the dims of its inputs is in `result.contract`.
     """
 
     result: Result
-    conditions: tuple[str, ...]
     _rewriting: Rewriting = attrs.field(repr=False)
 
     @property
@@ -110,20 +109,23 @@ def bind(
         registry=registry,
         progress=progress,
     )
-    findings = [found for found in result.diagnostics if found.severity == "error"]
+    findings = broken(result.inference)
     if findings:
         plain = infer_shapes(graph, inputs=inputs, min_dim=min_dim, declared=declared, registry=registry)
-        raise BindError(_headline(findings, plain, wishes), findings)
+        _refuse(findings, broken(plain.inference), wishes)
     narrow = list(too_wide(result.inference, wishes.ranges))
     if narrow:
         raise BindError(f"the graph cannot run with all of {wishes}", narrow)
     rewriting = Rewriting(result.inference, wishes, tuple(inputs or {}), tuple(assume))
-    return Bound(result, tuple(remaining(result.inference)), rewriting)
+    return Bound(result, rewriting)
 
 
-def _headline(findings: Sequence[Diagnostic], plain: Result, wishes: Wishes) -> str:
-    """Whether it is what the user wants that breaks a law, or the graph does so without it."""
-    known = {(found.code, found.node) for found in plain.diagnostics if found.severity == "error"}
-    if all((found.code, found.node) in known for found in findings):
-        return "the graph is wrong, whatever its dims are"
-    return f"the graph cannot run with {wishes}"
+def _refuse(findings: Sequence[Diagnostic], before: Sequence[Diagnostic], wishes: Wishes) -> None:
+    """Raises BindError for laws that are broken now and were not before, and for a graph that is wrong anyway."""
+    known = {(found.code, found.node) for found in before}
+    new = [found for found in findings if (found.code, found.node) not in known]
+    if new:
+        raise BindError(f"the graph cannot run with {wishes}", new)
+    errors = [found for found in findings if found.severity == "error"]
+    if errors:
+        raise BindError("the graph is wrong, whatever its dims are", errors)

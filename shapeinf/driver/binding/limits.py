@@ -1,4 +1,4 @@
-"""Where a graph demands more of dims than the user gives them: ranges that are too wide, conditions that remain."""
+"""Where a graph demands more of dims than the user gives them: broken laws, and ranges that are too wide."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
 
+import attrs
+
 from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.algebra.interval import as_interval
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference
-from shapeinf.driver.inputs import input_names
 from shapeinf.errors import Source
-from shapeinf.lattice import ShapeFacts, TensorType
+from shapeinf.lattice import ShapeFacts
 
 MAX_VALUES_TRIED = 4096
 
@@ -27,7 +28,7 @@ def too_wide(inference: Inference, ranges: Mapping[str, tuple[int | None, int | 
     for name in ranges:
         symbol = facts.scope.symbol(name)
         given, left = setup.bounds(symbol), facts.bounds(symbol)
-        if left != given and left != (-inf, inf):
+        if left != given and not _source(facts, symbol).assumed:
             law = f"{name} is to be {as_interval(given)}, but the graph runs only where it is {as_interval(left)}"
             yield _finding(inference, law, _source(facts, symbol))
             continue
@@ -39,40 +40,35 @@ def too_wide(inference: Inference, ranges: Mapping[str, tuple[int | None, int | 
                 break
 
 
-def remaining(inference: Inference) -> list[str]:
-    """What the graph demands of the dims of its inputs beyond what is given, one line a condition."""
-    facts, setup = inference.facts, inference.setup
-    named = _input_symbols(inference)
-    lines = []
-    for symbol, value in facts.solved.items():
-        if symbol in named and symbol not in setup.solved and _is_about(value, named):
-            how = "is" if isinstance(value, int) else "must be"
-            lines.append(f"{symbol} {how} {value}: {facts.sources[symbol]}")
-    for expression, _, text, source in _conditions(inference):
-        if isinstance(expression, Dimension) and _is_about(expression, named):
-            lines.append(f"{text}: {source}")
-    told = {guard.text for guard in setup.guards}
-    for guard in facts.guards:
-        left = [facts.canon(operand) for operand in guard.operands]
-        symbols = {s for d in left if isinstance(d, Dimension) for s in d.symbols()}
-        if guard.equation is None and guard.text not in told and symbols and symbols <= named:
-            lines.append(f"{guard.template.format(*left)}: {guard.source}")
-    return list(dict.fromkeys(lines))
+def broken(inference: Inference) -> list[Diagnostic]:
+    """The findings at nodes that fail when they run: errors, and broken laws that no shape depends on.
+
+    What lies in a branch that may never run is not among them.
+    """
+    found = []
+    program = inference.program
+    for index in sorted({*inference.found, *inference.children}):
+        at = program.graph.locations.get(program.step(index).node.name, "")
+        notes = inference.found.get(index, ())
+        found += [attrs.evolve(d, location=at) for d in notes if d.severity == "error" or d.code == "S101"]
+        for child in inference.children.get(index, {}).values():
+            found += broken(child) if child.certain else []
+    return found
 
 
 def _conditions(inference: Inference) -> Iterator[Condition]:
     """The divisibilities, relations and equations that nodes demand and that are not decided."""
     facts, setup = inference.facts, inference.setup
     for one in facts.divisibilities:
-        if one not in setup.divisibilities:
+        if one not in setup.divisibilities and not one.source.assumed:
             e, divisor = facts.canon(one.expression), one.divisor
             yield e, partial(_divides, divisor), f"({e}) % {divisor} == 0", one.source
     for relation in facts.relations:
-        if relation not in setup.relations:
+        if relation not in setup.relations and not relation.source.assumed:
             e = facts.canon(relation.expression)
             yield e, lambda value: value >= 0, f"{e} >= 0", relation.source
     for guard in facts.guards:
-        if guard.equation is not None and guard not in setup.guards:
+        if guard.equation is not None and guard not in setup.guards and not guard.source.assumed:
             e = facts.canon(guard.equation)
             yield e, lambda value: value == 0, f"{e} == 0", guard.source
 
@@ -89,20 +85,6 @@ def _counterexample(facts: ShapeFacts, expression: Dim, holds: Holds, symbol: Di
     first = 0 if low == -inf else int(low)
     last = first + MAX_VALUES_TRIED - 1 if high == inf else min(int(high), first + MAX_VALUES_TRIED - 1)
     return next((v for v in range(first, last + 1) if not holds(evaluate(expression, {symbol.name: v}))), None)
-
-
-def _input_symbols(inference: Inference) -> set[Dimension]:
-    """The named symbols in the shapes of inputs."""
-    found: set[Dimension] = set()
-    for name in input_names(inference.program.graph):
-        asked = inference.asked.get(name)
-        if isinstance(asked, TensorType) and asked.shape.dims is not None:
-            found |= {s for s in asked.shape.symbols() if not s.is_anonymous}
-    return found
-
-
-def _is_about(dim: Dim, named: set[Dimension]) -> bool:
-    return isinstance(dim, int) or dim.symbols() <= named
 
 
 def _source(facts: ShapeFacts, symbol: Dimension) -> Source:
