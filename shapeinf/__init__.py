@@ -12,11 +12,14 @@ from shapeinf.driver import (
     Coverage,
     Diagnostic,
     Difference,
+    Rebatched,
+    RebatchError,
     Result,
     TensorInfo,
     bind,
     diff,
     infer_shapes,
+    rebatch,
 )
 from shapeinf.errors import (
     Contradiction,
@@ -52,6 +55,8 @@ __all__ = [
     "ModelError",
     "NnefError",
     "Node",
+    "RebatchError",
+    "Rebatched",
     "Result",
     "Shape",
     "ShapeError",
@@ -63,4 +68,5 @@ __all__ = [
     "bind",
     "diff",
     "infer_shapes",
+    "rebatch",
 ]

@@ -10,6 +10,7 @@ import click
 from shapeinf.cli.bind import bind
 from shapeinf.cli.diff import diff
 from shapeinf.cli.infer import infer
+from shapeinf.cli.rebatch import rebatch
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,3 +22,4 @@ def main() -> None:
 main.add_command(infer)
 main.add_command(bind)
 main.add_command(diff)
+main.add_command(rebatch)

@@ -34,6 +34,8 @@ def rebound(model: NnefModel, annotation: Annotation) -> NnefModel:
     Raises ModelError where the dialect has no way to say a dim or an assumption.
     """
     document = model.document
+    if annotation.constants:
+        raise ModelError("constants of a document cannot be rewritten", node=next(iter(annotation.constants)))
     if annotation.inputs:
         document = _with_symbols(_with_inputs(document, annotation.inputs), annotation.inputs)
     if annotation.assumptions is not None:

@@ -17,6 +17,7 @@ from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NUMBERS
 from shapeinf.formats.onnx.reader import domain_of
 from shapeinf.formats.onnx.retyping import retyped, set_dim
+from shapeinf.formats.onnx.rewriting import constant_node, initializer
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.onnx.wire import BYTES, Buffer, encoded_varint, fields, tagged
 from shapeinf.graph import Graph
@@ -139,7 +140,12 @@ class _Writer:
                 bodies = annotation.bodies.get(graph.nodes[node].outputs) if annotation.bodies else None
                 if bodies is not None:
                     changed = _message(1, self.node(start, stop, dict(graph.nodes[node].subgraphs()), bodies))
+                elif annotation.constants and annotation.constants.keys() & set(graph.nodes[node].outputs):
+                    changed = [_field(1, constant_node(self.buffer[start:stop], annotation.constants))]
                 node += 1
+            elif number == 5 and kind == BYTES and annotation.constants:
+                new = initializer(self.buffer, start, stop, annotation.constants)
+                changed = None if new is None else [_field(5, new)]
             elif number == 11 and kind == BYTES:
                 changed = self.input(start, stop, annotation.inputs)
             elif number == 12 and kind == BYTES:
