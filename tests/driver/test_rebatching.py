@@ -206,6 +206,41 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
         ),
         "mix",
     ),
+    "sizes that copy nothing": (
+        make(
+            [
+                node("Resize", ["x", "", "", "sizes"], ["big"], name="grow"),
+                node("Concat", ["big", "z"], ["y"], axis=1),
+            ],
+            {"x": [1, 2, 4, 4], "z": [1, 2, 8, 8]},
+            {"sizes": ints(1, 2, 8, 8)},
+        ),
+        "sizes[0] = 1",
+    ),
+    "a state to start with": (
+        make(
+            [node("LSTM", ["x", "w", "r", "", "", "h", "c"], ["", "y"], name="lstm", hidden_size=2, layout=0)],
+            {"x": [5, 1, 3]},
+            {
+                "w": np.zeros((1, 8, 3), np.float32),
+                "r": np.zeros((1, 8, 2), np.float32),
+                "h": np.zeros((1, 1, 2), np.float32),
+                "c": np.zeros((1, 1, 2), np.float32),
+            },
+        ),
+        "state",
+    ),
+    "items in a sequence": (
+        make(
+            [
+                node("SplitToSequence", ["x", "one"], ["parts"], axis=1, name="split"),
+                node("ConcatFromSequence", ["parts"], ["y"], axis=0),
+            ],
+            {"x": [1, 3, 4]},
+            {"one": np.array(1, np.int64)},
+        ),
+        "split",
+    ),
     "a mean of all items": (
         make([node("ReduceMean", ["x", "axes"], ["y"], name="mean")], {"x": [1, 3, 4]}, {"axes": ints(0)}),
         "mean",
@@ -227,7 +262,7 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
 def test_what_is_not_proved_is_refused(kind: str, tmp_path: Path) -> None:
     model, expected = REFUSED[kind]
     with pytest.raises(RebatchError) as caught:
-        rebatch(model)
+        rebatch(model, axis=1 if kind == "a state to start with" else 0)
     assert expected in str(caught.value)
 
 

@@ -11,7 +11,6 @@ import attrs
 from shapeinf.driver.annotate import annotation
 from shapeinf.driver.api import as_graph, infer_shapes
 from shapeinf.driver.inputs import input_names
-from shapeinf.driver.rebatching.items import mixing_node
 from shapeinf.driver.rebatching.search import Rewrite, Search
 from shapeinf.driver.result import Result
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
@@ -89,10 +88,6 @@ def rebatch(
         done = [f"rewritten before that: {one}" for one in search.rewrites]
         others = [f"not known to mean it: {one}" for one in search.others(result, trouble)]
         raise RebatchError(f"axis {axis} cannot be made dynamic: {trouble.text}", [*done, *others])
-    mixing = mixing_node(result.inference, result.scope.symbol(name))
-    if mixing is not None:
-        place = f"{mixing.operation.kind.op} {mixing.site}"
-        raise RebatchError(f"axis {axis} cannot be made dynamic: {place} may mix what belongs to different items")
     for size in (old + 1, 2 * old + 3):
         if not search.holds_at(result, size):
             raise RebatchError(f"axis {axis} cannot be made dynamic: the graph does not run where it is {size}")

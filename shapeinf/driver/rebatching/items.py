@@ -45,8 +45,8 @@ def _apart(inference: Inference, step: Step, symbol: Dimension, holders: list[in
         made = inference.current(slot)
         axes = _axes(made, symbol)
         if not axes:
-            if isinstance(made, TensorType) and made.elements is None and holders:
-                return False  # all items have become one, or one was taken
+            if holders and (not isinstance(made, TensorType) or made.elements is None):
+                return False  # all items have become one, or one was taken, or they are in a sequence
             continue
         if len(axes) > 1 or found is None:
             return False

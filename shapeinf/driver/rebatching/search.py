@@ -10,6 +10,7 @@ from shapeinf.algebra import Dim, Dimension, substitute
 from shapeinf.driver.api import infer_shapes
 from shapeinf.driver.binding.limits import broken
 from shapeinf.driver.rebatching.flows import constants_above, only_sizes
+from shapeinf.driver.rebatching.items import mixing_node
 from shapeinf.driver.result import Result
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
@@ -75,7 +76,21 @@ class Search:
             if any(isinstance(d, Dimension) and symbol in d.symbols() for d in condition.terms):
                 found.append(Trouble(self._place(result, condition.node), str(condition)))
         found += self._outputs(result, symbol)
-        return min(found, key=lambda one: one.place, default=None)
+        first = min(found, key=lambda one: one.place, default=None)
+        return self._mixing(result, first) or first
+
+    def _mixing(self, result: Result, first: Trouble | None) -> Trouble | None:
+        """The first node before that trouble after which items may be mixed; there the symbol is still free."""
+        if first is not None:
+            steps = result.inference.program.steps[: first.place]
+            graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
+            inputs = {name: {self.axis: self.name} for name in self.inputs}
+            result = infer_shapes(graph, inputs=inputs, declared="ignore", registry=self.registry)
+        step = mixing_node(result.inference, result.scope.symbol(self.name))
+        if step is None:
+            return None
+        text = f"{step.operation.kind.op} {step.site} may mix what belongs to different items"
+        return Trouble(step.place, text)
 
     def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Trouble]:
         """Outputs that keep the old size in the axis and have the new one in another."""
