@@ -7,15 +7,23 @@
 
 from shapeinf.algebra import Dim, Dimension, Interval
 from shapeinf.driver import (
+    BindError,
+    Bound,
     Cause,
     Coverage,
     Diagnostic,
+    Difference,
     NamedDim,
+    Rebatched,
+    RebatchError,
     Result,
     TensorInfo,
     Unknown,
     UnknownGroup,
+    bind,
+    diff,
     infer_shapes,
+    rebatch,
 )
 from shapeinf.errors import (
     Contradiction,
@@ -35,12 +43,15 @@ from shapeinf.lattice import Shape
 __version__ = "0.1.0"
 
 __all__ = [
+    "BindError",
+    "Bound",
     "Cause",
     "Contradiction",
     "Coverage",
     "CyclicGraphError",
     "Declared",
     "Diagnostic",
+    "Difference",
     "Dim",
     "Dimension",
     "Graph",
@@ -50,6 +61,8 @@ __all__ = [
     "NamedDim",
     "NnefError",
     "Node",
+    "RebatchError",
+    "Rebatched",
     "Result",
     "Shape",
     "ShapeError",
@@ -60,5 +73,8 @@ __all__ = [
     "UnknownGroup",
     "UnknownNameError",
     "UnknownOperatorError",
+    "bind",
+    "diff",
     "infer_shapes",
+    "rebatch",
 ]

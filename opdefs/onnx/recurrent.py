@@ -14,7 +14,7 @@ def recurrent(
     x: Shape,
     w: Shape,
     r: Shape,
-    *others: Shape,
+    *others: Shape | None,
     hidden_size: int = 0,
     direction: str = "forward",
     layout: int = 0,
@@ -31,6 +31,9 @@ def recurrent(
     c.expect(r[2], hidden, "the last axis of R must equal hidden_size")
     c.expect(x[2], w[2], "the input size X[2] must equal W[2]")
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
+    for state in others[2:4]:  # after B and sequence_lens: the states to start with
+        if state is not None and state.rank == 3:
+            c.merge(state[0 if layout else 1], batch, "the state to start with must have the batch size of X")
     if layout:
         last = Shape((batch, directions, hidden))
         return Shape((batch, steps, directions, hidden)), last, last

@@ -51,6 +51,8 @@ def _given(values: PartialTensor | None) -> PartialTensor | None:
 
 def _sizes(c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str) -> Sequence[Dim | None]:
     wanted = known_dims(sizes) or (None,) * len(old)
+    if any(isinstance(d, int) and d < 0 for d in wanted):
+        c.fail("sizes must not be negative", list(wanted))
     sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
     return sound if policy == "stretch" else kept_ratio(c, old, sound, policy)
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.bind import bind
+from shapeinf.cli.diff import diff
 from shapeinf.cli.explain import explain
 from shapeinf.cli.infer import infer
+from shapeinf.cli.rebatch import rebatch
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,3 +22,6 @@ def main() -> None:
 
 main.add_command(explain)
 main.add_command(infer)
+main.add_command(bind)
+main.add_command(diff)
+main.add_command(rebatch)

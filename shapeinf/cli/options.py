@@ -36,6 +36,50 @@ def bindings(_: click.Context, parameter: click.Parameter, values: Sequence[str]
     return found
 
 
+def wishes(values: Sequence[str]) -> dict[str, str]:
+    """The arguments `NAME=VALUE` of `bind`, also `NAME=1,NAME2=2` in one. What VALUE means is for the model to say.
+
+    >>> wishes(["batch=4,seq=1..512", "past=max(seq, 8)"])
+    {'batch': '4', 'seq': '1..512', 'past': 'max(seq, 8)'}
+    """
+    found: dict[str, str] = {}
+    for text in values:
+        for piece in split_wishes(text):
+            name, equals, value = _parted(piece)
+            if not equals or not name or not value:
+                raise click.UsageError(f"{text!r}: expected NAME=VALUE, with a size, LO..HI, a dim or a name as VALUE")
+            if found.setdefault(name, value) != value:
+                raise click.UsageError(f"{name} is given twice")
+    return found
+
+
+def split_wishes(text: str) -> list[str]:
+    """The pieces of a text between commas that no brackets or backquotes hold.
+
+    >>> split_wishes("a=max(1, b),`x,y`=2")
+    ['a=max(1, b)', '`x,y`=2']
+    """
+    pieces, depth, quoted, start = [], 0, False, 0
+    for i, char in enumerate(text):
+        quoted ^= char == "`"
+        depth += 0 if quoted else (char in "([") - (char in ")]")
+        if char == "," and not depth and not quoted:
+            pieces.append(text[start:i])
+            start = i + 1
+    return [*pieces, text[start:]]
+
+
+def _parted(piece: str) -> tuple[str, str, str]:
+    """The name (without backquotes), `=`, and the value."""
+    piece = piece.strip()
+    end = piece.find("`", 1) if piece.startswith("`") else -1
+    if end > 0:
+        _, equals, value = piece[end + 1 :].partition("=")
+        return piece[1:end], equals, value.strip()
+    name, equals, value = piece.partition("=")
+    return name.strip(), equals, value.strip()
+
+
 def input_shapes(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str | None, str]:
     """All `--input-shapes` of a command line, as text by input name; None is the only input of the model."""
     found: dict[str | None, str] = {}

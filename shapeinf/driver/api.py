@@ -67,7 +67,7 @@ def infer_shapes(
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     with collection_paused():
-        program = compile_graph(_as_graph(model, dialect, expand), registry or default_registry())
+        program = compile_graph(as_graph(model, dialect, expand), registry or default_registry())
         facts = ShapeFacts()
         reader = InputReader(facts, min_dim)
         inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
@@ -122,7 +122,8 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _as_graph(model: Any, dialect: str | None, expand: Collection[str] | Literal["all"]) -> Graph:
+def as_graph(model: Any, dialect: str | None = None, expand: Collection[str] | Literal["all"] = ()) -> Graph:
+    """The graph of whatever `infer_shapes` takes as a model."""
     if isinstance(model, Graph):
         return model
     if hasattr(model, "is_directed") and hasattr(model, "nodes"):

@@ -60,6 +60,11 @@ class Result:
         self._contract: Contract | None = None
 
     @property
+    def inference(self) -> Inference:
+        """The finished inference, for the other parts of shapeinf."""
+        return self._inference
+
+    @property
     def graph(self) -> Graph:
         """The graph that was inferred."""
         return self._inference.program.graph

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import attrs
 
 from shapeinf.graph import FunctionKey
-from shapeinf.lattice import Shape
+from shapeinf.lattice import PartialTensor, Shape
 
 
 class Info(Protocol):
@@ -29,8 +29,15 @@ class Info(Protocol):
 
 @attrs.frozen
 class Annotation:
-    """The values of a graph by name, of subgraphs by (outputs of the node, attribute), of functions by key."""
+    """The values of a graph by name, of subgraphs by (outputs of the node, attribute), of functions by key.
+
+    `constants` are those with other contents, `inputs` the inputs of the graph whose declared type is to become
+    another; `assumptions` are the relations of dims that the file is to hold, None to leave those that it has.
+    """
 
     tensors: Mapping[str, Info]
     bodies: Mapping[tuple[str, ...], Mapping[str, Annotation]] = attrs.Factory(dict)
     functions: Mapping[FunctionKey, Mapping[str, Info]] = attrs.Factory(dict)
+    constants: Mapping[str, PartialTensor] = attrs.Factory(dict)
+    inputs: Mapping[str, Info] = attrs.Factory(dict)
+    assumptions: Sequence[str] | None = None

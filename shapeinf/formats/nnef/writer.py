@@ -13,6 +13,7 @@ from shapeinf.formats.nnef.files.archive import ARCHIVES
 from shapeinf.formats.nnef.language.ast import ArrayExpr, Assignment, Expr, Name, TupleExpr
 from shapeinf.formats.nnef.language.printer import format_document
 from shapeinf.formats.nnef.model import NnefModel
+from shapeinf.formats.nnef.rebinding import rebound
 from shapeinf.graph import Graph
 
 Target = Union[str, "os.PathLike[str]", TextIO]
@@ -25,7 +26,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """
     if not isinstance(graph.model, NnefModel):
         raise ModelError("the graph was not read from an NNEF model: there is nothing to annotate")
-    text = annotated(graph.model, annotation.tensors)
+    text = annotated(rebound(graph.model, annotation), annotation.tensors)
     if not isinstance(target, (str, os.PathLike)):
         target.write(text)
         return

@@ -1,4 +1,4 @@
-"""ONNX's numbers for element types, by name."""
+"""ONNX's numbers for element types, by name, and the names that shapeinf gives things in files."""
 
 from __future__ import annotations
 
@@ -12,3 +12,6 @@ DTYPE_NAMES: dict[int, str] = {
 """`{1: "float32", ...}`; narrow types keep ONNX's own names in lower case."""
 
 DTYPE_NUMBERS: dict[str, int] = {name: number for number, name in DTYPE_NAMES.items()}
+
+ASSUMPTIONS = "shapeinf.assumptions"
+"""The key of the metadata of a model that hold relations of its dims, one a line."""

@@ -10,7 +10,7 @@ import onnx
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NAMES
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape
@@ -32,9 +32,17 @@ def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
     for function in model.functions:
         key, body = read_function(function)
         graph.functions.setdefault(key, body)
+    for entry in model.metadata_props:
+        add_assumptions(graph, _text(entry.key), _text(entry.value))
     graph.model = model
     graph.external = any(_is_external(t) for t in model.graph.initializer)
     return finish_model(graph)
+
+
+def add_assumptions(graph: Graph, key: str, value: str) -> None:
+    """Enter a metadata property of the model, if it is the one that holds relations of its dims."""
+    if key == ASSUMPTIONS:
+        graph.assumptions += [line for line in value.splitlines() if line.strip()]
 
 
 def domain_of(name: str) -> str:

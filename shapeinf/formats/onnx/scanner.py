@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.onnx.reader import (
     MAX_NESTING,
+    add_assumptions,
     domain_of,
     finish_graph,
     finish_model,
@@ -67,6 +68,7 @@ class _Scanner:
     def model(self, where: str) -> Graph:
         graph_at: tuple[int, int] | None = None
         functions = []
+        properties = []
         for number, kind, start, end in fields(self.buffer, 0, len(self.buffer)):
             if kind == BYTES and number == 7:
                 if graph_at is not None:
@@ -74,6 +76,8 @@ class _Scanner:
                 graph_at = start, end
             elif kind == BYTES and number == 8:
                 self.opset(self.opsets, self.buffer[start:end])
+            elif kind == BYTES and number == 14:
+                properties.append((start, end))
             elif kind == BYTES and number == 25:
                 functions.append((start, end))
         if graph_at is None:
@@ -83,7 +87,17 @@ class _Scanner:
         for start, end in functions:
             key, body = self.function(self.buffer[start:end])
             graph.functions.setdefault(key, body)
+        for start, end in properties:
+            add_assumptions(graph, *self.property(self.buffer[start:end]))
         return finish_model(graph)
+
+    def property(self, data: bytes) -> tuple[str, str]:
+        """The key and value of a metadata property."""
+        found = {1: b"", 2: b""}
+        for number, kind, start, end in fields(data, 0, len(data)):
+            if kind == BYTES and number in found:
+                found[number] = data[start:end]
+        return found[1].decode("utf-8", "replace"), found[2].decode("utf-8", "replace")
 
     def opset(self, opsets: dict[str, int], data: bytes) -> None:
         domain, version = "", 0

@@ -1,4 +1,4 @@
-"""An ONNX model annotated with inferred shapes: its own bytes, with other `value_info` and output types between them.
+"""An ONNX model annotated with inferred shapes: its own bytes, with other declarations of values between them.
 
 Weights are neither decoded nor changed, so a file of any size can be annotated.
 """
@@ -12,11 +12,12 @@ from mmap import ACCESS_READ, mmap
 
 import onnx
 
-from shapeinf.algebra import format_dim
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NUMBERS
 from shapeinf.formats.onnx.reader import domain_of
+from shapeinf.formats.onnx.retyping import retyped, set_dim
+from shapeinf.formats.onnx.rewriting import constant_node, initializer
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.onnx.wire import BYTES, Buffer, encoded_varint, fields, tagged
 from shapeinf.graph import Graph
@@ -31,8 +32,9 @@ MAX_TEXT = (1 << 31) - 1
 def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
-    Declarations of inputs stay as they are. The file appears whole or not at all. Raises ModelError for a graph that
-    was not read from an ONNX model, and where the copy would lose weights that lie in files beside the original.
+    Declarations of inputs stay as they are, but for those that the annotation changes. The file appears whole or not at
+    all. Raises ModelError for a graph that was not read from an ONNX model, and where the copy would lose weights that
+    lie in files beside the original.
     """
     if graph.external and graph.source is not None:
         _check_folder(graph.source, path)
@@ -108,9 +110,12 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Pie
             yield from _message(7, writer.graph(start, end, graph, annotation))
         elif kind == BYTES and number == 25:
             yield from _message(25, writer.function(start, end, annotation))
-        else:
+        elif number != 14 or annotation.assumptions is None or writer.name(start, end) != ASSUMPTIONS:
             yield before, end
         before = end
+    if annotation.assumptions:
+        text = "\n".join(annotation.assumptions)
+        yield _field(14, _field(1, ASSUMPTIONS.encode()) + _field(2, text.encode()))
 
 
 class _Writer:
@@ -135,7 +140,14 @@ class _Writer:
                 bodies = annotation.bodies.get(graph.nodes[node].outputs) if annotation.bodies else None
                 if bodies is not None:
                     changed = _message(1, self.node(start, stop, dict(graph.nodes[node].subgraphs()), bodies))
+                elif annotation.constants and annotation.constants.keys() & set(graph.nodes[node].outputs):
+                    changed = [_field(1, constant_node(self.buffer[start:stop], annotation.constants))]
                 node += 1
+            elif number == 5 and kind == BYTES and annotation.constants:
+                new = initializer(self.buffer, start, stop, annotation.constants)
+                changed = None if new is None else [_field(5, new)]
+            elif number == 11 and kind == BYTES:
+                changed = self.input(start, stop, annotation.inputs)
             elif number == 12 and kind == BYTES:
                 changed = self.output(start, stop, tensors)
             elif number == 13 and kind == BYTES and self.name(start, stop) in known:
@@ -201,6 +213,15 @@ class _Writer:
                 return self.buffer[start:stop].decode("utf-8", "replace")
         return ""
 
+    def input(self, pos: int, end: int, inputs: Mapping[str, Info]) -> list[Piece] | None:
+        """A graph input with the dims that the annotation gives it; None where it gives none."""
+        info = inputs.get(self.name(pos, end)) if inputs else None
+        if info is None:
+            return None
+        value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
+        retyped(value.type, info)
+        return [_field(11, bytes(value.SerializeToString()))]
+
     def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
         """A graph output with its inferred type; what is not known stays as it was."""
         info = tensors.get(self.name(pos, end))
@@ -250,9 +271,5 @@ def encoded_type(info: Info) -> bytes:
     if info.shape.dims is not None:
         tensor.shape.SetInParent()
         for d in info.shape.dims:
-            dim = tensor.shape.dim.add()
-            if isinstance(d, int):
-                dim.dim_value = d
-            elif not d.is_anonymous:
-                dim.dim_param = d.name if d.is_symbol else format_dim(d)
+            set_dim(tensor.shape.dim.add(), d)
     return bytes(proto.SerializeToString())

@@ -1,0 +1,81 @@
+"""`shapeinf bind MODEL NAME=VALUE... -o OUT`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from shapeinf.cli import options
+from shapeinf.cli.codes import FINDINGS
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.listing import printable
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.progress import LateProgress
+from shapeinf.driver import BindError, Bound
+from shapeinf.driver import bind as bound_model
+from shapeinf.driver.inputs import input_names
+from shapeinf.formats import load
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("wanted", nargs=-1, metavar="[NAME=VALUE]...")
+@model_options(without=("dims", "bind", "strict"))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    metavar="OUT",
+    help="Where to write the model; `-` prints an NNEF document. Without it nothing is written.",
+)
+def bind(model: str, wanted: tuple[str, ...], given: ModelOptions, output: str | None) -> None:
+    """Freeze, re-range or rename dims of MODEL, where its graph allows it.
+
+    A VALUE is a size (batch=4), bounds (seq=1..512), another dim or an expression of dims (past=2*seq), or a new name
+    (seq=tokens). Dims without a name are given by --input-shapes.
+
+    Exit codes: 0 fine, 1 the graph cannot run with that (nothing is written), 2 usage (also a dim or input that the
+    model does not have), 3 could not run (a file that cannot be read or written).
+    """
+    with readable_errors():
+        try:
+            bound = _bound(model, options.wishes(wanted), given)
+        except BindError as error:
+            click.echo(printable_lines(str(error)), err=True)
+            sys.exit(FINDINGS)
+        _report(bound, err=output == "-")
+        if output is not None:
+            bound.save(sys.stdout if output == "-" else output)
+            if output != "-":
+                click.echo(f"saved {output}", err=True)
+
+
+def _bound(model: str, wanted: dict[str, str], given: ModelOptions) -> Bound:
+    graph = load(model, given.dialect, "all" if "all" in given.expand else given.expand)
+    with LateProgress() as progress:
+        return bound_model(
+            graph,
+            wanted,
+            inputs=options.named_inputs(given.shapes, input_names(graph)),
+            assume=given.assume,
+            min_dim=given.min_dim,
+            declared=given.declared,
+            progress=progress,
+        )
+
+
+def _report(bound: Bound, err: bool) -> None:
+    """The inputs and outputs as they are now, and what the graph still demands of them."""
+    inputs, tensors = bound.inputs, bound.tensors
+    outputs = {name: tensors[name] for name in bound.result.graph.outputs}
+    for heading, found in (("input", inputs), ("output", outputs)):
+        for name, info in found.items():
+            click.echo(printable(f"{heading:<7}{name}: {info}"), err=err)
+    for condition in bound.result.contract.conditions:
+        click.echo(printable(f"note   {condition}"), err=err)
+
+
+def printable_lines(text: str) -> str:
+    """The text with all of its characters printable; line ends stay."""
+    return "\n".join(map(printable, text.split("\n")))

@@ -1,0 +1,39 @@
+"""`shapeinf diff A B`."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+import click
+
+from shapeinf.cli.codes import FINDINGS
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.listing import printable
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.driver import diff as differences
+
+SCHEMA = "shapeinf.diff/1"
+
+
+@click.command()
+@click.argument("before", metavar="A", type=click.Path())
+@click.argument("after", metavar="B", type=click.Path())
+@model_options(without=("strict", "dialect", "expand"))
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+def diff(before: str, after: str, given: ModelOptions, json_wanted: bool) -> None:
+    """Compare the shapes and contracts of two models, of any formats; what is said of dims is said of both.
+
+    Exit codes: 0 no difference, 1 differences, 2 usage, 3 could not run (a file that cannot be read).
+    """
+    with readable_errors():
+        found = differences(given.infer(before), given.infer(after))
+        if json_wanted:
+            records = [{"how": one.how, **attrs.asdict(one)} for one in found]
+            click.echo(
+                json.dumps({"schema": SCHEMA, "before": before, "after": after, "differences": records}, indent=2)
+            )
+        else:
+            click.echo("\n".join(printable(str(one)) for one in found) or "no difference")
+    if found:
+        raise click.exceptions.Exit(FINDINGS)

@@ -1,0 +1,125 @@
+"""A document whose external tensors have other shapes, and whose assertions are others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.errors import ModelError
+from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.nnef.language.ast import (
+    Argument,
+    ArrayExpr,
+    Assignment,
+    Binary,
+    DialectName,
+    Document,
+    Expr,
+    Extension,
+    Invocation,
+    Name,
+    Number,
+)
+from shapeinf.formats.nnef.model import NnefModel
+
+EXTERNALS = ("external", "tract_core_external")
+_ASSERTION = "tract_assert"
+
+
+def rebound(model: NnefModel, annotation: Annotation) -> NnefModel:
+    """The model with the inputs and assumptions of an annotation in its document.
+
+    Raises ModelError where the dialect has no way to say a dim or an assumption.
+    """
+    document = model.document
+    if annotation.constants:
+        raise ModelError("constants of a document cannot be rewritten", node=next(iter(annotation.constants)))
+    if annotation.inputs:
+        document = _with_symbols(_with_inputs(document, annotation.inputs), annotation.inputs)
+    if annotation.assumptions is not None:
+        document = attrs.evolve(document, extensions=_extensions(document, annotation.assumptions))
+    return model if document is model.document else attrs.evolve(model, document=document)
+
+
+def _with_inputs(document: Document, inputs: Mapping[str, Info]) -> Document:
+    done: set[str] = set()
+    body: list[Assignment] = []
+    for assignment in document.graph.body:
+        target, value = assignment.target, assignment.value
+        if isinstance(target, Name) and isinstance(value, Invocation) and value.name in EXTERNALS:
+            info = inputs.get(target.name)
+            if info is not None and info.shape.dims is not None:
+                extents = _extents(target.name, info.shape.dims, document.dialect)
+                assignment = attrs.evolve(assignment, value=_with_shape(value, extents))
+                done.add(target.name)
+        body.append(assignment)
+    missing = next((name for name in inputs if name not in done), None)
+    if missing is not None:
+        raise ModelError("its shape cannot be written: no statement of the graph alone makes it", node=missing)
+    return attrs.evolve(document, graph=attrs.evolve(document.graph, body=tuple(body)))
+
+
+def _with_symbols(document: Document, inputs: Mapping[str, Info]) -> Document:
+    """A document of tract's that declares the symbols of these inputs."""
+    if document.dialect != "tract":
+        return document
+    told = {one.text for one in document.extensions}
+    names = sorted({symbol.name for info in inputs.values() for symbol in info.shape.symbols()})
+    missing = [Extension(text) for name in names if (text := f"tract_symbol {name}") not in told]
+    return attrs.evolve(document, extensions=(*document.extensions, *missing))
+
+
+def _with_shape(call: Invocation, extents: ArrayExpr) -> Invocation:
+    """The invocation with another argument `shape`, which is the first where it has no name."""
+    arguments = [
+        Argument(one.name, extents, one.at) if one.name == "shape" or (place == 0 and one.name is None) else one
+        for place, one in enumerate(call.arguments)
+    ]
+    return attrs.evolve(call, arguments=tuple(arguments), shared=())
+
+
+def _extents(name: str, dims: Iterable[Dim], dialect: DialectName) -> ArrayExpr:
+    return ArrayExpr(tuple(_extent(f"{name}.shape[{axis}]", dim, dialect) for axis, dim in enumerate(dims)))
+
+
+def _extent(where: str, dim: Dim, dialect: DialectName) -> Expr:
+    if isinstance(dim, int):
+        if dim < 1:
+            raise ModelError("an extent of a document must be at least 1", node=where)
+        return Number(dim)
+    if dialect == "provisional" and dim.is_anonymous:
+        return Number(0)  # "unspecified", 3.3.4
+    if dialect != "tract":
+        raise ModelError(f"a document of this dialect cannot say {dim}: give it a number", node=where)
+    if any(symbol.is_anonymous for symbol in dim.symbols()):
+        raise ModelError("give it a number or a name", node=where)
+    return _sum(where, dim)
+
+
+def _sum(where: str, dim: Dimension) -> Expr:
+    """Terms as tract writes them: `2*S + 1`."""
+    total: Expr | None = None
+    for monomial, coefficient in sorted(dim.terms, key=lambda term: (term[1] < 0, not term[0])):
+        symbols = [dim.scope.atom_dim(atom) for atom in monomial]
+        if not all(symbol.is_symbol for symbol in symbols):
+            raise ModelError(f"a document cannot say {dim}: give it a number or a name", node=where)
+        size = coefficient if total is None else abs(coefficient)
+        factors: list[Expr] = [Number(size)] if size != 1 or not symbols else []
+        factors += [Name(symbol.name) for symbol in symbols]
+        term = factors[0]
+        for factor in factors[1:]:
+            term = Binary("*", term, factor)
+        total = term if total is None else Binary("-" if coefficient < 0 else "+", total, term)
+    assert total is not None
+    return total
+
+
+def _extensions(document: Document, assumptions: Iterable[str]) -> tuple[Extension, ...]:
+    """The extensions with these assertions in place of those that hold always; scenarios keep theirs."""
+    wanted = list(assumptions)
+    if wanted and document.dialect != "tract":
+        raise ModelError(f"a document of this dialect cannot say that {wanted[0]}")
+    kept = [one for one in document.extensions if one.text.split(" ")[0] != _ASSERTION or ":" in one.text]
+    return (*kept, *(Extension(f"{_ASSERTION} {relation}") for relation in wanted))

@@ -1,0 +1,127 @@
+"""`shapeinf diff`: two files of any formats; what is told apart and what is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+from onnx import TensorProto, helper, numpy_helper
+
+from shapeinf import diff
+from shapeinf.cli import main
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, ["diff", *map(str, args)])
+
+
+def make(x: list[Any], op: str = "Relu", dtype: int = TensorProto.FLOAT, shape: list[int] | None = None) -> Any:
+    """x -> h -> y, where a Reshape in between may pin the shape."""
+    nodes = [helper.make_node(op, ["x"], ["h"])]
+    weights = []
+    if shape is not None:
+        nodes.append(helper.make_node("Reshape", ["h", "shape"], ["y"], name="pin"))
+        weights.append(numpy_helper.from_array(np.array(shape), "shape"))
+    else:
+        nodes.append(helper.make_node("Relu", ["h"], ["y"]))
+    values = [helper.make_tensor_value_info("x", dtype, x), helper.make_tensor_value_info("y", dtype, None)]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+NNEF = """version 1.0;
+graph g( x ) -> ( y )
+{
+    x = external(shape = [2, 3]);
+    h = relu(x);
+    y = relu(h);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (make(["n", 3]), make(["n", 3]), []),
+        (make([None, 3]), make([None, 3]), []),
+        (make([2, 3]), NNEF, []),
+        (make(["n", "m"]), make(["m", "n"]), ["changed dim n: n -> m", "changed dim m: m -> n"]),
+        (make(["n", 3]), make([None, 3]), ["changed dim n: n -> no name"]),
+        (
+            make(["n", 3]),
+            NNEF,
+            [
+                "changed input x: float32[n, 3] -> float32[2, 3]",
+                "changed output y: float32[n, 3] -> float32[2, 3]",
+                "changed tensor h: float32[n, 3] -> float32[2, 3]",
+            ],
+        ),
+        (
+            make([2, 3]),
+            make([2, 3], dtype=TensorProto.DOUBLE),
+            [f"changed {what}: float32[2, 3] -> float64[2, 3]" for what in ("input x", "output y", "tensor h")],
+        ),
+        (
+            make(["n", 3]),
+            make(["n", 3], "Transpose"),
+            [f"changed {what}: float32[n, 3] -> float32[3, n]" for what in ("output y", "tensor h")],
+        ),
+    ],
+)
+def test_differences(before: Any, after: Any, expected: list[str]) -> None:
+    assert [str(one) for one in diff(before, after)] == expected
+
+
+def test_conditions_are_compared_under_the_names_of_the_other() -> None:
+    pinned = make(["batch", 3], shape=[1, 3])
+    assert [one.name for one in diff(pinned, make(["n", 3], shape=[1, 3]))] == ["batch"]  # only its name
+    found = diff(pinned, make(["batch", 3], shape=[-1, 3]))
+    conditions = [one for one in found if one.what == "condition"]
+    assert [(one.how, one.name) for one in conditions] == [("removed", "batch == 1")]
+    assert "pin" in str(conditions[0])
+    assert [str(one) for one in found if one.what == "input"] == ["changed input x: float32[1, 3] -> float32[batch, 3]"]
+    back = diff(make(["batch", 3], shape=[-1, 3]), pinned)
+    assert [(one.how, one.name) for one in back if one.what == "condition"] == [("added", "batch == 1")]
+
+
+def test_values_of_one_side_only(tmp_path: Path) -> None:
+    before = make(["n", 3])
+    after = onnx.ModelProto()
+    after.CopyFrom(before)
+    after.graph.input[0].name = after.graph.node[0].input[0] = "image"
+    after.graph.node[0].output[0] = after.graph.node[1].input[0] = "h2"
+    assert [str(one) for one in diff(before, after)] == [
+        "removed input x: float32[n, 3]",
+        "added input image: float32[n, 3]",
+        "removed tensor h: float32[n, 3]",
+        "added tensor h2: float32[n, 3]",
+    ]
+
+
+def test_command(tmp_path: Path) -> None:
+    one, two, text = tmp_path / "1.onnx", tmp_path / "2.onnx", tmp_path / "3.nnef"
+    onnx.save(make([2, 3]), one)
+    onnx.save(make(["n", 3]), two)
+    text.write_text(NNEF)
+    same = run(one, text)
+    assert (same.exit_code, same.stdout) == (0, "no difference\n")
+    bound = run(two, text, "-d", "x:[2,3]")
+    assert bound.exit_code == 0, bound.output
+    differ = run(two, text, "--json")
+    assert differ.exit_code == 1
+    record = json.loads(differ.stdout)
+    assert record["schema"] == "shapeinf.diff/1"
+    assert record["differences"][0] == {
+        "how": "changed",
+        "what": "input",
+        "name": "x",
+        "before": "float32[n, 3]",
+        "after": "float32[2, 3]",
+    }
+    assert run(one, tmp_path / "none.onnx").exit_code == 3
+    assert run(one, two, "--bind", "k=2").exit_code == 2

@@ -1,0 +1,299 @@
+"""`rebatch`: the result runs in onnxruntime, and gives for a batch what the model gave for each of its items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from click.testing import CliRunner
+from onnx import TensorProto, helper, numpy_helper
+
+from shapeinf import RebatchError, UnknownNameError, rebatch
+from shapeinf.cli import main
+
+Nodes = list[onnx.NodeProto]
+node = helper.make_node
+
+
+def ints(*values: int) -> Any:
+    return np.array(values, np.int64)
+
+
+def make(nodes: Nodes, inputs: dict[str, list[Any]], constants: dict[str, Any] | None = None) -> onnx.ModelProto:
+    """A model of float inputs; its output is y."""
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in inputs.items()]
+    weights = [numpy_helper.from_array(value, name) for name, value in (constants or {}).items()]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "g", values, [output], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def run(model: bytes, feeds: dict[str, Any]) -> Any:
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+
+
+def check(model: onnx.ModelProto, path: Path, items: int = 3) -> onnx.ModelProto:
+    """Rebatch a model of batch 1, and compare with one run an item."""
+    found = rebatch(model)
+    found.save(path)
+    after = onnx.load(path)
+    onnx.checker.check_model(after, full_check=True)
+    rng = np.random.default_rng(0)
+    feeds = {}
+    for value in model.graph.input:
+        dims = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        feeds[value.name] = rng.standard_normal([items, *dims[1:]]).astype(np.float32)
+    whole = run(after.SerializeToString(), feeds)
+    before = model.SerializeToString()
+    parts = [run(before, {n: a[i : i + 1] for n, a in feeds.items()}) for i in range(items)]
+    np.testing.assert_allclose(whole, np.concatenate(parts), rtol=1e-5, atol=1e-6)
+    return after
+
+
+RNG = np.random.default_rng(7)
+W = RNG.standard_normal((8, 8)).astype(np.float32)
+
+MODELS: dict[str, tuple[onnx.ModelProto, list[str]]] = {
+    "there and back": (
+        make(
+            [
+                node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
+                node("MatMul", ["t", "w"], ["m"]),
+                node("Add", ["m", "t"], ["a"]),
+                node("Transpose", ["a"], ["b"], perm=[1, 0, 2]),
+                node("Reshape", ["b", "s"], ["y"]),
+            ],
+            {"x": [1, 3, 8]},
+            {"w": W, "s": ints(1, 24)},
+        ),
+        ["s[0]: 1 -> 0"],
+    ),
+    "two inputs": (
+        make(
+            [node("Add", ["x", "z"], ["a"]), node("Reshape", ["a", "s"], ["y"])],
+            {"x": [1, 8], "z": [1, 8]},
+            {"s": ints(1, 4, 2)},
+        ),
+        ["s[0]: 1 -> 0"],
+    ),
+    "nothing pins": (make([node("Relu", ["x"], ["y"])], {"x": [1, 3]}), []),
+    "a copy": (
+        make([node("Reshape", ["x", "s"], ["y"])], {"x": [1, 3, 4]}, {"s": ints(1, -1)}),
+        ["s[0]: 1 -> 0"],
+    ),
+    "other items are 1 too": (
+        make([node("Reshape", ["x", "s"], ["y"])], {"x": [1, 784]}, {"s": ints(1, 1, 28, 28)}),
+        ["s[0]: 1 -> 0"],
+    ),
+    "seen later": (
+        make(
+            [
+                node("Reshape", ["x", "s"], ["h"], name="flatten"),
+                node("Add", ["h", "table"], ["y"], name="add table"),
+            ],
+            {"x": [1, 6, 2, 4]},
+            {"s": ints(1, -1, 8), "table": RNG.standard_normal((1, 6, 8)).astype(np.float32)},
+        ),
+        ["s[0]: 1 -> 0"],
+    ),
+    "seen in the output": (
+        make([node("Reshape", ["x", "s"], ["y"])], {"x": [1, 6, 2, 4]}, {"s": ints(1, -1, 8)}),
+        ["s[0]: 1 -> 0"],
+    ),
+    "heads": (
+        make(
+            [
+                node("MatMul", ["x", "w"], ["q"]),
+                node("Reshape", ["q", "split"], ["q4"]),
+                node("Transpose", ["q4"], ["qt"], perm=[0, 2, 1, 3]),
+                node("Reshape", ["qt", "merged"], ["q3"]),
+                node("Transpose", ["q3"], ["k3"], perm=[0, 2, 1]),
+                node("MatMul", ["q3", "k3"], ["a"]),
+                node("MatMul", ["a", "q3"], ["v"]),
+                node("Reshape", ["v", "apart"], ["v4"]),
+                node("Transpose", ["v4"], ["vt"], perm=[0, 2, 1, 3]),
+                node("Reshape", ["vt", "joined"], ["y"]),
+            ],
+            {"x": [1, 5, 8]},
+            {
+                "w": W,
+                "split": ints(1, 5, 2, 4),
+                "merged": ints(2, 5, 4),
+                "apart": ints(1, 2, 5, 4),
+                "joined": ints(1, 5, 8),
+            },
+        ),
+        ["split[0]: 1 -> 0", "merged[0]: 2 -> -1", "apart[0]: 1 -> -1", "joined[0]: 1 -> 0"],
+    ),
+    "a shape put together": (
+        make(
+            [
+                node("Shape", ["x"], ["shape"]),
+                node("Gather", ["shape", "one"], ["length"], axis=0),
+                node("Concat", ["batch", "length", "rest"], ["s"], axis=0),
+                node("Reshape", ["x", "s"], ["y"]),
+            ],
+            {"x": [1, 6, 8]},
+            {"one": ints(1), "batch": ints(1), "rest": ints(2, 4)},
+        ),
+        ["batch[0]: 1 -> 0"],
+    ),
+    "a node that makes the constant": (
+        make(
+            [
+                node("Constant", [], ["s"], value=numpy_helper.from_array(ints(1, 12), "value")),
+                node("Constant", [], ["t"], value_ints=[1, 3, 4]),
+                node("Reshape", ["x", "s"], ["h"]),
+                node("Reshape", ["h", "t"], ["y"]),
+            ],
+            {"x": [1, 3, 4]},
+        ),
+        ["s[0]: 1 -> 0", "t[0]: 1 -> 0"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_it_gives_for_a_batch_what_it_gave_for_each_item(kind: str, tmp_path: Path) -> None:
+    model, rewrites = MODELS[kind]
+    after = check(model, tmp_path / "m.onnx")
+    assert [str(one) for one in rebatch(model).rewrites] == rewrites
+    assert after.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+    assert after.graph.output[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+
+
+REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
+    "a token for one item": (
+        make(
+            [node("Concat", ["token", "x"], ["y"], axis=1, name="join")],
+            {"x": [1, 4, 8]},
+            {"token": np.zeros((1, 1, 8), np.float32)},
+        ),
+        "join",
+    ),
+    "an item that is data as well": (
+        make(
+            [
+                node("Reshape", ["x", "s"], ["h"], name="reshape"),
+                node("Cast", ["s"], ["f"], to=TensorProto.FLOAT),
+                node("ReduceSum", ["f"], ["sum"], keepdims=0),
+                node("Add", ["h", "sum"], ["y"]),
+            ],
+            {"x": [1, 3, 4]},
+            {"s": ints(1, 12)},
+        ),
+        "s[0] = 1",
+    ),
+    "parts of items that come together": (
+        make(
+            [node("Transpose", ["x"], ["t"], perm=[1, 0, 2]), node("Reshape", ["t", "s"], ["y"], name="mix")],
+            {"x": [1, 3, 4]},
+            {"s": ints(1, 12)},
+        ),
+        "mix",
+    ),
+    "the same with what is left": (
+        make(
+            [node("Transpose", ["x"], ["t"], perm=[1, 0, 2]), node("Reshape", ["t", "s"], ["y"], name="mix")],
+            {"x": [1, 3, 4]},
+            {"s": ints(-1, 12)},
+        ),
+        "mix",
+    ),
+    "sizes that copy nothing": (
+        make(
+            [
+                node("Resize", ["x", "", "", "sizes"], ["big"], name="grow"),
+                node("Concat", ["big", "z"], ["y"], axis=1),
+            ],
+            {"x": [1, 2, 4, 4], "z": [1, 2, 8, 8]},
+            {"sizes": ints(1, 2, 8, 8)},
+        ),
+        "sizes[0] = 1",
+    ),
+    "a state to start with": (
+        make(
+            [node("LSTM", ["x", "w", "r", "", "", "h", "c"], ["", "y"], name="lstm", hidden_size=2, layout=0)],
+            {"x": [5, 1, 3]},
+            {
+                "w": np.zeros((1, 8, 3), np.float32),
+                "r": np.zeros((1, 8, 2), np.float32),
+                "h": np.zeros((1, 1, 2), np.float32),
+                "c": np.zeros((1, 1, 2), np.float32),
+            },
+        ),
+        "state",
+    ),
+    "items in a sequence": (
+        make(
+            [
+                node("SplitToSequence", ["x", "one"], ["parts"], axis=1, name="split"),
+                node("ConcatFromSequence", ["parts"], ["y"], axis=0),
+            ],
+            {"x": [1, 3, 4]},
+            {"one": np.array(1, np.int64)},
+        ),
+        "split",
+    ),
+    "a mean of all items": (
+        make([node("ReduceMean", ["x", "axes"], ["y"], name="mean")], {"x": [1, 3, 4]}, {"axes": ints(0)}),
+        "mean",
+    ),
+    "an operator that nobody knows": (
+        make([node("Mystery", ["x"], ["y"])], {"x": [1, 4]}),
+        "Mystery",
+    ),
+    "no fixed axis": (make([node("Relu", ["x"], ["y"])], {"x": ["n", 4]}), "no input has a fixed axis 0"),
+    "two sizes": (
+        make([node("MatMul", ["a", "b"], ["y"])], {"a": [2, 4], "b": [4, 3]}),
+        "a 2, b 4",
+    ),
+    "a name that is taken": (make([node("Relu", ["x"], ["y"])], {"x": [1, "batch"]}), "another name"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_not_proved_is_refused(kind: str, tmp_path: Path) -> None:
+    model, expected = REFUSED[kind]
+    with pytest.raises(RebatchError) as caught:
+        rebatch(model, axis=1 if kind == "a state to start with" else 0)
+    assert expected in str(caught.value)
+
+
+def test_other_axes_names_and_inputs(tmp_path: Path) -> None:
+    model = make([node("Reshape", ["x", "s"], ["y"])], {"x": [2, 5, 8], "z": [2, 7]}, {"s": ints(2, 5, 4, 2)})
+    model.graph.node.append(node("Relu", ["z"], ["unused"]))
+    found = rebatch(model, axis=1, name="tokens", inputs=["x"])
+    assert [str(one) for one in found.rewrites] == ["s[1]: 5 -> 0"]
+    found.save(tmp_path / "m.onnx")
+    made = run(
+        (tmp_path / "m.onnx").read_bytes(), {"x": np.zeros((2, 9, 8), np.float32), "z": np.zeros((2, 7), np.float32)}
+    )
+    assert made.shape == (2, 9, 4, 2)
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        rebatch(model, inputs=["xx"])
+
+
+def test_command(tmp_path: Path) -> None:
+    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    onnx.save(MODELS["a copy"][0], path)
+    result = CliRunner().invoke(main, ["rebatch", str(path), "--name", "n", "-o", str(out)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [
+        "input  x: float32[n, 3, 4]",
+        "output y: float32[n, 12]",
+        "rewritten s[0]: 1 -> 0",
+    ]
+    assert run(out.read_bytes(), {"x": np.zeros((4, 3, 4), np.float32)}).shape == (4, 12)
+    onnx.save(REFUSED["a token for one item"][0], path)
+    refused = CliRunner().invoke(main, ["rebatch", str(path), "-o", str(tmp_path / "none.onnx")])
+    assert refused.exit_code == 1
+    assert "join" in refused.stderr
+    assert not (tmp_path / "none.onnx").exists()
+    assert CliRunner().invoke(main, ["rebatch", str(path), "--input", "q"]).exit_code == 2
