@@ -1,0 +1,127 @@
+"""Axes that the file declares as dynamic and that the graph does not leave free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.told import Guard
+from shapeinf.checks.finding import Finding
+from shapeinf.checks.registry import kind
+from shapeinf.checks.sampling import bindings, holds, operands
+from shapeinf.checks.subject import Subject
+from shapeinf.errors import Source
+
+
+def _found(subject: Subject, code: str, message: str, source: Source, help: str | None = None) -> Finding:
+    node = source.node
+    return Finding(
+        "warning",
+        code,
+        message,
+        node,
+        subject.op(node),
+        because=source.reason,
+        help=help,
+        location=subject.location(node),
+    )
+
+
+@kind("C101", "a dynamic axis that can only take one value")
+def pinned(subject: Subject) -> Iterator[Finding]:
+    """Symbols of inputs that nodes fix, and products of them that nodes fix."""
+    facts, setup = subject.facts, subject.setup
+    for symbol in subject.axes:
+        size = facts.canon(symbol)
+        if isinstance(size, int) and not isinstance(setup.canon(symbol), int):
+            axes = "" if symbol.symbol.anonymous else f" ({subject.axes_of(symbol)})"
+            message = f"{subject.shown(symbol)}{axes} is declared as dynamic but can only be {size}"
+            help = f"declare it as {size}, or free the node (a constant that holds the size where it was exported)"
+            yield _found(subject, "C101", message, facts.sources[symbol], help)
+    for guard in _demanded(subject):
+        yield from _confined(subject, guard)
+
+
+def _demanded(subject: Subject) -> Iterable[Guard]:
+    """The kept conditions that nodes add about nothing but symbols of inputs."""
+    known = {(g.template, g.source) for g in subject.setup.guards}
+    for guard in subject.facts.guards:
+        dims = operands(subject.facts, guard)
+        if dims and (guard.template, guard.source) not in known and all(map(subject.about_inputs, dims)):
+            yield guard
+
+
+def _confined(subject: Subject, guard: Guard) -> Iterator[Finding]:
+    dims = operands(subject.facts, guard)
+    if guard.equation is not None:
+        total = _fixed_product(subject, dims[0])
+        if total is not None:
+            text, number = total
+            yield _found(subject, "C101", f"{text} is dynamic but can only be {number}", guard.source)
+        return
+    free = [d for d in dims if isinstance(d, Dimension)]
+    fixed = [d for d in dims if isinstance(d, int)]
+    if len(free) == 1 and fixed and free[0] in subject.axes:
+        message = f"{subject.shown(free[0])} is declared as dynamic but can only be {fixed[0]} or 1"
+        yield _found(subject, "C101", message, guard.source)
+    elif len(free) > 0 and not _two_symbols(free) and _only_by_ones(subject, guard, free):
+        names = sorted({str(s) for d in free for s in d.symbols()})
+        message = f"sizes of {' and '.join(names)} above 1 do not go together: none up to 512 that was tried does"
+        yield _found(subject, "C101", message, guard.source, f"the node needs {_alternatives(subject, guard)}")
+
+
+def _alternatives(subject: Subject, guard: Guard) -> str:
+    return guard.template.format(*operands(subject.facts, guard))
+
+
+def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
+    """`("batch*seq", 128)` for `batch*seq - 128 == 0`: sizes that only the divisors of a number can have."""
+    if isinstance(equation, int) or any(subject.facts.interval(s).lo in (None, 0) for s in equation.symbols()):
+        return None
+    constant = next((c for monomial, c in equation.terms if not monomial), 0)
+    rest = equation - constant
+    if not isinstance(rest, Dimension) or constant == 0:
+        return None
+    signs = {c > 0 for _, c in rest.terms}
+    if len(signs) > 1 or not all(_bare(rest, atom) for monomial, _ in rest.terms for atom in monomial):
+        return None
+    return (str(rest), -constant) if signs == {True} else (str(-rest), constant)
+
+
+def _bare(dim: Dimension, atom: int) -> bool:
+    return dim.scope.atom_dim(atom).is_symbol
+
+
+def _two_symbols(dims: list[Dimension]) -> bool:
+    return len(dims) == 2 and all(d.is_symbol for d in dims)
+
+
+def _only_by_ones(subject: Subject, guard: Guard, dims: list[Dimension]) -> bool:
+    """Whether a condition fails for every binding with all sizes above 1 that is tried."""
+    symbols = {s for d in dims for s in d.symbols()}
+    outcomes = [holds(subject.facts, guard, one) for one in bindings(subject.facts, symbols, 2)]
+    return bool(outcomes) and all(one is False for one in outcomes)
+
+
+@kind("C102", "two names that must be one size")
+def united(subject: Subject) -> Iterator[Finding]:
+    """Named symbols of inputs that nodes make equal, always or unless one of them is 1."""
+    facts, setup = subject.facts, subject.setup
+    for symbol in sorted(subject.named, key=str):
+        other = facts.canon(symbol)
+        if other in subject.named and other is not symbol and setup.prove_eq(symbol, other) is not True:
+            assert isinstance(other, Dimension)
+            yield _united(subject, symbol, other, facts.sources[symbol], "")
+    for guard in _demanded(subject):
+        dims = [d for d in operands(facts, guard) if isinstance(d, Dimension)]
+        if guard.equation is None and len(dims) == 2 and all(d in subject.named for d in dims) and dims[0] != dims[1]:
+            yield _united(subject, dims[0], dims[1], guard.source, ", unless one of them is 1")
+
+
+def _united(subject: Subject, a: Dimension, b: Dimension, source: Source, unless: str) -> Finding:
+    first, second = sorted((a, b), key=lambda s: list(subject.axes).index(s))
+    message = (
+        f"{first} ({subject.axes_of(first)}) and {second} ({subject.axes_of(second)}) must be equal{unless}, "
+        f"but have two names"
+    )
+    return _found(subject, "C102", message, source, f"call both {first}")
