@@ -1,0 +1,129 @@
+"""The options that say under which assumptions a model is inferred, shared by all commands that infer one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from typing import Any, Literal
+
+import attrs
+import click
+
+from shapeinf.cli import options
+from shapeinf.cli.progress import LateProgress
+from shapeinf.driver import Result, infer_shapes
+from shapeinf.driver.inputs import input_names
+from shapeinf.formats import load
+
+Command = Callable[..., None]
+
+
+@attrs.frozen
+class ModelOptions:
+    """What the user says of a model on the command line; `given.infer(model)` infers under it."""
+
+    dims: dict[str, options.Range] = attrs.Factory(dict)
+    bind: dict[str, int] = attrs.Factory(dict)
+    shapes: dict[str | None, str] = attrs.Factory(dict)
+    assume: tuple[str, ...] = ()
+    declared: Literal["trust", "check", "ignore"] = "trust"
+    min_dim: int = 1
+    strict: bool = False
+    dialect: str | None = None
+    expand: tuple[str, ...] = ()
+
+    def infer(self, model: str) -> Result:
+        """Read a model and infer its shapes; shows how far it is when that takes long."""
+        options.check_bindings(self.dims, self.bind)
+        graph = load(model, self.dialect, "all" if "all" in self.expand else self.expand)
+        with LateProgress() as progress:
+            return infer_shapes(
+                graph,
+                dims=self.dims,
+                bind=self.bind,
+                inputs=options.named_inputs(self.shapes, input_names(graph)),
+                assume=self.assume,
+                mode="strict" if self.strict else "best",
+                min_dim=self.min_dim,
+                declared=self.declared,
+                progress=progress,
+            )
+
+
+_OPTIONS: dict[str, Callable[[Command], Command]] = {
+    "dims": click.option(
+        "--dim",
+        "dims",
+        multiple=True,
+        callback=options.dim_ranges,
+        metavar="NAME=LO..HI",
+        help="Bounds of a named dim; also LO:HI, LO.., ..HI or one number. May be repeated.",
+    ),
+    "bind": click.option(
+        "--bind",
+        "-f",
+        multiple=True,
+        callback=options.bindings,
+        metavar="NAME=N,...",
+        help="Values of named dims; also NAME:N. May be repeated.",
+    ),
+    "shapes": click.option(
+        "--input-shapes",
+        "--overwrite-input-shape",
+        "-d",
+        "shapes",
+        multiple=True,
+        metavar="[NAME:]SHAPE",
+        callback=options.input_shapes,
+        help="Shape of an input in place of the declared one, such as 'x:[batch,3,224,224]', 'x:1x3xhxw', "
+        "'[1..8,?]'. May be repeated, or hold several.",
+    ),
+    "assume": click.option(
+        "--assume", multiple=True, metavar="RELATION", help="A relation that holds: 'past + seq <= 4096'."
+    ),
+    "declared": click.option(
+        "--declared",
+        type=click.Choice(["trust", "check", "ignore"]),
+        default="trust",
+        show_default=True,
+        help="What to do with shapes that the file declares for values inside the graph.",
+    ),
+    "min_dim": click.option(
+        "--min-dim", type=click.IntRange(min=0), default=1, show_default=True, help="The least size of a named dim."
+    ),
+    "strict": click.option(
+        "--strict", is_flag=True, help="Stop at the first error instead of going on with unknown shapes."
+    ),
+    "dialect": click.option(
+        "--dialect",
+        type=click.Choice(["provisional", "final", "tract"]),
+        help="The dialect of an NNEF document; told from its text by default.",
+    ),
+    "expand": click.option(
+        "--expand",
+        multiple=True,
+        metavar="OPERATION",
+        help="A compound operation of NNEF to replace by its body, or `all`. May be repeated.",
+    ),
+}
+
+
+def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
+    """Give a command the options of a model; it takes them as one argument `given: ModelOptions`.
+
+    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way.
+    """
+    wanted = [name for name in _OPTIONS if name not in without]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**arguments: Any) -> None:
+            given = ModelOptions(**{name: arguments.pop(name) for name in wanted})
+            command(given=given, **arguments)
+
+        decorated: Command = run
+        for name in reversed(wanted):
+            decorated = _OPTIONS[name](decorated)
+        return decorated
+
+    return decorate
