@@ -19,7 +19,17 @@ OPERATORS = frozenset(schema.name for schema in onnx.defs.get_all_schemas())
 DIM_FUNCTIONS = frozenset({"Max", "Min", "Mod"})
 
 # A package may import those of its own height or below it.
-ORDER = (("errors",), ("algebra",), ("lattice",), ("graph", "ops"), ("formats",), ("driver",), ("checks", "report"), ("cli",))
+ORDER = (
+    ("errors",),
+    ("algebra",),
+    ("lattice",),
+    ("graph", "ops"),
+    ("formats",),
+    ("driver",),
+    ("checks",),
+    ("report",),
+    ("cli",),
+)
 HEIGHTS = {name: height for height, names in enumerate(ORDER) for name in names}
 
 

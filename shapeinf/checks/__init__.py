@@ -3,10 +3,22 @@
 from shapeinf.checks import declared, forced, names, split, unbounded, volumes
 from shapeinf.checks.api import check
 from shapeinf.checks.finding import Finding
+from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import KINDS, Kind, title_of
 from shapeinf.checks.subject import Subject
 
-_LOOKS = (forced, declared, split, names, volumes, unbounded)
+_LOOKS = (declared, forced, names, split, unbounded, volumes)
 """The modules whose import registers what they look for."""
 
-__all__ = ["KINDS", "Finding", "Kind", "Subject", "check", "title_of"]
+__all__ = [
+    "KINDS",
+    "Finding",
+    "Kind",
+    "Profile",
+    "Subject",
+    "check",
+    "check_profile",
+    "parse_shapes",
+    "read_profiles",
+    "title_of",
+]

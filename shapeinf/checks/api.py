@@ -23,7 +23,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Fi
     for kind in KINDS.values():
         if kind.look is not None:
             found += kind.look(subject)
-    return sorted(dict.fromkeys(found), key=lambda one: (one.weight, _place(one, subject)))
+    return sorted(dict.fromkeys(found), key=lambda one: (one.weight, _place(one, subject), one.code))
 
 
 def _compared_here(found: Diagnostic, subject: Subject) -> bool:
@@ -38,6 +38,6 @@ def _of_inference(found: Diagnostic, subject: Subject) -> Finding:
     return Finding(**{**fields, "severity": severity})
 
 
-def _place(found: Finding, subject: Subject) -> tuple[int, int]:
+def _place(found: Finding, subject: Subject) -> int:
     """Those of a node in the order of the graph; those of inputs and of the whole model first."""
-    return subject.order.get(found.node, len(subject.order) if found.node else -1), 0
+    return subject.order.get(found.node, len(subject.order) if found.node else -1)

@@ -12,6 +12,7 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also, kind
 from shapeinf.checks.sampling import legal, value
 from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.checks.trial import shown
 from shapeinf.driver import TensorInfo
 from shapeinf.graph import Declared
 
@@ -89,13 +90,8 @@ def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
     for binding in itertools.islice(legal(subject.facts, symbols), _TRIED):
         a, b = value(meant, binding), value(size, binding)
         if a is not None and b is not None and a != b:
-            shown = ", ".join(f"{_name(subject, name)} = {number}" for name, number in binding.items())
-            return f": {b} for {shown}"
+            return f": {b} for {shown(subject, binding)}"
     return None
-
-
-def _name(subject: Subject, name: str) -> str:
-    return subject.shown(subject.facts.scope.symbol(name))
 
 
 def _meant(subject: Subject, said: int | str | None) -> Dim | None:

@@ -40,10 +40,7 @@ def _split(subject: Subject, apart: set[Dimension]) -> Result | None:
     """The inference with a name for each axis; None when it cannot run so or has errors too."""
     inputs: dict[str, list[Dim | str]] = {}
     for name, dims in subject.asked.items():
-        inputs[name] = [
-            f"`{name}.shape[{axis}]`" if d in apart else str(d) if isinstance(d, Dimension) and _plain(d) else _open(d)
-            for axis, d in enumerate(dims)
-        ]
+        inputs[name] = [_asked(d, f"`{name}.shape[{axis}]`" if d in apart else "") for axis, d in enumerate(dims)]
     try:
         result = infer_shapes(subject.graph, inputs=inputs, declared="check")
     except ShapeInferenceError:
@@ -51,12 +48,11 @@ def _split(subject: Subject, apart: set[Dimension]) -> Result | None:
     return None if any(d.severity == "error" for d in result.diagnostics) else result
 
 
-def _plain(dim: Dimension) -> bool:
-    return not dim.is_anonymous
-
-
-def _open(dim: Dim) -> Dim | str:
-    return dim if isinstance(dim, int) else "?"
+def _asked(dim: Dim, own: str) -> Dim | str:
+    """A dim as another inference can be asked for it: by its own name, as it is, or unknown."""
+    if isinstance(dim, int):
+        return dim
+    return own or ("?" if dim.is_anonymous else str(dim))
 
 
 def _own(split: Result, tensor: str, axis: int) -> Dimension | None:

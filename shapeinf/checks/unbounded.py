@@ -18,13 +18,10 @@ def unbounded(subject: Subject) -> Iterator[Finding]:
     seen: set[Dimension] = set()
     for tensor, node in subject.makers.items():
         for axis, dim in enumerate(subject.result.tensors[tensor].shape.dims or ()):
-            lost = {s for s in dim.symbols() if subject.facts.interval(s).hi is None} if dim_is(dim) else set()
+            if not isinstance(dim, Dimension):
+                continue
+            lost = {s for s in dim.symbols() if subject.facts.interval(s).hi is None}
             if lost - seen and subject.facts.interval(dim).hi is None:
                 message = f"{tensor}.shape[{axis}] has no upper bound, though all inputs have one"
                 yield Finding("note", "C140", message, node, subject.op(node), tensor)
             seen |= lost
-
-
-def dim_is(dim: object) -> bool:
-    """Whether a dim is symbolic."""
-    return isinstance(dim, Dimension)

@@ -20,12 +20,12 @@ def print_result(result: Result, console: Console) -> None:
     console.print(_clean(console, as_table(result)), end="")
     dims = _dims(result)
     if dims:
-        _say(console, f"dims      {dims}")
-    _say(console, f"policy    {result.policy}")
-    _say(console, f"coverage  {result.coverage}")
+        say(console, f"dims      {dims}")
+    say(console, f"policy    {result.policy}")
+    say(console, f"coverage  {result.coverage}")
     for found in result.diagnostics:
-        _say(console, "")
-        _say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
+        say(console, "")
+        say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
 
 
 def printable(text: str) -> str:
@@ -51,6 +51,7 @@ def _dims(result: Result) -> str:
     return ", ".join(f"{symbol} {result.interval(symbol)}" for symbol in sorted(found, key=str))
 
 
-def _say(console: Console, text: str, style: str = "") -> None:
+def say(console: Console, text: str, style: str = "") -> None:
+    """Print text without control characters, lines as they are."""
     lines = "\n".join(printable(line) for line in text.split("\n"))
     console.print(Text(lines, style=style), soft_wrap=True)

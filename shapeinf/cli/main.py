@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.check import check_command
 from shapeinf.cli.infer import infer
 
 
@@ -16,4 +17,5 @@ def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound."""
 
 
+main.add_command(check_command)
 main.add_command(infer)
