@@ -13,10 +13,14 @@ import attrs
 
 @attrs.frozen
 class Source:
-    """Who said a fact: the node (or input, or user) and the law in plain words."""
+    """Who said a fact: the node (or input, or user) and the law in plain words.
+
+    `assumed` says that the inference takes it to be so, but that the node may run without it.
+    """
 
     node: str
     reason: str
+    assumed: bool = False
 
     def __str__(self) -> str:
         """Read as "reason (node)"."""

@@ -25,7 +25,7 @@ ORDER = (
     ("lattice",),
     ("graph", "ops"),
     ("formats",),
-    ("driver",),
+    ("driver", "contract"),
     ("checks",),
     ("report",),
     ("cli",),

@@ -91,8 +91,10 @@ def windows(
     for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
         least = window_span(k, dilation) - (pair[0] + pair[1])
         fits = isinstance(least, int) and c.facts.bounds(size)[0] >= least
-        if not fits and (must_fit or (step > 1 and not ceil_mode and not isinstance(size, int))):
+        if not fits and must_fit:
             c.at_most(least, size, "the window must fit into the padded input")
+        elif not fits and step > 1 and not ceil_mode and not isinstance(size, int):
+            c.assume_at_most(least, size, "the window is taken to fit into the padded input")
         count = one(size, k, step, pair, dilation)
         if not fits and not must_fit:
             c.at_least(count, 0, "the number of windows must not be negative")

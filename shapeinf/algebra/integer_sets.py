@@ -16,6 +16,7 @@ import islpy as isl
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Symbol
 from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.told import Guard
 
 MAX_OPERATIONS = 50_000
 """Limit of isl's own operation count, for one question."""
@@ -54,6 +55,98 @@ def decide_ne(facts: Facts, a: Dim, b: Dim) -> Verdict:
     if known is not None:
         return Verdict(known, "interval")
     return _decide(facts, facts.canon(a - b), "!= 0", "= 0")
+
+
+def values_of(facts: Facts, symbol: Dimension, low: int, high: int) -> list[int] | None:
+    """The values of a symbol in `low..high` for which the other symbols can be chosen so that all facts hold.
+
+    None where isl cannot hold all facts exactly (a product of symbols, a guard that is only a text), or takes too long.
+
+    >>> from shapeinf.algebra import Scope
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> h = facts.scope.symbol("H")
+    >>> _ = facts.tell_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
+    >>> values_of(facts, h, 1, 128)
+    [32, 64, 96, 128]
+    """
+    context = isl.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    writer = _Writer(facts)
+    asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
+    constraints = [f"{asked} = {writer.dim(facts.canon(symbol))}", f"{low} <= {asked} <= {high}"]
+    for guard in facts.guards:
+        if guard.equation is None:
+            alternatives = _alternatives(writer, attrs.evolve(guard, operands=tuple(map(facts.canon, guard.operands))))
+            if alternatives is None:
+                return None
+            constraints.append(alternatives)
+    constraints += writer.facts()
+    if any(len(monomial) > 1 or not _is_symbol(facts, monomial) for monomial in writer.names):
+        return None
+    (name, *others) = writer.names.values()
+    body = " and ".join(constraints)
+    quantified = f"exists ({', '.join(others)}: {body})" if others else body
+    try:
+        found = isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}")
+        values: list[int] = []
+        found.foreach_point(lambda point: values.append(_coordinate(point)))
+    except isl.Error:
+        return None
+    return sorted(values)
+
+
+def interval_of(facts: Facts, symbol: Dimension, guard: Guard) -> tuple[int, int | None] | None:
+    """The bounds of a symbol for which a guard about it alone holds; None where that is no interval, or not known.
+
+    `facts` are those that hold without the guard.
+
+    >>> from shapeinf.algebra import Scope
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> s = facts.scope.symbol("seq")
+    >>> from shapeinf.algebra import minimum
+    >>> interval_of(facts, s, Guard("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
+    (1, 64)
+    """
+    context = isl.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    writer = _Writer(facts)
+    writer.dim(symbol)
+    (name,) = writer.names.values()
+    low, high = facts.bounds(symbol)
+    known = [f"{name} >= {int(low)}"] if low > -inf else []
+    known += [f"{name} <= {int(high)}"] if high < inf else []
+    constraint = f"{writer.dim(guard.equation)} = 0" if guard.equation is not None else _alternatives(writer, guard)
+    if constraint is None or len(writer.names) != 1:
+        return None
+    try:
+        legal = isl.Set.read_from_str(context, f"{{ [{name}] : {' and '.join([*known, constraint])} }}")
+        least, most = legal.dim_min_val(0), legal.dim_max_val(0)
+        if legal.is_empty() or least.is_neginfty():
+            return None
+        upper = "" if most.is_infty() else f" <= {most}"
+        whole = isl.Set.read_from_str(context, f"{{ [{name}] : {least} <= {name}{upper} }}")
+        if not legal.is_equal(whole):
+            return None
+    except isl.Error:
+        return None
+    return int(least.to_python()), None if most.is_infty() else int(most.to_python())
+
+
+def _alternatives(writer: _Writer, guard: Guard) -> str | None:
+    """A condition about operands as isl's text; None for one that is words."""
+    if not guard.operands:
+        return None
+    return "(" + guard.template.replace("==", "=").format(*map(writer.dim, guard.operands)) + ")"
+
+
+def _coordinate(point: Any) -> int:
+    return int(point.get_coordinate_val(isl.dim_type.set, 0).to_python())
+
+
+def _is_symbol(facts: Facts, monomial: Monomial) -> bool:
+    return isinstance(facts.scope.atoms[monomial[0]], Symbol)
 
 
 def _decide(facts: Facts, e: Dim, holds: str, fails: str) -> Verdict:

@@ -13,17 +13,17 @@ from shapeinf.driver import Diagnostic, Result
 
 
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Finding]:
-    """All findings of a model that was inferred with `declared="check"`: errors, then warnings, then notes.
+    """All findings of a model that was inferred with `declared="check"`, in the order of the graph; notes come last.
 
-    `ranges` are the dims that the user gave bounds of: what these let happen is more than a note. Findings of one
-    severity are in the order of the graph.
+    So the first finding is the nearest to the cause. `ranges` are the dims that the user gave bounds of: what these
+    let happen is more than a note.
     """
     subject = Subject(result, ranges)
     found = [_of_inference(one, subject) for one in result.diagnostics if not _compared_here(one, subject)]
     for kind in KINDS.values():
         if kind.look is not None:
             found += kind.look(subject)
-    return sorted(dict.fromkeys(found), key=lambda one: (one.weight, _place(one, subject), one.code))
+    return sorted(dict.fromkeys(found), key=lambda one: (not one.fails, _place(one, subject), one.weight, one.code))
 
 
 def _compared_here(found: Diagnostic, subject: Subject) -> bool:

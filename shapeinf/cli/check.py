@@ -77,7 +77,7 @@ def check_command(
         findings = check(result, ranges)
         for one in _profiles(profile, corners):
             findings += check_profile(Subject(result, ranges), one)
-        findings = sorted(findings, key=lambda one: one.weight)
+        findings = sorted(findings, key=lambda one: not one.fails)
         show(model, findings, form)
     if any(one.fails for one in findings):
         raise click.exceptions.Exit(FINDINGS)

@@ -52,7 +52,7 @@ class Refiner:
         self.name = name
         self.declared = declared
         self.trust = trust
-        self.source = Source(name, f"the file declares {name}")
+        self.source = Source(name, f"the file declares {name}", assumed=True)
 
     def __call__(self, number: int, step: Step) -> int:
         """The number of the type to go on with."""

@@ -25,6 +25,8 @@ from shapeinf.lattice import ShapeFacts, Type
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from shapeinf.contract import Contract
+
 
 @attrs.frozen
 class Coverage:
@@ -54,6 +56,7 @@ class Result:
         self._reader = reader
         self._notes = tuple(notes)
         self._tensors: dict[str, TensorInfo] | None = None
+        self._contract: Contract | None = None
 
     @property
     def graph(self) -> Graph:
@@ -115,6 +118,15 @@ class Result:
     def interval(self, dim: Dim) -> Interval:
         """The bounds of a dim under all facts."""
         return self.facts.interval(dim)
+
+    @property
+    def contract(self) -> Contract:
+        """What the graph demands of the sizes of its inputs, and who demands it."""
+        if self._contract is None:
+            from shapeinf.contract import Contract
+
+            self._contract = Contract(self._inference)
+        return self._contract
 
     def explain(self, name: str, axis: int) -> list[str]:
         """Why an axis of a tensor has its size: one line a step, from the tensor back to its first cause."""

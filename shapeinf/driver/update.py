@@ -8,6 +8,7 @@ from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.inputs import InputReader, SpecLike
 from shapeinf.driver.outputs import declare
+from shapeinf.lattice import ShapeFacts
 
 
 def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike]) -> tuple[Inference, InputReader]:
@@ -26,6 +27,19 @@ def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecL
         return _run_again(inference, reader)
     inference.update(changed)
     return inference, reader
+
+
+def rerun(inference: Inference, facts: ShapeFacts) -> Inference:
+    """A full run of the same program on the same inputs, from other facts about them; the old one stays as it is."""
+    fresh = Inference(inference.program, facts, False, inner=inference.inner)
+    for name in inference.program.graph.constants:
+        fresh.set(name, inference.table.types[inference.numbers[inference.program.slots[name]]])
+    for name, asked in inference.asked.items():
+        fresh.set(name, asked)
+    declare(fresh, InputReader(facts), "ignore" if inference.declaring == "ignore" else "check")
+    fresh.freeze_setup()
+    execute(fresh)
+    return fresh
 
 
 def _run_again(inference: Inference, reader: InputReader) -> tuple[Inference, InputReader]:

@@ -104,9 +104,13 @@ class RuleContext:
         """Tell `d <= bound`."""
         self._tell_le(d, bound, law)
 
-    def _tell_le(self, a: Dim, b: Dim, law: str) -> None:
+    def assume_at_most(self, d: Dim, bound: Dim, law: str) -> None:
+        """Take `d <= bound` to hold where the output is another one without it, and the node runs all the same."""
+        self._tell_le(d, bound, law, assumed=True)
+
+    def _tell_le(self, a: Dim, b: Dim, law: str, *, assumed: bool = False) -> None:
         try:
-            self.facts.tell_le(a, b, self.source(law))
+            self.facts.tell_le(a, b, Source(self.site, law, assumed))
         except Contradiction as error:
             raise Contradiction(law, error.first, error.second, (str(a), str(b))) from None
 

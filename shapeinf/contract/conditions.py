@@ -1,0 +1,224 @@
+"""Conditions of a contract, read from the facts that nodes have told.
+
+What user and file say is no condition; neither is what only names an unknown of a node, an output whose size was
+learned later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import Literal
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.printing import format_dim, quote_name
+from shapeinf.algebra.told import Guard
+from shapeinf.contract.places import Places
+from shapeinf.driver.inference import Inference
+from shapeinf.errors import Source
+from shapeinf.lattice import ShapeFacts, TensorType
+
+Kind = Literal["value", "equality", "divisibility", "range", "relation", "alternative", "guard", "assumption"]
+"""`guard` is a condition that could only be kept as it was told; so is one that depends on data. `assumption` is none:
+the graph may run without it, but then some shapes are others than those that were inferred."""
+
+
+@attrs.frozen(eq=False)
+class Condition:
+    """One condition under which the graph runs.
+
+    Args:
+        kind: what it is.
+        text: the condition, in the names of the inputs' dims; an axis without a name is `input.shape[axis]`.
+        symbols: those names; none where it depends on data only.
+        node: the node that demands it; empty for none.
+        op: its operator.
+        law: the rule of the operator, in words.
+        location: the node's place in a source text, where the format has one.
+        terms: the dims that the condition is about.
+    """
+
+    kind: Kind
+    text: str
+    symbols: tuple[str, ...]
+    node: str
+    op: str
+    law: str
+    location: str
+    terms: tuple[Dim, ...]
+    _chain: Callable[[Condition], tuple[str, ...]] = attrs.field(repr=False)
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """From an axis that the node reads back to the input, one line a step; empty where no axis leads there."""
+        return self._chain(self)
+
+    def __str__(self) -> str:
+        """The condition and who demands it, on one line."""
+        who = f"{self.op} '{self.node}'" if self.node else "the model"
+        place = f" at {self.location}" if self.location else ""
+        verb = "assumed at" if self.kind == "assumption" else "demanded by"
+        return f"{self.text}, {verb} {who}{place}: {self.law}"
+
+
+def input_symbols(inference: Inference) -> dict[Dimension, str]:
+    """The symbols of the inputs, with what they are called: their names, or the axis that they are the size of."""
+    found: dict[Dimension, str] = {}
+    for name, asked in inference.asked.items():
+        if not isinstance(asked, TensorType) or name in inference.program.graph.constants:
+            continue
+        for axis, d in enumerate(asked.shape.dims or ()):
+            for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
+                named = not symbol.symbol.anonymous
+                label = quote_name(symbol.symbol.name) if named else f"{name}.shape[{axis}]"
+                found.setdefault(symbol, label)
+    return found
+
+
+class Reader:
+    """Reads conditions from the facts of a finished inference."""
+
+    def __init__(self, inference: Inference) -> None:
+        """`inference` is that of the whole graph."""
+        self.inference = inference
+        self.facts: ShapeFacts = inference.facts
+        self.before = inference.setup
+        self.labels = input_symbols(inference)
+        self.places = Places(inference)
+
+    def conditions(self) -> list[Condition]:
+        """All conditions, in the order in which the facts were told, one kind after the other."""
+        return [*self._solved(), *self._divisible(), *self._ranges(), *self._relations(), *self._guards()]
+
+    def condition(self, kind: Kind, text: str, source: Source, *terms: Dim) -> Condition | None:
+        """A condition, if it is a node that says it."""
+        if not source.node:
+            return None
+        place = self.places.find(source.node)
+        if source.assumed and place is None:
+            return None  # a declaration of the file
+        symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
+        names = tuple(label for symbol, label in self.labels.items() if symbol in symbols)
+        if symbols - set(self.labels):
+            kind = "guard"  # it depends on data, or on what a node does not know
+        if source.assumed:
+            kind = "assumption"
+        op, location = (place.op, place.location) if place else ("", "")
+        chain = self.places.chain
+        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain)
+
+    def shown(self, d: Dim) -> str:
+        """A dim as text, with the labels of axes that have no name."""
+        text = format_dim(d)
+        for symbol in d.symbols() if isinstance(d, Dimension) else ():
+            label = self.labels.get(symbol)
+            if label is not None and symbol.symbol.anonymous:
+                text = text.replace(quote_name(symbol.symbol.name), label)
+        return text
+
+    def _solved(self) -> Iterator[Condition]:
+        for symbol, value in self.facts.solved.items():
+            if symbol not in self.labels or symbol in self.before.solved:
+                continue
+            if isinstance(value, Dimension) and not value.symbols() <= set(self.labels):
+                continue  # a node's own unknown has the name now: nothing is demanded of it
+            kind: Kind = "value" if isinstance(value, int) else "equality"
+            text = f"{self.shown(symbol)} == {self.shown(value)}"
+            found = self.condition(kind, text, self.facts.sources[symbol], symbol, value)
+            if found is not None:
+                yield found
+
+    def _divisible(self) -> Iterator[Condition]:
+        known = {(d.expression, d.divisor) for d in self.before.divisibilities}
+        for fact in self.facts.divisibilities:
+            expression = self.facts.canon(fact.expression)
+            if (fact.expression, fact.divisor) in known or expression % fact.divisor == 0:
+                continue
+            text = f"{_product(self.shown(expression))} % {fact.divisor} == 0"
+            found = self.condition("divisibility", text, fact.source, expression)
+            if found is not None:
+                yield found
+
+    def _ranges(self) -> Iterator[Condition]:
+        for atom, (bounds, source) in self.facts.ranges.items():
+            symbol = self.facts.scope.atom_dim(atom)
+            if symbol not in self.labels or symbol in self.facts.solved:
+                continue
+            low, high = self.before.bounds(symbol)
+            texts = [f"{self.shown(symbol)} >= {int(bounds[0])}"] if -inf < bounds[0] > low else []
+            texts += [f"{self.shown(symbol)} <= {int(bounds[1])}"] if inf > bounds[1] < high else []
+            for text in texts:
+                found = self.condition("range", text, source, symbol)
+                if found is not None:
+                    yield found
+
+    def _relations(self) -> Iterator[Condition]:
+        known = {relation.expression for relation in self.before.relations}
+        for relation in self.facts.relations:
+            expression = self.facts.canon(relation.expression)
+            if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
+                continue
+            found = self.condition("relation", self._compared(expression), relation.source, expression)
+            if found is not None:
+                yield found
+
+    def _compared(self, expression: Dim) -> str:
+        """`expression >= 0` with what is subtracted on the other side."""
+        if isinstance(expression, int):
+            return f"{expression} >= 0"
+        less: Dim = 0
+        more: Dim = 0
+        for monomial, coefficient in expression.terms:
+            part = expression.scope.make({monomial: abs(coefficient)})
+            less, more = (less + part, more) if coefficient < 0 else (less, more + part)
+        if isinstance(less, int):
+            return f"{self.shown(more)} >= {less}"
+        return f"{self.shown(less)} <= {self.shown(more)}"
+
+    def _guards(self) -> Iterator[Condition]:
+        known = set(self.before.guards)
+        for guard in self.facts.guards:
+            if guard in known:
+                continue
+            operands = tuple(map(self.facts.canon, guard.operands))
+            within = self._interval(guard, operands)
+            if within is not None:
+                yield from within
+                continue
+            if guard.equation is None:
+                text = guard.template.format(*map(self.shown, operands)) if operands else guard.template
+                found = self.condition("alternative" if operands else "guard", text, guard.source, *operands)
+            else:
+                equation = self.facts.canon(guard.equation)
+                found = self.condition("equality", self._equated(equation), guard.source, equation)
+            if found is not None:
+                yield found
+
+    def _interval(self, guard: Guard, operands: tuple[Dim, ...]) -> list[Condition] | None:
+        """The bounds that a guard about one symbol comes to, if it comes to some."""
+        equation = None if guard.equation is None else self.facts.canon(guard.equation)
+        terms = operands if equation is None else (equation,)
+        symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
+        if len(symbols) != 1 or not symbols <= set(self.labels):
+            return None
+        from shapeinf.algebra.integer_sets import interval_of  # loading isl takes a while
+
+        (symbol,) = symbols
+        found = interval_of(self.before, symbol, attrs.evolve(guard, equation=equation, operands=operands))
+        if found is None:
+            return None
+        low, high = self.before.bounds(symbol)
+        texts = [f"{self.shown(symbol)} >= {found[0]}"] if found[0] > low else []
+        texts += [f"{self.shown(symbol)} <= {found[1]}"] if found[1] is not None and found[1] < high else []
+        made = [self.condition("range", text, guard.source, symbol) for text in texts]
+        return [one for one in made if one is not None]
+
+    def _equated(self, equation: Dim) -> str:
+        """`equation == 0` with what is subtracted on the other side."""
+        return self._compared(equation).replace(" <= ", " == ", 1).replace(" >= ", " == ", 1)
+
+
+def _product(text: str) -> str:
+    return f"({text})" if " " in text else text

@@ -1,0 +1,161 @@
+"""The contract itself: its conditions, and the questions that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+import attrs
+
+from shapeinf.algebra import Dimension
+from shapeinf.contract.conditions import Condition, Reader
+from shapeinf.contract.sizes import LegalSizes, congruence, in_range
+from shapeinf.driver.diagnostics import Diagnostic
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.update import rerun
+from shapeinf.errors import ShapeError, Source, UnknownNameError
+
+MAX_PROBES = 24
+"""Sizes at the ends of the solved pieces that are tried, so that a law which only shows with numbers is not missed."""
+
+
+@attrs.frozen
+class Answer:
+    """Whether the graph runs with some sizes.
+
+    Args:
+        verdict: True, False, or None for "can't tell": it depends on data, or on dims without a value.
+        reasons: what it breaks, or what is left to hold.
+    """
+
+    verdict: bool | None
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The verdict in words, and the reasons."""
+        word = {True: "yes", False: "no", None: "can't tell"}[self.verdict]
+        return word + (": " + "; ".join(self.reasons) if self.reasons else "")
+
+
+class Contract:
+    """What a graph demands of the sizes of its inputs."""
+
+    def __init__(self, inference: Inference) -> None:
+        """The contract of a finished inference."""
+        self._inference = inference
+        self._reader = Reader(inference)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What nodes demand beyond what user and file say; those that come to one divisibility are that one."""
+        return tuple(_merged(self._reader, self._reader.conditions()))
+
+    def __iter__(self) -> Iterable[Condition]:
+        """The conditions."""
+        return iter(self.conditions)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.conditions)
+
+    def __str__(self) -> str:
+        """One condition a line."""
+        return "\n".join(map(str, self.conditions)) or "nothing is demanded of the inputs"
+
+    def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
+        """Whether the graph runs with these sizes; names that are no identifiers go into the mapping.
+
+        The graph is inferred with the sizes put in, so that every law of every operator has its say. Raises
+        UnknownNameError for a dim that no input has.
+        """
+        return self._tried({**(sizes or {}), **more})[0]
+
+    def _tried(self, sizes: Mapping[str, int]) -> tuple[Answer, Inference | None]:
+        facts = self._inference.setup.copy()
+        try:
+            for name, size in sizes.items():
+                facts.tell_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
+        except ShapeError as error:
+            return Answer(False, (str(error),)), None
+        found = rerun(self._inference, facts)
+        errors = tuple(f"{d.op} '{d.node}': {d.message}" for d in found.diagnostics if _breaks(d))
+        if errors:
+            return Answer(False, errors), found
+        if any(not step.operation.known for step in found.program.steps):
+            return Answer(None, ("an operator without a rule may demand anything",)), found
+        left = Contract(found).conditions
+        return Answer(None if left else True, tuple(map(str, left))), found
+
+    def solve(self, name: str, values: Iterable[int]) -> LegalSizes:
+        """The sizes of a dim, of those given, with which the graph can run (for some sizes of the other dims).
+
+        Solved for by isl where it can hold all facts; else each size is tried. Raises UnknownNameError.
+        """
+        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+
+        symbol, asked = self._symbol(name), in_range(values)
+        if not asked or self._failed(self._inference):
+            return LegalSizes(name, (), "evaluation")
+        found = values_of(self._inference.facts, symbol, asked[0], asked[-1])
+        if found is not None:
+            solved = LegalSizes(name, tuple(sorted(set(found).intersection(asked))), "isl")
+            if all(self._runs(name, v) == (v in solved.values) for v in _probes(solved, asked)):
+                return solved
+        return LegalSizes(name, tuple(v for v in asked if self._runs(name, v)), "evaluation")
+
+    def _runs(self, name: str, size: int) -> bool:
+        return self._tried({name: size})[0].verdict is not False
+
+    @staticmethod
+    def _failed(inference: Inference) -> bool:
+        return any(map(_breaks, inference.diagnostics))
+
+    def _symbol(self, name: str) -> Dimension:
+        for symbol, label in self._reader.labels.items():
+            if name in (label, symbol.symbol.name):
+                return symbol
+        raise UnknownNameError("dim", name, self._reader.labels.values())
+
+
+def _breaks(found: Diagnostic) -> bool:
+    """Whether the node fails when it runs: a broken law that no output depends on is a warning of the same code."""
+    return found.severity == "error" or (found.severity == "warning" and found.code == "S101")
+
+
+def _probes(solved: LegalSizes, asked: list[int]) -> list[int]:
+    """The ends of the pieces and what is beside them, a few of each."""
+    ends = {
+        v
+        for piece in solved.pieces[:4] + solved.pieces[-2:]
+        for end in (piece[0], piece[-1])
+        for v in (end - 1, end, end + 1)
+    }
+    return sorted(ends.union((asked[0], asked[-1])).intersection(asked))[:MAX_PROBES]
+
+
+def _merged(reader: Reader, conditions: list[Condition]) -> Iterable[Condition]:
+    """The conditions, with all equations and divisibilities of one symbol as one where they come to one."""
+    groups: dict[Dimension, list[Condition]] = {}
+    for condition in conditions:
+        symbols = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
+        if condition.kind in ("equality", "divisibility") and len(symbols) == 1 and len(condition.terms) == 1:
+            groups.setdefault(symbols.pop(), []).append(condition)
+    merged: dict[int, Condition | None] = {}
+    for symbol, group in groups.items():
+        zero = [c.terms[0] if c.kind == "equality" else c.terms[0] % _divisor(c) for c in group]
+        low = reader.facts.bounds(symbol)[0]
+        found = congruence(symbol, zero, max(0, int(low)) if low > float("-inf") else 0)
+        if found is None:
+            continue
+        modulus, residue = found
+        text = f"{reader.shown(symbol)} % {modulus} == {residue}"
+        merged.update({id(c): None for c in group})
+        merged[id(group[0])] = attrs.evolve(group[0], kind="divisibility", text=text, terms=(symbol,))
+    for condition in conditions:
+        one = merged.get(id(condition), condition)
+        if one is not None:
+            yield one
+
+
+def _divisor(condition: Condition) -> int:
+    return int(condition.text.rpartition(" == ")[0].rpartition(" % ")[2])
