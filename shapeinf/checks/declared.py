@@ -63,9 +63,35 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
         yield f"is declared with {len(declared.dims)} axes, {_text(declared)}, but the graph makes {made.shape}"
         return
     for axis, (said, size) in enumerate(zip(declared.dims, made.shape.dims, strict=True)):
-        reason = _differs(subject, said, subject.facts.canon(size))
+        size = subject.facts.canon(size)
+        reason = None if _renames(subject, said, size) else _differs(subject, said, size)
         if reason is not None:
             yield f"is declared as {said} on axis {axis} but the graph makes {size}{reason}"
+
+
+def _renames(subject: Subject, said: int | str | None, size: Dim) -> bool:
+    """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`."""
+    meant = _meant(subject, said)
+    symbolic = isinstance(meant, Dimension) and isinstance(size, Dimension) and not size.is_symbol
+    return symbolic and meant.is_symbol and meant not in size.symbols()  # type: ignore[union-attr]
+
+
+@kind("C112", "a name of an input that is declared for an expression of others")
+def renamed(subject: Subject) -> Iterator[Finding]:
+    """Once for each name and expression: files of decoders do so, and mean that both are one."""
+    said_before: set[tuple[str, Dim]] = set()
+    for tensor, declared in subject.declared.items():
+        made = subject.result.tensors.get(tensor)
+        if made is None or made.shape.dims is None or len(made.shape.dims) != len(declared.dims or ()):
+            continue
+        for axis, (said, size) in enumerate(zip(declared.dims or (), made.shape.dims, strict=True)):
+            size = subject.facts.canon(size)
+            if isinstance(said, str) and (said, size) not in said_before and _renames(subject, said, size):
+                said_before.add((said, size))
+                if _differs(subject, said, size) is not None:
+                    message = f"is declared as {said} on axis {axis}, which the graph makes {size}"
+                    help = f"if they are one size, say so: assume {said} == {size}"
+                    yield attrs.evolve(_found(subject, tensor, message), severity="note", code="C112", help=help)
 
 
 def _text(declared: Declared) -> str:
