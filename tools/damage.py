@@ -1,10 +1,7 @@
 """Damages ONNX models in the ways in which real ones get damaged, to measure what `shapeinf check` finds.
 
-    python tools/damage.py MODELS... [--seed 0] [--bare]
-
-`MODELS` are `NAME.onnx` files with a `NAME.truth.json` of observed shapes beside them. A model is first annotated with
-what was observed (so that its declarations owe nothing to shapeinf), then damaged in one place. `--bare` leaves the
-annotations of inner values away. Prints recall a kind of damage, and what was missed.
+Models are `NAME.onnx` files with a `NAME.truth.json` of observed shapes beside them. `tools/measure_damage.py` prints
+how much of the damage is found.
 """
 
 from __future__ import annotations
@@ -12,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,12 +21,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 @attrs.frozen
 class Damage:
-    """A damaged model. `places` are the names that a finding about it may carry: a node or a tensor."""
+    """A damaged model. `places` are the names that a finding about it may carry: a node or a tensor.
+
+    `input` is the input whose declaration was damaged, if one was; `declaration` says that no node was.
+    """
 
     kind: str
     what: str
     model: onnx.ModelProto
     places: frozenset[str]
+    input: str = ""
+    declaration: bool = False
 
 
 @attrs.define
@@ -112,7 +113,7 @@ def stale_value_info(p: Patient) -> Iterator[Damage]:
             model = p.copy()
             axis = p.rng.choice(fixed)
             dims_of(model.graph.value_info[i])[axis].dim_value += p.rng.choice([-1, 1, 8])
-            yield Damage("", f"{value.name}.shape[{axis}]", model, places(makers[value.name]) | {value.name})
+            yield Damage("", f"{value.name}.shape[{axis}]", model, places(makers[value.name]) | {value.name}, "", True)
 
 
 @damage
@@ -126,7 +127,7 @@ def wrong_output_dim(p: Patient) -> Iterator[Damage]:
             model = p.copy()
             axis = p.rng.choice(named)
             dims_of(model.graph.output[i])[axis].dim_value = shapes[0][axis]
-            yield Damage("", f"{value.name}.shape[{axis}]", model, places(makers[value.name]) | {value.name})
+            yield Damage("", f"{value.name}.shape[{axis}]", model, places(makers[value.name]) | {value.name}, "", True)
 
 
 @damage
@@ -146,7 +147,7 @@ def input_damage(p: Patient, model: onnx.ModelProto, i: int, what: str) -> Damag
     """Damage of an input: seen at the input, or at a node that reads it."""
     name = p.model.graph.input[i].name
     readers = [places(n) for n in p.model.graph.node if name in n.input]
-    return Damage("", f"{name}: {what}", model, frozenset({name}).union(*readers))
+    return Damage("", f"{name}: {what}", model, frozenset({name}).union(*readers), name, True)
 
 
 @damage

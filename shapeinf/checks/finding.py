@@ -43,6 +43,10 @@ class Finding:
             self.location,
         ).render()
 
+    def __str__(self) -> str:
+        """The rendered text."""
+        return self.render()
+
     @property
     def place(self) -> str:
         """The node, else the tensor, that it is about; empty for the model as a whole."""

@@ -34,8 +34,8 @@ def pinned(subject: Subject) -> Iterator[Finding]:
     for symbol in subject.axes:
         size = facts.canon(symbol)
         if isinstance(size, int) and not isinstance(setup.canon(symbol), int):
-            axes = "" if symbol.symbol.anonymous else f" ({subject.axes_of(symbol)})"
-            message = f"{subject.shown(symbol)}{axes} is declared as dynamic but can only be {size}"
+            shown = f"{subject.shown(symbol)}{_owners(subject, [symbol])}"
+            message = f"{shown} is declared as dynamic but can only be {size}"
             help = f"declare it as {size}, or free the node (a constant that holds the size where it was exported)"
             yield _found(subject, "C101", message, facts.sources[symbol], help)
     for guard in _demanded(subject):
@@ -57,17 +57,27 @@ def _confined(subject: Subject, guard: Guard) -> Iterator[Finding]:
         total = _fixed_product(subject, dims[0])
         if total is not None:
             text, number = total
-            yield _found(subject, "C101", f"{text} is dynamic but can only be {number}", guard.source)
+            message = f"{text}{_owners(subject, dims)} is dynamic but can only be {number}"
+            yield _found(subject, "C101", message, guard.source)
         return
     free = [d for d in dims if isinstance(d, Dimension)]
     fixed = [d for d in dims if isinstance(d, int)]
     if len(free) == 1 and fixed and free[0] in subject.axes:
-        message = f"{subject.shown(free[0])} is declared as dynamic but can only be {fixed[0]} or 1"
+        shown = f"{subject.shown(free[0])}{_owners(subject, free)}"
+        message = f"{shown} is declared as dynamic but can only be {fixed[0]} or 1"
         yield _found(subject, "C101", message, guard.source)
     elif len(free) > 0 and not _two_symbols(free) and _only_by_ones(subject, guard, free):
         names = sorted({str(s) for d in free for s in d.symbols()})
-        message = f"sizes of {' and '.join(names)} above 1 do not go together: none up to 512 that was tried does"
+        sizes = f"{' and '.join(names)}{_owners(subject, free)}"
+        message = f"sizes of {sizes} above 1 do not go together: none that was tried, up to 512, does"
         yield _found(subject, "C101", message, guard.source, f"the node needs {_alternatives(subject, guard)}")
+
+
+def _owners(subject: Subject, dims: Iterable[Dim]) -> str:
+    """The axes of the inputs whose named symbols are in dims, in parentheses."""
+    symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols() if not s.symbol.anonymous}
+    axes = [subject.axes_of(s) for s in subject.axes if s in symbols]
+    return f" ({', '.join(axes)})" if axes else ""
 
 
 def _alternatives(subject: Subject, guard: Guard) -> str:
@@ -75,21 +85,18 @@ def _alternatives(subject: Subject, guard: Guard) -> str:
 
 
 def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
-    """`("batch*seq", 128)` for `batch*seq - 128 == 0`: sizes that only the divisors of a number can have."""
-    if isinstance(equation, int) or any(subject.facts.interval(s).lo in (None, 0) for s in equation.symbols()):
+    """`("batch*seq", 128)` for `batch*seq - 128 == 0`: sizes that grow alone cannot have but few values."""
+    if isinstance(equation, int):
         return None
     constant = next((c for monomial, c in equation.terms if not monomial), 0)
     rest = equation - constant
     if not isinstance(rest, Dimension) or constant == 0:
         return None
     signs = {c > 0 for _, c in rest.terms}
-    if len(signs) > 1 or not all(_bare(rest, atom) for monomial, _ in rest.terms for atom in monomial):
+    atoms = {atom for monomial, _ in rest.terms for atom in monomial}
+    if len(signs) > 1 or any(subject.facts.bounds(rest.scope.atom_dim(atom))[0] < 0 for atom in atoms):
         return None
     return (str(rest), -constant) if signs == {True} else (str(-rest), constant)
-
-
-def _bare(dim: Dimension, atom: int) -> bool:
-    return dim.scope.atom_dim(atom).is_symbol
 
 
 def _two_symbols(dims: list[Dimension]) -> bool:

@@ -23,24 +23,28 @@ def misspelt(subject: Subject) -> Iterator[Finding]:
         if looks_misspelt(first, second) and not _apart(subject, first, second):
             said.update((first, second))
             where = f"{first!r} ({names[first]}) and {second!r} ({names[second]})"
-            yield Finding("warning", "C120", f"{where} look like one name, misspelt", tensor=names[second])
-    for name, tensor in names.items():
+            yield Finding("warning", "C120", f"{where} look like one name, misspelt", tensor=_tensor(names[second]))
+    for name, axis in names.items():
         if name not in said and _has_a_slip(name):
             plain = re.sub(r"\s+", "", name)
-            message = f"{name!r} has a blank inside: {plain!r} would be another name"
-            yield Finding("warning", "C120", message, tensor=tensor)
+            message = f"{name!r} ({axis}) has a blank inside: {plain!r} would be another name"
+            yield Finding("warning", "C120", message, tensor=_tensor(axis))
+
+
+def _tensor(axis: str) -> str:
+    return axis.rpartition(".shape[")[0]
 
 
 def _names(subject: Subject) -> dict[str, str]:
-    """Names of dims, each with the first tensor that has it: inputs, then outputs, then values inside."""
+    """Names of dims, each with the first axis that has it: of inputs, then of outputs, then of values inside."""
     graph = subject.graph
     order = [*graph.inputs, *graph.outputs, *graph.declared]
     found: dict[str, str] = {}
     for tensor in dict.fromkeys(order):
         declared = graph.declared.get(tensor)
-        for dim in (declared.dims or ()) if declared is not None else ():
+        for axis, dim in enumerate((declared.dims or ()) if declared is not None else ()):
             if isinstance(dim, str) and dim and not GENERATED.fullmatch(dim):
-                found.setdefault(dim, tensor)
+                found.setdefault(dim, f"{tensor}.shape[{axis}]")
     return found
 
 
