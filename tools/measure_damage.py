@@ -15,10 +15,11 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import onnx
 import onnxruntime as ort
@@ -123,6 +124,35 @@ def annotated(p: Patient, path: Path, declared: str) -> Patient:
     return p
 
 
+@attrs.frozen
+class Case:
+    """One damage and the findings that it gave, the first one first."""
+
+    model: str
+    damage: Damage
+    findings: list[Finding]
+
+    @property
+    def hit(self) -> bool:
+        """Whether the first finding is on the damaged node."""
+        return bool(self.findings) and hits(self.findings[0], self.damage)
+
+
+def measured(paths: Iterable[Path], seed: int, each: int, declared: str) -> Iterator[Case]:
+    """Every case, damaged and checked; ValueError for an undamaged model that has findings."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for path in paths:
+            for weights in path.parent.glob("*.bin"):
+                shutil.copy(weights, folder)
+            p = annotated(patient(path, seed, declared == "bare"), folder / path.name, declared)
+            for one in found(p.model):
+                raise ValueError(f"{path.name} is undamaged: {one.code} {one.place} {one.message}")
+            for damaged in damages(p, each):
+                if shows(damaged, p, folder):
+                    yield Case(path.name, damaged, found(damaged.model))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
@@ -131,31 +161,17 @@ def main() -> None:
     parser.add_argument("--declared", choices=["onnx", "bare", "shapeinf"], default="onnx")
     parser.add_argument("--missed", action="store_true")
     given = parser.parse_args()
-    cases: Counter[str] = Counter()
-    seen: Counter[str] = Counter()
-    first: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for weights in given.folder.glob("*.bin"):
-            shutil.copy(weights, folder)
-        for path in sorted(given.folder.glob("*.onnx")):
-            p = annotated(patient(path, given.seed, given.declared == "bare"), folder / path.name, given.declared)
-            for one in found(p.model):
-                print(f"{path.name} is undamaged: {one.code} {one.place} {one.message}")
-            for damaged in damages(p, given.each):
-                if not shows(damaged, p, folder):
-                    continue
-                findings = found(damaged.model)
-                cases[damaged.kind] += 1
-                seen[damaged.kind] += bool(findings)
-                first[damaged.kind] += bool(findings) and hits(findings[0], damaged)
-                if given.missed and not (findings and hits(findings[0], damaged)):
-                    said = f"{findings[0].code} {findings[0].place}: {findings[0].message}" if findings else "nothing"
-                    print(f"{path.name} {damaged.kind} {damaged.what}: {said}")
+    cases = []
+    for case in measured(sorted(given.folder.glob("*.onnx")), given.seed, given.each, given.declared):
+        cases.append(case)
+        if given.missed and not case.hit:
+            said = case.findings[0].message if case.findings else "nothing"
+            print(f"{case.model} {case.damage.kind} {case.damage.what}: {said}", flush=True)
     print(f"{'kind':26}{'cases':>7}{'found':>8}{'first':>8}")
-    for kind in [*cases, "all"]:
-        parts = [sum(c.values()) if kind == "all" else c[kind] for c in (cases, seen, first)]
-        print(f"{kind:26}{parts[0]:7}{parts[1] / max(1, parts[0]):8.1%}{parts[2] / max(1, parts[0]):8.1%}")
+    for kind in [*dict.fromkeys(case.damage.kind for case in cases), "all"]:
+        these = [case for case in cases if kind in ("all", case.damage.kind)]
+        seen, first = sum(bool(case.findings) for case in these), sum(case.hit for case in these)
+        print(f"{kind:26}{len(these):7}{seen / len(these):8.1%}{first / len(these):8.1%}")
 
 
 if __name__ == "__main__":
