@@ -8,7 +8,7 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.told import Guard
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import bindings, holds, operands
+from shapeinf.checks.sampling import LARGE, MOST, bindings, holds, operands
 from shapeinf.checks.subject import Subject
 from shapeinf.errors import Source
 
@@ -59,6 +59,8 @@ def _confined(subject: Subject, guard: Guard) -> Iterator[Finding]:
             text, number = total
             message = f"{text}{_owners(subject, dims)} is dynamic but can only be {number}"
             yield _found(subject, "C101", message, guard.source)
+        else:
+            yield from _together(subject, guard, [d for d in dims if isinstance(d, Dimension)])
         return
     free = [d for d in dims if isinstance(d, Dimension)]
     fixed = [d for d in dims if isinstance(d, int)]
@@ -66,11 +68,26 @@ def _confined(subject: Subject, guard: Guard) -> Iterator[Finding]:
         shown = f"{subject.shown(free[0])}{_owners(subject, free)}"
         message = f"{shown} is declared as dynamic but can only be {fixed[0]} or 1"
         yield _found(subject, "C101", message, guard.source)
-    elif len(free) > 0 and not _two_symbols(free) and _only_by_ones(subject, guard, free):
-        names = sorted({str(s) for d in free for s in d.symbols()})
-        sizes = f"{' and '.join(names)}{_owners(subject, free)}"
-        message = f"sizes of {sizes} above 1 do not go together: none that was tried, up to 512, does"
-        yield _found(subject, "C101", message, guard.source, f"the node needs {_alternatives(subject, guard)}")
+    elif free and not _two_symbols(free):
+        yield from _together(subject, guard, free)
+
+
+def _together(subject: Subject, guard: Guard, dims: list[Dimension]) -> Iterator[Finding]:
+    """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
+    symbols = {s for d in dims for s in d.symbols()}
+    sizes = f"{' and '.join(sorted(map(str, symbols)))}{_owners(subject, dims)}"
+    needs = f"the node needs {guard.template.format(*operands(subject.facts, guard))}"
+    for least in (2,) if _has_maxima(dims) else (2, LARGE):
+        outcomes = [holds(subject.facts, guard, one) for one in bindings(subject.facts, symbols, least)]
+        if outcomes and all(one is False for one in outcomes):
+            message = f"sizes of {sizes} from {least} on do not go together: none that was tried, up to {MOST}, does"
+            yield _found(subject, "C101", message, guard.source, needs)
+            return
+
+
+def _has_maxima(dims: list[Dimension]) -> bool:
+    """Whether sizes are cut off somewhere, as by a table of positions: then an end of what is legal is meant."""
+    return any("max(" in str(d) or "min(" in str(d) for d in dims)
 
 
 def _owners(subject: Subject, dims: Iterable[Dim]) -> str:
@@ -78,10 +95,6 @@ def _owners(subject: Subject, dims: Iterable[Dim]) -> str:
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols() if not s.symbol.anonymous}
     axes = [subject.axes_of(s) for s in subject.axes if s in symbols]
     return f" ({', '.join(axes)})" if axes else ""
-
-
-def _alternatives(subject: Subject, guard: Guard) -> str:
-    return guard.template.format(*operands(subject.facts, guard))
 
 
 def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
@@ -101,13 +114,6 @@ def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
 
 def _two_symbols(dims: list[Dimension]) -> bool:
     return len(dims) == 2 and all(d.is_symbol for d in dims)
-
-
-def _only_by_ones(subject: Subject, guard: Guard, dims: list[Dimension]) -> bool:
-    """Whether a condition fails for every binding with all sizes above 1 that is tried."""
-    symbols = {s for d in dims for s in d.symbols()}
-    outcomes = [holds(subject.facts, guard, one) for one in bindings(subject.facts, symbols, 2)]
-    return bool(outcomes) and all(one is False for one in outcomes)
 
 
 @kind("C102", "two names that must be one size")

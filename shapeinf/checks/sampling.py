@@ -13,6 +13,10 @@ from shapeinf.lattice import ShapeFacts
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32, 48, 64, 96, 128, 224, 256, 384, 512)
 FEW = (1, 2, 3, 8, 16, 32, 64, 224, 256)
 MAX_TRIED = 4096
+MOST = 512
+"""The largest size that is tried, unless ranges start above it."""
+LARGE = 32
+"""From here on a single size is tried at every number, and sizes are not small any more."""
 
 Binding = dict[str, int]
 
@@ -59,15 +63,17 @@ def _truth(tree: ast.expr) -> bool:
 def bindings(facts: ShapeFacts, symbols: Iterable[Dimension], least: int = 0) -> Iterator[Binding]:
     """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first."""
     chosen = sorted(symbols, key=str)
-    sizes = [_sizes(facts, symbol, least, SIZES if len(chosen) < 3 else FEW) for symbol in chosen]
+    sizes = [_sizes(facts, symbol, least, SIZES if len(chosen) < 3 else FEW, len(chosen) == 1) for symbol in chosen]
     for values in itertools.islice(itertools.product(*sizes), MAX_TRIED):
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
 
 
-def _sizes(facts: ShapeFacts, symbol: Dimension, least: int, sizes: tuple[int, ...]) -> list[int]:
+def _sizes(facts: ShapeFacts, symbol: Dimension, least: int, sizes: tuple[int, ...], alone: bool) -> list[int]:
     bounds = facts.interval(symbol)
     lo = max(least, bounds.lo or 0)
     found = {size for size in sizes if size >= lo} | {lo, lo + 1, lo + 7}
+    if alone and least >= LARGE:
+        found.update(range(least, MOST + 1))
     return sorted(size for size in found if bounds.hi is None or size <= bounds.hi)
 
 

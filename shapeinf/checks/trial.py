@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
@@ -12,8 +13,8 @@ from shapeinf.driver import infer_shapes
 from shapeinf.errors import ShapeError
 
 
-def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[int]]) -> list[Finding]:
-    """The errors of the graph at these shapes of inputs."""
+def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Finding]:
+    """The errors of the graph at these shapes of inputs: sizes, names, or None."""
     try:
         result = infer_shapes(
             subject.graph, inputs={n: list(s) for n, s in shapes.items()}, declared="ignore", min_dim=0

@@ -9,7 +9,17 @@ import attrs
 import click
 from rich.console import Console
 
-from shapeinf.checks import Finding, Profile, Subject, check, check_profile, parse_shapes, read_profiles
+from shapeinf.checks import (
+    Finding,
+    Profile,
+    Subject,
+    check,
+    check_profile,
+    check_serving,
+    parse_shapes,
+    read_profiles,
+    read_serving_config,
+)
 from shapeinf.checks.profile import Shapes
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
@@ -60,11 +70,13 @@ def _profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
 @_shapes("min", "smallest")
 @_shapes("opt", "usual")
 @_shapes("max", "largest")
+@click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`.")
 def check_command(
     model: str,
     given: ModelOptions,
     form: str | None,
     profile: str | None,
+    triton: str | None,
     **corners: Shapes,
 ) -> None:
     """Check what MODEL declares, and what a deployment asks of it, against what its graph does.
@@ -77,6 +89,8 @@ def check_command(
         findings = check(result, ranges)
         for one in _profiles(profile, corners):
             findings += check_profile(Subject(result, ranges), one)
+        if triton is not None:
+            findings += check_serving(Subject(result, ranges), read_serving_config(triton))
         findings = sorted(findings, key=lambda one: not one.fails)
         show(model, findings, form)
     if any(one.fails for one in findings):

@@ -33,7 +33,19 @@ CASES = {
             (),
             [numbers("s", 1, -1)],
         ),
-        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "above 1 do not go together"),
+        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on do not go together"),
+    ),
+    "C101 only small sizes": (
+        model(
+            [
+                node("MaxPool", "x", "p", kernel_shape=[1], strides=[2]),
+                node("MaxPool", "x", "q", kernel_shape=[1], strides=[4]),
+                node("Concat", "p q", "y", axis=1),
+            ],
+            {"x": [1, 3, "n"]},
+            {"y": None},
+        ),
+        ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together"),
     ),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
