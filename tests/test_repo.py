@@ -26,6 +26,7 @@ ORDER = (
     ("graph", "ops"),
     ("formats",),
     ("driver", "contract"),
+    ("checks",),
     ("report",),
     ("cli",),
 )

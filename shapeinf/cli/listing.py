@@ -23,15 +23,15 @@ def print_result(result: Result, console: Console) -> None:
     console.print(_clean(console, as_table(result)), end="")
     dims = _dims(result)
     if dims:
-        _say(console, f"dims      {dims}")
+        say(console, f"dims      {dims}")
     for heading, condition in zip_longest(["contract"], result.contract.conditions):
         if condition is not None:
-            _say(console, f"{heading or '':10}{condition}")
-    _say(console, f"policy    {result.policy}")
-    _say(console, f"coverage  {result.coverage}")
+            say(console, f"{heading or '':10}{condition}")
+    say(console, f"policy    {result.policy}")
+    say(console, f"coverage  {result.coverage}")
     for found in result.diagnostics:
-        _say(console, "")
-        _say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
+        say(console, "")
+        say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
 
 
 def printable(text: str) -> str:
@@ -65,6 +65,7 @@ def _residue(result: Result, symbol: Dimension) -> str:
     return f" (a multiple of {found.modulus})" if not found.rest else f" ({found.rest} modulo {found.modulus})"
 
 
-def _say(console: Console, text: str, style: str = "") -> None:
+def say(console: Console, text: str, style: str = "") -> None:
+    """Print text without control characters, lines as they are."""
     lines = "\n".join(printable(line) for line in text.split("\n"))
     console.print(Text(lines, style=style), soft_wrap=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.bind import bind
+from shapeinf.cli.check import check_command
 from shapeinf.cli.diff import diff
 from shapeinf.cli.explain import explain
 from shapeinf.cli.infer import infer
@@ -20,6 +21,7 @@ def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound."""
 
 
+main.add_command(check_command)
 main.add_command(explain)
 main.add_command(infer)
 main.add_command(bind)

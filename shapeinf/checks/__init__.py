@@ -1,0 +1,28 @@
+"""Findings about a model: what its file declares, or a deployment asks, against what its graph does."""
+
+from shapeinf.checks import declared, forced, names, split, unbounded, volumes
+from shapeinf.checks.api import check
+from shapeinf.checks.finding import Finding
+from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
+from shapeinf.checks.registry import KINDS, Kind, title_of
+from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
+from shapeinf.checks.subject import Subject
+
+_LOOKS = (declared, forced, names, split, unbounded, volumes)
+"""The modules whose import registers what they look for."""
+
+__all__ = [
+    "KINDS",
+    "Finding",
+    "Kind",
+    "Profile",
+    "ServingConfig",
+    "Subject",
+    "check",
+    "check_profile",
+    "check_serving",
+    "parse_shapes",
+    "read_profiles",
+    "read_serving_config",
+    "title_of",
+]

@@ -1,0 +1,57 @@
+"""What happens at given shapes of inputs: an inference of its own, so that a claim is shown by a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.checks.finding import Finding
+from shapeinf.checks.sampling import Binding, value
+from shapeinf.checks.subject import Subject
+from shapeinf.driver import infer_shapes
+from shapeinf.errors import ShapeError
+
+
+def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Finding]:
+    """The errors of the graph at these shapes of inputs: sizes, names, or None."""
+    try:
+        result = infer_shapes(
+            subject.graph, inputs={n: list(s) for n, s in shapes.items()}, declared="ignore", min_dim=0
+        )
+    except ShapeError as error:
+        return [Finding("error", error.code, str(error))]
+    return [
+        Finding("error", d.code, d.message, d.node, d.op, because=d.because, location=d.location, inputs=d.inputs)
+        for d in result.diagnostics
+        if d.severity == "error"
+    ]
+
+
+def misfit(subject: Subject, declared: Sequence[Dim], shape: Sequence[int]) -> str:
+    """How a shape is not one that an input declares; empty when it is."""
+    text = "[" + ", ".join(map(str, shape)) + "]"
+    if len(declared) != len(shape):
+        return f"is {text}, but the model declares {len(declared)} axes"
+    for axis, (dim, size) in enumerate(zip(declared, shape, strict=True)):
+        if isinstance(dim, int) and dim != size:
+            return f"is {text}, but axis {axis} is declared as {dim}"
+        if isinstance(dim, Dimension):
+            bounds = subject.setup.interval(dim)
+            if size < (bounds.lo or 0) or (bounds.hi is not None and size > bounds.hi):
+                return f"is {text}, but axis {axis} must lie in {bounds}"
+    return ""
+
+
+def as_shapes(subject: Subject, shapes: Mapping[str, Sequence[int]], binding: Binding) -> dict[str, list[int]] | None:
+    """The shapes of these inputs under a binding; None when one has no size."""
+    found = {name: [value(dim, binding) for dim in subject.asked[name]] for name in shapes}
+    if any(size is None or size < 0 for sizes in found.values() for size in sizes):
+        return None
+    return {name: [size for size in sizes if size is not None] for name, sizes in found.items()}
+
+
+def shown(subject: Subject, binding: Binding) -> str:
+    """A binding as text: `batch = 2, x.shape[1] = 3`."""
+    scope = subject.facts.scope
+    return ", ".join(f"{subject.shown(scope.symbol(name))} = {size}" for name, size in binding.items())

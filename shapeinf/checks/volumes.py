@@ -1,0 +1,96 @@
+"""Tensors that the given ranges let grow past what 32 or 64 bits can count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.checks.finding import Finding
+from shapeinf.checks.registry import kind
+from shapeinf.checks.sampling import value
+from shapeinf.checks.subject import Subject
+from shapeinf.driver import TensorInfo
+from shapeinf.driver.diagnostics import Severity
+from shapeinf.lattice import numpy_dtype
+
+INT32 = 2**31 - 1
+INT64 = 2**63 - 1
+
+
+@attrs.frozen
+class _Limit:
+    """What a count must not pass."""
+
+    what: str
+    number: int
+    text: str
+    severity: Severity
+
+
+LIMITS = (
+    _Limit("bytes", INT64, "2^63 - 1", "error"),
+    _Limit("elements", INT32, "2^31 - 1", "warning"),
+    _Limit("bytes", INT32, "2^31 - 1", "note"),
+)
+
+
+@kind("C130", "a tensor that can have more elements or bytes than 32 (or 64) bits can count")
+def too_large(subject: Subject) -> Iterator[Finding]:
+    """The largest size of each tensor, with all symbols at their upper bounds; only what that binding shows."""
+    binding = _largest(subject)
+    past: dict[_Limit, list[tuple[str, int]]] = {}
+    for tensor in subject.makers:
+        info = subject.result.tensors[tensor]
+        elements = _elements(subject, info, binding)
+        for limit in LIMITS if elements is not None else ():
+            assert elements is not None
+            count = elements * (_width(info) if limit.what == "bytes" else 1)
+            if count > limit.number:
+                past.setdefault(limit, []).append((tensor, count))
+                break
+    for limit, tensors in past.items():
+        yield _found(subject, limit, tensors, binding)
+
+
+def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Finding:
+    tensor, count = tensors[0]
+    node = subject.makers[tensor]
+    shown = ", ".join(f"{name} = {size}" for name, size in sorted(binding.items()))
+    more = f" (and {len(tensors) - 1} more tensors)" if len(tensors) > 1 else ""
+    at = f" at {shown}" if shown else ""
+    message = f"{tensor} can have {count} {limit.what}, more than {limit.text}{at}{more}"
+    severity = limit.severity if not binding or _by_the_user(subject, binding) else "note"
+    return Finding(severity, "C130", message, node, subject.op(node), tensor, location=subject.location(node))
+
+
+def _largest(subject: Subject) -> dict[str, int]:
+    """The upper bound of every symbol of the inputs that has one."""
+    bounds = {symbol.name: subject.facts.interval(symbol).hi for symbol in subject.axes}
+    return {name: hi for name, hi in bounds.items() if hi is not None}
+
+
+def _by_the_user(subject: Subject, binding: dict[str, int]) -> bool:
+    return all(name in subject.ranges for name in binding)
+
+
+def _elements(subject: Subject, info: TensorInfo, binding: dict[str, int]) -> int | None:
+    total: int = 1
+    if info.kind != "tensor":
+        return None
+    for dim in info.shape.dims or (None,):
+        size = None if dim is None else value(_canonical(subject, dim), binding)
+        if size is None or size < 0:
+            return None
+        total *= size
+    return total
+
+
+def _canonical(subject: Subject, dim: Dim) -> Dim:
+    return subject.facts.canon(dim) if isinstance(dim, Dimension) else dim
+
+
+def _width(info: TensorInfo) -> int:
+    dtype = numpy_dtype(info.dtype) if info.dtype is not None else None
+    return 1 if dtype is None else dtype.itemsize

@@ -1,0 +1,57 @@
+"""Damage to real models is found where it is, and undamaged ones are quiet."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.checks import check
+from tests.conformance.conftest import ROOT as CONFORMANCE
+
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = CONFORMANCE / "models" / "dev"
+SLICE = ("bert.ts", "gru.ts", "lstm_bi.dyn", "misc_ops.ts", "resnet18.dyn", "t5.ts", "unet_transpose.dyn")
+
+pytestmark = pytest.mark.skipif(not MODELS.exists(), reason=f"no models in {MODELS}: set SHAPEINF_CONFORMANCE")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    """tools/measure_damage.py"""
+    spec = importlib.util.spec_from_file_location("measure_damage", ROOT / "tools" / "measure_damage.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def shares(cases):
+    return [sum(map(bool, kind)) / len(cases) for kind in ([c.findings for c in cases], [c.hit for c in cases])]
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.name)
+def test_undamaged_models_are_quiet(path) -> None:
+    """They run in onnxruntime at three bindings, so there is nothing to find."""
+    assert [str(one) for one in check(infer_shapes(path, declared="check")) if one.fails] == []
+
+
+def test_damage_is_found_in_a_few_models(tool) -> None:
+    cases = list(tool.measured([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, "onnx"))
+    assert len({case.damage.kind for case in cases}) >= 12
+    seen, first = shares(cases)
+    assert seen >= 0.95
+    assert first >= 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("declared", ["onnx", "shapeinf"])
+def test_damage_is_found_in_all_models(tool, declared) -> None:
+    cases = list(tool.measured(sorted(MODELS.glob("*.onnx")), 2, 1, declared))
+    assert len({case.model for case in cases}) >= 40
+    seen, first = shares(cases)
+    assert seen >= 0.95
+    assert first >= 0.8

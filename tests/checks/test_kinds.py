@@ -1,0 +1,169 @@
+"""Every kind of finding on a model made for it, and its silence where nothing is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.checks import KINDS, check
+from tests.checks.models import INT64, halved, joined, model, node, numbers, reshaped, torn
+
+
+def found(one, **options):
+    return check(infer_shapes(one, declared="check", **options), options.get("dims"))
+
+
+def relu(declared, inner=(), x=("batch", 6)):
+    nodes = [node("Relu", "x", "h"), node("Relu", "h", "y")]
+    return model(nodes, {"x": list(x)}, {"y": declared}, inner)
+
+
+CASES = {
+    "C101 a constant of sizes": (reshaped(4, 2, 3), ("C101", "make_h", "batch", "can only be 4")),
+    "C101 a product": (
+        model([node("Reshape", "x s", "y")], {"x": ["a", "b"]}, {"y": None}, constants=[numbers("s", 4, 6)]),
+        ("C101", "make_y", "a*b (x.shape[0], x.shape[1])", "can only be 24"),
+    ),
+    "C101 a size or 1": (joined("Add", "batch", 5), ("C101", "make_y", "batch (x.shape[0])", "can only be 5 or 1")),
+    "C101 a product that is one of its factors": (
+        model(
+            [node("Reshape", "x s", "h"), node("Add", "x h", "y")],
+            {"x": ["b", "s"]},
+            {"y": None},
+            (),
+            [numbers("s", 1, -1)],
+        ),
+        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on do not go together"),
+    ),
+    "C101 only small sizes": (
+        model(
+            [
+                node("MaxPool", "x", "p", kernel_shape=[1], strides=[2]),
+                node("MaxPool", "x", "q", kernel_shape=[1], strides=[4]),
+                node("Concat", "p q", "y", axis=1),
+            ],
+            {"x": [1, 3, "n"]},
+            {"y": None},
+        ),
+        ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together"),
+    ),
+    "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
+    "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
+    "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
+    "C103": (
+        model(
+            [node("Relu", "x", "p"), node("Concat", "x x", "q", axis=1), node("Concat", "p q", "y", axis=1)],
+            {"x": ["batch", 6]},
+            {"y": None},
+            {"p": ["batch", "width"], "q": ["batch", "width"]},
+        ),
+        ("C103", "make_q", "which is 12", "width is 6 in p.shape[1]"),
+    ),
+    "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "makes 6")),
+    "C110 a rank": (relu(["batch", 6], {"h": ["batch"]}), ("C110", "make_h", "1 axes", "[batch, 6]")),
+    "C110 a number for a name": (relu(["batch", 6], {"h": [4, 6]}), ("C110", "make_h", "declared as 4", "makes batch")),
+    "C111 a number for a name": (relu([1, 6]), ("C111", "make_y", "declared as 1", "makes batch")),
+    "C111 a name for its double": (
+        model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 6]}, {"y": ["batch", 6]}),
+        ("C111", "make_y", "declared as batch", "makes 2*batch"),
+    ),
+    "C111 a name for a number": (
+        model([node("ReduceSum", "x axes", "y")], {"x": ["batch", 6]}, {"y": ["batch", 6]}, (), [numbers("axes", 0)]),
+        ("C111", "make_y", "declared as batch", "makes 1"),
+    ),
+    "C112": (
+        model(
+            [node("Concat", "p x", "y", axis=0), node("Relu", "m", "z")],
+            {"p": ["past", 6], "x": ["seq", 6], "m": ["total"]},
+            {"y": ["total", 6], "z": ["total"]},
+        ),
+        ("C112", "make_y", "declared as total", "makes"),
+    ),
+    "C120 a slip": (joined("Concat", "batch", "batsh", axis=1), ("C120", "z", "'batch'", "'batsh'")),
+    "C120 a blank": (joined("Concat", "batch", "batch _size", axis=1), ("C120", "z", "has a blank", "'batch_size'")),
+}
+
+
+@pytest.mark.parametrize(("one", "wanted"), CASES.values(), ids=list(CASES))
+def test_each_kind_is_found_where_it_is(one, wanted) -> None:
+    code, place, *texts = wanted
+    (first, *_) = [f for f in found(one) if f.code == code]
+    assert first.place == place
+    assert all(text in first.message for text in texts), first.message
+    assert first.severity == {"C104": "error", "C112": "note"}.get(code, "warning")
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        reshaped(-1, 2, 3),
+        joined("Add", "batch", "batch"),
+        joined("Add", "batch", 1),
+        joined("Concat", None, None, axis=1),
+        torn(4, 5),
+        relu(["batch", 6], {"h": ["batch", 6]}),
+        relu(["batch", None], {"h": ["unk__0", 6]}),
+        relu(["anything", 6]),
+        halved(),
+    ],
+)
+def test_silence_where_nothing_is_wrong(one) -> None:
+    assert [f for f in found(one) if f.fails] == []
+
+
+def test_unnamed_axes_have_no_name_to_be_wrong() -> None:
+    assert [f.code for f in found(joined("Concat", "unk__1", "unk__2", axis=1))] == []
+
+
+def test_the_cause_comes_before_what_follows_from_it() -> None:
+    """The declaration of a later node is wrong because of an earlier one; notes come last."""
+    nodes = [node("Concat", "x x", "h", axis=0), node("Add", "h b", "y"), node("Concat", "p q", "t", axis=0)]
+    inputs = {"x": ["batch", 6], "b": [8, 6], "p": ["past", 1], "q": ["seq", 1], "m": ["total"]}
+    one = model(nodes, inputs, {"t": ["total", 1], "y": [9, 6]}, {"h": ["batch", 6]})
+    assert [(f.code, f.place) for f in found(one)] == [
+        ("C110", "make_h"),
+        ("C101", "make_y"),
+        ("C111", "make_y"),
+        ("C112", "make_t"),
+    ]
+
+
+DOUBLED = model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 1024]}, {"y": None})
+
+
+@pytest.mark.parametrize(
+    ("hi", "expected"),
+    [
+        (2**18, []),  # 2^29 elements, 2^31 bytes: one byte too many
+        (2**20, [("warning", "elements, more than 2^31 - 1")]),
+        (2**52, [("error", "bytes, more than 2^63 - 1")]),
+    ],
+)
+def test_volumes_are_counted_at_the_upper_bounds(hi, expected) -> None:
+    findings = [f for f in found(DOUBLED, dims={"batch": (1, hi)}) if f.code == "C130"]
+    assert [(f.severity, f.message.partition(" at ")[0].split(" ", 4)[4]) for f in findings if f.fails] == expected
+    assert [f.node for f in findings][:1] == ["make_y"]
+
+
+def test_bytes_past_32_bits_are_only_a_note() -> None:
+    """2 * 2^18 * 1024 float32 are 2^31 bytes, one more than 2^31 - 1."""
+    (note,) = found(DOUBLED, dims={"batch": (1, 2**18)})
+    assert (note.severity, note.code) == ("note", "C130")
+    assert "2147483648 bytes" in note.message
+    assert found(DOUBLED, dims={"batch": (1, 2**18 - 1)}) == []
+
+
+def test_what_the_ranges_do_not_bound_is_silent() -> None:
+    assert found(DOUBLED) == []
+
+
+def test_the_node_that_loses_the_upper_bound() -> None:
+    """A range whose end is read from data has any length; what depends on it is not said again."""
+    one = model([node("ConstantOfShape", "n", "y"), node("Relu", "y", "z")], {"n": [1]}, {"z": None})
+    one.graph.input[0].type.tensor_type.elem_type = INT64
+    notes = [f for f in found(one) if f.code == "C140"]
+    assert [(f.severity, f.node) for f in notes] == [("note", "make_y")]
+
+
+def test_every_code_says_what_it_means() -> None:
+    assert all(kind.code == code and kind.title for code, kind in KINDS.items())

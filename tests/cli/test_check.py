@@ -1,0 +1,98 @@
+"""`shapeinf check`: its forms and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from shapeinf.cli import main
+from tests.checks.models import halved, joined, reshaped
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, ["check", *map(str, args)])
+
+
+@pytest.fixture
+def pinned(tmp_path: Path) -> Path:
+    path = tmp_path / "pinned.onnx"
+    path.write_bytes(reshaped(4, 2, 3).SerializeToString())
+    return path
+
+
+@pytest.fixture
+def fine(tmp_path: Path) -> Path:
+    path = tmp_path / "fine.onnx"
+    path.write_bytes(joined("Add", "n", "n").SerializeToString())
+    return path
+
+
+def test_nothing_to_say_is_fine(fine: Path) -> None:
+    result = run(fine)
+    assert (result.exit_code, result.output.strip()) == (0, "nothing found")
+
+
+def test_findings_are_shown_and_fail(pinned: Path) -> None:
+    result = run(pinned)
+    assert result.exit_code == 1
+    assert result.output.startswith("warning[C101]: batch (x.shape[0], b.shape[0]) is declared as dynamic")
+    assert result.output.strip().endswith("1 warning")
+
+
+def test_notes_do_not_fail(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(joined("Concat", "n", "n", axis=0).SerializeToString())
+    result = run(path, "--dim", f"n=1..{2**26}")
+    assert (result.exit_code, "note[C130]" in result.output) == (0, True)
+
+
+def test_json(pinned: Path, fine: Path) -> None:
+    data = json.loads(run(pinned, "--json").output)
+    assert (data["schema"], data["ok"], len(data["findings"])) == ("shapeinf.check/1", False, 1)
+    (finding,) = data["findings"]
+    assert (finding["code"], finding["node"], finding["severity"]) == ("C101", "make_h", "warning")
+    assert json.loads(run(fine, "--json").output)["ok"] is True
+
+
+def test_markdown(pinned: Path) -> None:
+    heading, _, names, rule, row = run(pinned, "--markdown").output.strip().split("\n")
+    assert heading.endswith("pinned.onnx`: 1 warning")
+    assert names.count("|") == rule.count("|") == row.count("|") == 5
+    assert row.startswith("| warning | C101 | `make_h` Reshape | batch ")
+
+
+def test_github(pinned: Path, fine: Path) -> None:
+    (line,) = run(pinned, "--github").output.strip().split("\n")
+    assert line.startswith("::warning file=")
+    assert ",title=C101 make_h::batch (x.shape[0], b.shape[0])" in line
+    assert "%0Abecause the element count" in line
+    assert run(fine, "--github").output == ""
+
+
+def test_profiles_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "u.onnx"
+    path.write_bytes(halved().SerializeToString())
+    result = run(path, "--minShapes=x:1x3x4x8", "--optShapes=x:1x3x8x8", "--maxShapes=x:1x3x16x8")
+    assert (result.exit_code, "error[C153]" in result.output) == (1, True)
+    file = tmp_path / "profile.json"
+    file.write_text('{"x": {"opt": [1, 3, 8, 8]}}', encoding="utf-8")
+    assert run(path, "--profile", file).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["--minShapes=y:1x6"], 2, "no input is named 'y'"),
+        (["--minShapes=x"], 2, "expected"),
+        (["--dim", "m=1..8"], 2, "no dim is named 'm'"),
+        (["--profile", "nowhere.json"], 3, "nowhere.json"),
+    ],
+)
+def test_mistakes(fine: Path, arguments: list[str], code: int, text: str) -> None:
+    result = run(fine, *arguments)
+    assert result.exit_code == code
+    assert text in result.output
+    assert "Traceback" not in result.output
