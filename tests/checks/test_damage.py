@@ -48,10 +48,11 @@ def test_damage_is_found_in_a_few_models(tool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("declared", ["onnx", "shapeinf"])
-def test_damage_is_found_in_all_models(tool, declared) -> None:
+@pytest.mark.parametrize(("declared", "least", "least_first"), [("onnx", 0.93, 0.82), ("shapeinf", 0.96, 0.89)])
+def test_damage_is_found_in_all_models(tool, declared, least, least_first) -> None:
+    """Floors below what `tools/measure_damage.py` measured, so that a loss shows; docs/check.md has the numbers."""
     cases = list(tool.measured(sorted(MODELS.glob("*.onnx")), 2, 1, declared))
     assert len({case.model for case in cases}) >= 40
     seen, first = shares(cases)
-    assert seen >= 0.95
-    assert first >= 0.8
+    assert seen >= least
+    assert first >= least_first
