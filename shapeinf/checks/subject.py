@@ -36,14 +36,14 @@ class Subject:
     @property
     def setup(self) -> ShapeFacts:
         """What user and file say, before any node spoke."""
-        return self.result.setup
+        return self.result.inference.setup
 
     @cached_property
     def asked(self) -> dict[str, tuple[Dim, ...]]:
         """The dims that each input was asked for: as declared, or as the user gave them."""
         return {
             name: one.shape.dims
-            for name, one in self.result.asked.items()
+            for name, one in self.result.inference.asked.items()
             if isinstance(one, TensorType) and one.shape.dims is not None and name in self.graph.inputs
         }
 

@@ -10,6 +10,7 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding, value
 from shapeinf.checks.subject import Subject
 from shapeinf.driver import infer_shapes
+from shapeinf.driver.breaking import surely_broken
 from shapeinf.errors import ShapeError
 
 
@@ -23,8 +24,7 @@ def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Fi
         return [Finding("error", error.code, str(error))]
     return [
         Finding("error", d.code, d.message, d.node, d.op, because=d.because, location=d.location, inputs=d.inputs)
-        for d in result.diagnostics
-        if d.severity == "error"
+        for d in surely_broken(result.inference)
     ]
 
 

@@ -10,6 +10,7 @@ import attrs
 from shapeinf.algebra import Dimension
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.sizes import LegalSizes, congruence, in_range
+from shapeinf.driver.breaking import broken_laws, surely_broken
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.update import rerun
@@ -78,7 +79,7 @@ class Contract:
         except ShapeError as error:
             return Answer(False, (str(error),)), None
         found = rerun(self._inference, facts)
-        broken = list(_broken(found))
+        broken = list(broken_laws(found))
         errors = tuple(_told(law) for law, certain in broken if certain)
         if errors:
             return Answer(False, errors), found
@@ -111,7 +112,7 @@ class Contract:
 
     @staticmethod
     def _failed(inference: Inference) -> bool:
-        return any(certain for _, certain in _broken(inference))
+        return bool(surely_broken(inference))
 
     def _symbol(self, name: str) -> Dimension:
         for symbol, label in self._reader.labels.items():
@@ -122,20 +123,6 @@ class Contract:
 
 def _told(found: Diagnostic) -> str:
     return f"{found.op.partition(' (')[0]} '{found.node}': {found.message}"
-
-
-def _broken(inference: Inference, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
-    """The laws that do not hold, and whether that is sure: not in a branch that may not run, nor of a rule that fails.
-
-    A law that no output depends on is a warning of the same code: the node fails when it runs.
-    """
-    for notes in inference.found.values():
-        for note in notes:
-            if note.severity == "error" or (note.severity == "warning" and note.code == "S101"):
-                yield note, certain and not note.code.startswith("S3")
-    for children in inference.children.values():
-        for child in children.values():
-            yield from _broken(child, certain and child.certain)
 
 
 def _probes(solved: LegalSizes, asked: list[int]) -> list[int]:

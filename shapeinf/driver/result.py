@@ -21,7 +21,7 @@ from shapeinf.driver.update import updated
 from shapeinf.errors import UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
-from shapeinf.lattice import ShapeFacts, Type
+from shapeinf.lattice import ShapeFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,16 +73,6 @@ class Result:
     def facts(self) -> ShapeFacts:
         """What is known about the dims, with sources."""
         return self._inference.facts
-
-    @property
-    def setup(self) -> ShapeFacts:
-        """What user and file say, before any node has spoken."""
-        return self._inference.setup
-
-    @property
-    def asked(self) -> Mapping[str, Type | None]:
-        """What inputs were before any node has spoken, by name."""
-        return self._inference.asked
 
     @property
     def scope(self) -> Scope:

@@ -10,9 +10,10 @@ import attrs
 
 from shapeinf.driver.annotate import annotation
 from shapeinf.driver.api import as_graph, infer_shapes
-from shapeinf.driver.binding.limits import broken, too_wide
+from shapeinf.driver.binding.limits import too_wide
 from shapeinf.driver.binding.rewriting import Rewriting
 from shapeinf.driver.binding.wishes import Wishes, sorted_wishes
+from shapeinf.driver.breaking import surely_broken
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Declaring, Progress
 from shapeinf.driver.infos import TensorInfo
@@ -109,10 +110,10 @@ def bind(
         registry=registry,
         progress=progress,
     )
-    findings = broken(result.inference)
+    findings = surely_broken(result.inference)
     if findings:
         plain = infer_shapes(graph, inputs=inputs, min_dim=min_dim, declared=declared, registry=registry)
-        _refuse(findings, broken(plain.inference), wishes)
+        _refuse(findings, surely_broken(plain.inference), wishes)
     narrow = list(too_wide(result.inference, wishes.ranges))
     if narrow:
         raise BindError(f"the graph cannot run with all of {wishes}", narrow)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
 
-import attrs
-
 from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.algebra.interval import as_interval
 from shapeinf.driver.diagnostics import Diagnostic
@@ -38,22 +36,6 @@ def too_wide(inference: Inference, ranges: Mapping[str, tuple[int | None, int | 
                 law = f"{name} is to be {as_interval(given)}, but the graph does not run where it is {bad}: {text}"
                 yield _finding(inference, law, source)
                 break
-
-
-def broken(inference: Inference) -> list[Diagnostic]:
-    """The findings at nodes that fail when they run: errors, and broken laws that no shape depends on.
-
-    What lies in a branch that may never run is not among them.
-    """
-    found = []
-    program = inference.program
-    for index in sorted({*inference.found, *inference.children}):
-        at = program.graph.locations.get(program.step(index).node.name, "")
-        notes = inference.found.get(index, ())
-        found += [attrs.evolve(d, location=at) for d in notes if d.severity == "error" or d.code == "S101"]
-        for child in inference.children.get(index, {}).values():
-            found += broken(child) if child.certain else []
-    return found
 
 
 def _conditions(inference: Inference) -> Iterator[Condition]:

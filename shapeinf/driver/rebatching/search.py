@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.algebra import Dim, Dimension, substitute
 from shapeinf.driver.api import infer_shapes
-from shapeinf.driver.binding.limits import broken
+from shapeinf.driver.breaking import surely_broken
 from shapeinf.driver.rebatching.flows import constants_above, only_sizes
 from shapeinf.driver.rebatching.items import mixing_node
 from shapeinf.driver.result import Result
@@ -65,10 +65,10 @@ class Search:
 
     def trouble(self, result: Result) -> Trouble | None:
         """What comes first of all that keeps the axis from being dynamic."""
-        known = {(found.code, found.node) for found in broken(self.base.inference)}
+        known = {(found.code, found.node) for found in surely_broken(self.base.inference)}
         found = [
             Trouble(self._place(result, one.node), f"{one.message} ({one.op.partition(' ')[0]} {one.node})")
-            for one in broken(result.inference)
+            for one in surely_broken(result.inference)
             if (one.code, one.node) not in known
         ]
         symbol = result.scope.symbol(self.name)
@@ -194,6 +194,6 @@ class Search:
     def holds_at(self, symbolic: Result, size: int) -> bool:
         """Whether the graph runs with another size, and makes the shapes that the symbol says."""
         result = self.infer(size)
-        known = {(found.code, found.node) for found in broken(self.base.inference)}
-        new = [found for found in broken(result.inference) if (found.code, found.node) not in known]
+        known = {(found.code, found.node) for found in surely_broken(self.base.inference)}
+        new = [found for found in surely_broken(result.inference) if (found.code, found.node) not in known]
         return not new and self.same(result, symbolic, size)
