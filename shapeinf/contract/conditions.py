@@ -6,7 +6,7 @@ learned later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Literal
 
@@ -48,12 +48,12 @@ class Condition:
     law: str
     location: str
     terms: tuple[Dim, ...]
-    _chain: Callable[[Condition], tuple[str, ...]] = attrs.field(repr=False)
+    _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
 
     @property
     def chain(self) -> tuple[str, ...]:
         """From an axis that the node reads back to the input, one line a step; empty where no axis leads there."""
-        return self._chain(self)
+        return self._chain(self.node, self.terms)
 
     def __str__(self) -> str:
         """The condition and who demands it, on one line."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from shapeinf.algebra import Dimension
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.driver.explain import trace
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.points import Frame, Point
 from shapeinf.driver.program import Step
 from shapeinf.graph import MISSING
 from shapeinf.lattice import TensorType
-
-if TYPE_CHECKING:
-    from shapeinf.contract.conditions import Condition
 
 
 class Place(NamedTuple):
@@ -56,12 +54,12 @@ class Places:
             for child in children.values():
                 self._add(child)
 
-    def chain(self, condition: Condition) -> tuple[str, ...]:
-        """See `Condition.chain`."""
-        place = self.find(condition.node)
+    def chain(self, node: str, terms: Sequence[Dim]) -> tuple[str, ...]:
+        """From an axis that a node reads back to an input with a symbol of these terms, one line a step."""
+        place = self.find(node)
         if place is None:
             return ()
-        wanted = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
+        wanted = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
         frame = Frame(place.inference)
         for slot in place.step.arguments:
             found = None if slot == MISSING else place.inference.current(slot)
