@@ -33,7 +33,7 @@ def recurrent(
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     for state in others[2:4]:  # after B and sequence_lens: the states to start with
         if state is not None and state.rank == 3:
-            c.merge(state[0 if layout else 1], batch, "the state to start with must have the batch size of X")
+            c.expect(state[0 if layout else 1], batch, "the state to start with must have the batch size of X")
     if layout:
         last = Shape((batch, directions, hidden))
         return Shape((batch, steps, directions, hidden)), last, last
