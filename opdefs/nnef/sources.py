@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, dims_of, equal_shapes, extended
 from shapeinf.algebra import Dim
+from shapeinf.formats.nnef.builder import LABEL
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
-
-_LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
 
 
 @nnef("external")
@@ -31,7 +28,7 @@ def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
 @nnef("variable")
 def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
     """The shape that is given; the label names a file."""
-    if not label or (c.version != PROVISIONAL and not _LABEL.fullmatch(label)):
+    if not label or (c.version != PROVISIONAL and not LABEL.fullmatch(label)):
         c.fail("label must be made of letters, digits and the characters _ - . / \\", label)
     return _given(c, shape)
 

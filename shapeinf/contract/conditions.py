@@ -13,6 +13,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.interval import Bounds
 from shapeinf.algebra.printing import format_dim, quote_name
 from shapeinf.algebra.told import Guard
 from shapeinf.contract.places import Places
@@ -38,6 +39,8 @@ class Condition:
         law: the rule of the operator, in words.
         location: the node's place in a source text, where the format has one.
         terms: the dims that the condition is about.
+        zero: the expressions that are 0 where an equality or a divisibility holds.
+        least: the lower bound of a range.
     """
 
     kind: Kind
@@ -49,6 +52,8 @@ class Condition:
     location: str
     terms: tuple[Dim, ...]
     _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
+    zero: tuple[Dim, ...] = attrs.field(default=(), repr=False)
+    least: int | None = attrs.field(default=None, repr=False)
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -92,7 +97,15 @@ class Reader:
         """All conditions, in the order in which the facts were told, one kind after the other."""
         return [*self._solved(), *self._divisible(), *self._ranges(), *self._relations(), *self._guards()]
 
-    def condition(self, kind: Kind, text: str, source: Source, *terms: Dim) -> Condition | None:
+    def condition(
+        self,
+        kind: Kind,
+        text: str,
+        source: Source,
+        *terms: Dim,
+        zero: tuple[Dim, ...] = (),
+        least: int | None = None,
+    ) -> Condition | None:
         """A condition, if it is a node that says it."""
         if not source.node:
             return None
@@ -107,7 +120,7 @@ class Reader:
             kind = "assumption"
         op, location = (place.op, place.location) if place else ("", "")
         chain = self.places.chain
-        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain)
+        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, zero, least)
 
     def shown(self, d: Dim) -> str:
         """A dim as text, with the labels of axes that have no name."""
@@ -137,7 +150,8 @@ class Reader:
             if (fact.expression, fact.divisor) in known or expression % fact.divisor == 0:
                 continue
             text = f"{_product(self.shown(expression))} % {fact.divisor} == 0"
-            found = self.condition("divisibility", text, fact.source, expression)
+            zero = (expression % fact.divisor,)
+            found = self.condition("divisibility", text, fact.source, expression, zero=zero)
             if found is not None:
                 yield found
 
@@ -146,13 +160,18 @@ class Reader:
             symbol = self.facts.scope.atom_dim(atom)
             if symbol not in self.labels or symbol in self.facts.solved:
                 continue
-            low, high = self.before.bounds(symbol)
-            texts = [f"{self.shown(symbol)} >= {int(bounds[0])}"] if -inf < bounds[0] > low else []
-            texts += [f"{self.shown(symbol)} <= {int(bounds[1])}"] if inf > bounds[1] < high else []
-            for text in texts:
-                found = self.condition("range", text, source, symbol)
-                if found is not None:
-                    yield found
+            yield from self._bounded(symbol, bounds, source)
+
+    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source) -> Iterator[Condition]:
+        """What bounds of a symbol say beyond those that it had before any node has spoken."""
+        low, high = self.before.bounds(symbol)
+        found = []
+        if -inf < bounds[0] > low:
+            least = int(bounds[0])
+            found.append(self.condition("range", f"{self.shown(symbol)} >= {least}", source, symbol, least=least))
+        if inf > bounds[1] < high:
+            found.append(self.condition("range", f"{self.shown(symbol)} <= {int(bounds[1])}", source, symbol))
+        yield from (one for one in found if one is not None)
 
     def _relations(self) -> Iterator[Condition]:
         known = {relation.expression for relation in self.before.relations}
@@ -160,22 +179,22 @@ class Reader:
             expression = self.facts.canon(relation.expression)
             if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
                 continue
-            found = self.condition("relation", self._compared(expression), relation.source, expression)
+            found = self.condition("relation", self._compared(expression, "<="), relation.source, expression)
             if found is not None:
                 yield found
 
-    def _compared(self, expression: Dim) -> str:
-        """`expression >= 0` with what is subtracted on the other side."""
-        if isinstance(expression, int):
-            return f"{expression} >= 0"
+    def _compared(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
+        """`expression >= 0` (or `== 0`) with what is subtracted on the other side."""
         less: Dim = 0
         more: Dim = 0
+        if isinstance(expression, int):
+            return f"{expression} {'>=' if sign == '<=' else sign} 0"
         for monomial, coefficient in expression.terms:
             part = expression.scope.make({monomial: abs(coefficient)})
             less, more = (less + part, more) if coefficient < 0 else (less, more + part)
         if isinstance(less, int):
-            return f"{self.shown(more)} >= {less}"
-        return f"{self.shown(less)} <= {self.shown(more)}"
+            return f"{self.shown(more)} {'>=' if sign == '<=' else sign} {less}"
+        return f"{self.shown(less)} {sign} {self.shown(more)}"
 
     def _guards(self) -> Iterator[Condition]:
         known = set(self.before.guards)
@@ -192,7 +211,9 @@ class Reader:
                 found = self.condition("alternative" if operands else "guard", text, guard.source, *operands)
             else:
                 equation = self.facts.canon(guard.equation)
-                found = self.condition("equality", self._equated(equation), guard.source, equation)
+                found = self.condition(
+                    "equality", self._compared(equation, "=="), guard.source, equation, zero=(equation,)
+                )
             if found is not None:
                 yield found
 
@@ -209,15 +230,7 @@ class Reader:
         found = interval_of(self.before, symbol, attrs.evolve(guard, equation=equation, operands=operands))
         if found is None:
             return None
-        low, high = self.before.bounds(symbol)
-        texts = [f"{self.shown(symbol)} >= {found[0]}"] if found[0] > low else []
-        texts += [f"{self.shown(symbol)} <= {found[1]}"] if found[1] is not None and found[1] < high else []
-        made = [self.condition("range", text, guard.source, symbol) for text in texts]
-        return [one for one in made if one is not None]
-
-    def _equated(self, equation: Dim) -> str:
-        """`equation == 0` with what is subtracted on the other side."""
-        return self._compared(equation).replace(" <= ", " == ", 1).replace(" >= ", " == ", 1)
+        return list(self._bounded(symbol, (found[0], inf if found[1] is None else found[1]), guard.source))
 
 
 def _product(text: str) -> str:

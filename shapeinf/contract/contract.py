@@ -141,12 +141,12 @@ def _merged(reader: Reader, conditions: list[Condition]) -> Iterator[Condition]:
     groups: dict[Dimension, list[Condition]] = {}
     for condition in conditions:
         symbols = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
-        if condition.kind in ("equality", "divisibility") and len(symbols) == 1 and len(condition.terms) == 1:
+        if condition.zero and len(symbols) == 1 and condition.kind != "assumption":
             groups.setdefault(symbols.pop(), []).append(condition)
     merged: dict[int, Condition | None] = {}
     least: dict[Dimension, int] = {}
     for symbol, group in groups.items():
-        zero = [c.terms[0] if c.kind == "equality" else c.terms[0] % _divisor(c) for c in group]
+        zero = [e for condition in group for e in condition.zero]
         low = max(0, int(max(-1, reader.before.bounds(symbol)[0])))
         found = congruence(symbol, zero, low)
         if found is None:
@@ -162,12 +162,8 @@ def _merged(reader: Reader, conditions: list[Condition]) -> Iterator[Condition]:
             yield one
 
 
-def _implied(condition: Condition, least: dict[Dimension, int]) -> bool:
+def _implied(condition: Condition, least: Mapping[Dimension, int]) -> bool:
     """Whether a lower bound says no more than the first size that a divisibility leaves."""
-    symbol, _, bound = condition.terms[0], *condition.text.rpartition(" >= ")[1:]
-    bounded = condition.kind in ("range", "assumption") and isinstance(symbol, Dimension) and bound.isdigit()
-    return bounded and symbol in least and least[symbol] >= int(bound)
-
-
-def _divisor(condition: Condition) -> int:
-    return int(condition.text.rpartition(" == ")[0].rpartition(" % ")[2])
+    symbol = condition.terms[0] if condition.terms else 0
+    known = least.get(symbol) if isinstance(symbol, Dimension) else None
+    return condition.least is not None and known is not None and known >= condition.least

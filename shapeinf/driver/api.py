@@ -81,11 +81,17 @@ def infer_shapes(
         declare(inference, reader, declared)
         inference.freeze_setup()
         execute(inference)
-    notes = [Diagnostic(*remark) for remark in program.graph.remarks]
-    notes += [Diagnostic("warning", "S111", doubt) for doubt in doubts]
-    notes += [Diagnostic("note", "S112", text) for text in reader.useless]
-    notes += [Diagnostic("note", "S110", lint) for lint in reader.lints]
-    return Result(inference, reader, notes)
+    return Result(inference, reader, _notes(program.graph, doubts, reader))
+
+
+def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> list[Diagnostic]:
+    """What there is to say of the file and of what the user says of it, before any node."""
+    return [
+        *(Diagnostic(*remark) for remark in graph.remarks),
+        *(Diagnostic("warning", "S111", doubt) for doubt in doubts),
+        *(Diagnostic("note", "S112", text) for text in reader.useless),
+        *(Diagnostic("note", "S110", lint) for lint in reader.lints),
+    ]
 
 
 def _declared_names(graph: Graph) -> Callable[[], set[str]]:

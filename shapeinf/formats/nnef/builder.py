@@ -17,7 +17,9 @@ from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.types import MAX_ELEMENTS
 
-_LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
+LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
+"""What the label of a variable is made of: it names a file (4.1)."""
+
 _LONGEST_NAME = 40
 
 
@@ -143,7 +145,7 @@ class Builder:
         name, label = operation.outputs[0], operation.attributes.get("label")
         shape = self._shape(operation)
         if isinstance(label, str):
-            if not label or (self.document.dialect == "final" and not _LABEL.fullmatch(label)):
+            if not label or (self.document.dialect == "final" and not LABEL.fullmatch(label)):
                 self._wrong(operation, "a label must be made of letters, digits and the characters _ - . / \\")
             known = self._labels.setdefault(label.lower(), shape)
             if known != shape:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TextIO, Union
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.nnef.files.archive import ARCHIVES
-from shapeinf.formats.nnef.language.ast import ArrayExpr, Assignment, Expr, Name, TupleExpr
+from shapeinf.formats.nnef.language.ast import Assignment, names_in
 from shapeinf.formats.nnef.language.printer import format_document
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.rebinding import rebound
@@ -47,28 +47,19 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
 def annotated(model: NnefModel, tensors: Mapping[str, Info]) -> str:
     """The text of a document with the shapes of these tensors; `?` is a size or a rank that is not known."""
     body = model.document.graph.body
-    counts = Counter(name for assignment in body for name in names_in(assignment.target))
+    counts = Counter(name.name for assignment in body for name in names_in(assignment.target))
     repeated = {name for name, count in counts.items() if count > 1}
     # tract's documents may give a name to several tensors: then the operations know how each is called.
     made = {op.at: op.outputs for op in model.operations if not op.calls} if repeated else {}
 
     def comment(assignment: Assignment) -> str:
-        names = list(names_in(assignment.target))
+        names = [name.name for name in names_in(assignment.target)]
         if repeated.intersection(names):
             names = list(made.get(assignment.value.at, ()))
         shapes = [_shape(name, tensors) for name in names]
         return ", ".join(shapes) if any(shapes) else ""
 
     return format_document(model.document, comment)
-
-
-def names_in(target: Expr) -> Iterator[str]:
-    """The names on the left side of an assignment."""
-    if isinstance(target, Name):
-        yield target.name
-    elif isinstance(target, (ArrayExpr, TupleExpr)):
-        for item in target.items:
-            yield from names_in(item)
 
 
 def _shape(name: str, tensors: Mapping[str, Info]) -> str:

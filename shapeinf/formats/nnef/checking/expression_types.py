@@ -29,6 +29,7 @@ from shapeinf.formats.nnef.language.ast import (
     Truth,
     TupleExpr,
     Unary,
+    names_in,
     start_of,
 )
 from shapeinf.formats.nnef.language.types import INTEGER, LOGICAL, SCALAR, STRING, ArrayOf, NnefType, TensorOf, TupleOf
@@ -105,7 +106,7 @@ class ExpressionTypes:
             return INTEGER
         if name in self._told:
             return None
-        if name in assigned_names(self.body):
+        if any(name == one.name for statement in self.body for one in names_in(statement.target)):
             message = f"{name!r} is used before it is assigned"
         elif name in self.library:
             message = f"{name!r} is an operation, not a value"
@@ -280,16 +281,3 @@ class ExpressionTypes:
             self._wrong(message, expression.at)
             return None
         return found
-
-
-def assigned_names(body: tuple[Assignment, ...]) -> set[str]:
-    """All names on the left sides of a body."""
-    found: set[str] = set()
-    waiting: list[Expr] = [assignment.target for assignment in body]
-    while waiting:
-        target = waiting.pop()
-        if isinstance(target, Name):
-            found.add(target.name)
-        elif isinstance(target, ArrayExpr | TupleExpr):
-            waiting.extend(target.items)
-    return found

@@ -13,12 +13,21 @@ from typing import Literal
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
 from shapeinf.formats.nnef.evaluation.forms import ATTRIBUTE, TENSOR, Form
-from shapeinf.formats.nnef.evaluation.frames import Frame, items_of, names_in, names_of
+from shapeinf.formats.nnef.evaluation.frames import Frame, names_of
 from shapeinf.formats.nnef.evaluation.machine import Machine
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.runtime import ShapeOf
 from shapeinf.formats.nnef.evaluation.values import BadValue, Tensor, Value
-from shapeinf.formats.nnef.language.ast import Assignment, Document, Expr, Fragment, Invocation, Name
+from shapeinf.formats.nnef.language.ast import (
+    Assignment,
+    Document,
+    Expr,
+    Fragment,
+    Invocation,
+    Name,
+    items_of,
+    names_in,
+)
 from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
 
 Expand = Container[str] | Literal["all"]

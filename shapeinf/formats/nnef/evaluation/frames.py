@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.formats.nnef.evaluation.emitter import Target
 from shapeinf.formats.nnef.evaluation.values import Value
-from shapeinf.formats.nnef.language.ast import ArrayExpr, Expr, Fragment, Name, TupleExpr, start_of
+from shapeinf.formats.nnef.language.ast import Expr, Fragment, start_of
 from shapeinf.formats.nnef.language.types import PrimitiveName
 
 MAX_CALLS = 10_000
@@ -75,16 +75,3 @@ def names_of(target: Target) -> Iterator[str]:
         yield target
     for item in target if isinstance(target, tuple) else ():
         yield from names_of(item)
-
-
-def items_of(expr: Expr) -> tuple[Expr, ...]:
-    """The items on the left side of an assignment."""
-    return expr.items if isinstance(expr, (ArrayExpr, TupleExpr)) else ()
-
-
-def names_in(expr: Expr) -> Iterator[Name]:
-    """The identifiers on the left side of an assignment."""
-    if isinstance(expr, Name):
-        yield expr
-    for item in items_of(expr):
-        yield from names_in(item)

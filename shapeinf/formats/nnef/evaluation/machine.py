@@ -11,14 +11,14 @@ from typing import Any, Literal, Union
 from shapeinf.formats.nnef.evaluation import builtins
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.forms import Form, as_tensors, literal
-from shapeinf.formats.nnef.evaluation.frames import MAX_CALLS, Frame, items_of, names_of
+from shapeinf.formats.nnef.evaluation.frames import MAX_CALLS, Frame, names_of
 from shapeinf.formats.nnef.evaluation.lookup import Lookup
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.runtime import ShapeOf, array_length, extents_of, operated, part_of_tensor
 from shapeinf.formats.nnef.evaluation.scans import SCAN, Scan
 from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 from shapeinf.formats.nnef.language import ast
-from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation
+from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
 from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
 from shapeinf.formats.nnef.language.types import PrimitiveName
 

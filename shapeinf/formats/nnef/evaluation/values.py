@@ -10,6 +10,7 @@ from typing import Union
 
 import attrs
 
+from shapeinf.formats.nnef.language.lexer import quoted
 from shapeinf.formats.nnef.language.types import PrimitiveName
 
 MAX_ITEMS = 1_000_000
@@ -145,7 +146,7 @@ def as_written(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return quoted(value)
     if isinstance(value, tuple):
         return "[" + ", ".join(map(as_written, value[:4])) + (", ..." if len(value) > 4 else "") + "]"
     return value.name if isinstance(value, Tensor) else str(value)

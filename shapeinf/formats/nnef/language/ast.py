@@ -5,6 +5,7 @@ Two trees are equal when they mean the same: offsets and brackets that change no
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, Union
 
 import attrs
@@ -190,6 +191,19 @@ def start_of(expression: Expr) -> int:
                 expression = expression.value
             case _:
                 return expression.at
+
+
+def items_of(expr: Expr) -> tuple[Expr, ...]:
+    """The items on the left side of an assignment."""
+    return expr.items if isinstance(expr, (ArrayExpr, TupleExpr)) else ()
+
+
+def names_in(expr: Expr) -> Iterator[Name]:
+    """The identifiers on the left side of an assignment."""
+    if isinstance(expr, Name):
+        yield expr
+    for item in items_of(expr):
+        yield from names_in(item)
 
 
 @attrs.define(slots=True, unsafe_hash=True)
