@@ -17,14 +17,14 @@ ACCEPTS = {
     *(f"no operator: {e}" for e in ("i == s", "i < s", "t < t", "b < b", "i * a", "s in a", "x in xs", "a in a")),
     *(f"no operator: {e}" for e in ("!x", "x && x", "c == c")),
 }
-"""What the specification rejects, and the package does not (some of it when it is evaluated)."""
+"""What is rejected here, as the specification is understood, and what the package lets pass (or only evaluates)."""
 
 REJECTS = {
     "declared later",
     "variables at once",
     *(f"value: {e}" for e in ("+x", "!c", "c && b", "t * 2", "a + []", "[] + a", "shape_of(x)", "shape_of(i)")),
 }
-"""What the specification allows, or does not forbid, and the package rejects."""
+"""What is allowed here, since no rule of the specification is known to forbid it, and the package rejects."""
 
 
 def accepted(text):
