@@ -189,15 +189,31 @@ def _merged(found: list[Digit], proofs: Proofs) -> list[Digit]:
 
 def _same_digits(before: list[Digit], after: list[Digit], proofs: Proofs) -> bool | None:
     """Compare from the minor end: the first difference that is certain is one in memory."""
-    for mine, its in zip(reversed(before), reversed(after), strict=False):
+    for place, (mine, its) in enumerate(zip(reversed(before), reversed(after), strict=False), 1):
         size, stride = proofs.equal(mine.size, its.size), proofs.equal(mine.stride, its.stride)
         if size and stride:
             continue
         if _all_ints(before) and _all_ints(after):
             return False
-        moves = every(proofs.at_most(2, digit.size) for digit in (mine, its))
-        return False if stride is False and moves else None
+        if stride is False:
+            return False if every(proofs.at_most(2, digit.size) for digit in (mine, its)) else None
+        if stride is None:
+            return None
+        ends = _ends_first(before, after, place, proofs) or _ends_first(after, before, place, proofs)
+        return False if ends else None
     return True if len(before) == len(after) else None
+
+
+def _ends_first(short: list[Digit], long: list[Digit], place: int, proofs: Proofs) -> bool:
+    """Whether this digit (from the end) goes on in the one where in the other the next begins, and elsewhere."""
+    if len(short) == place:
+        return False
+    digit, following = short[-place], short[-place - 1]
+    return (
+        proofs.at_most(digit.size + 1, long[-place].size) is True
+        and proofs.at_most(2, following.size) is True
+        and proofs.differ(digit.size * digit.stride, following.stride) is True
+    )
 
 
 def _all_ints(found: list[Digit]) -> bool:

@@ -21,7 +21,8 @@ class Proofs:
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a == b
         assert self.facts is not None
-        return self.facts.prove_eq(a, b)
+        answer = self.facts.prove_eq(a, b)
+        return True if answer is None and self.facts.bounds(a - b) == (0, 0) else answer
 
     def at_most(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always, never, or not decided."""

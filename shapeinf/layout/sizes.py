@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from shapeinf.algebra import Dim, Facts, ceildiv
 from shapeinf.errors import LayoutError
 from shapeinf.layout.array_type import TOKEN, ArrayType, PhysicalType, TupleType, product
@@ -67,7 +69,8 @@ def physical_byte_size(array: ArrayType) -> Dim:
 def data_byte_size(array: ArrayType, facts: Facts | None = None) -> Dim:
     """The bytes up to the end of the last element that is not padding.
 
-    LayoutError where it is not known whether the array has elements at all.
+    XLA follows the first tile only. LayoutError where it is not known whether the array has elements at all, and where
+    a tile reaches over more dims than the tile before it made: then the element of the largest index may not be last.
 
     >>> from shapeinf.layout.layout import Layout
     >>> data_byte_size(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])))
@@ -78,6 +81,9 @@ def data_byte_size(array: ArrayType, facts: Facts | None = None) -> Dim:
         raise LayoutError(f"whether {array} has elements is not known: say that its dims are at least 1")
     if empty:
         return 0
+    tiles = array.layout.tiles
+    if any(len(after) > len(before) - before.count("*") for before, after in pairwise(tiles)):
+        raise LayoutError(f"the tiles of {array} reach over each other: which element is last is not known")
     found, dims = steps(array)
     index: list[Dim] = [array.sizes[d] - 1 for d in array.layout.major_to_minor]
     for step in found:
