@@ -97,8 +97,8 @@ def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
 class Layout:
     """How the dims of an array lie in memory.
 
-    XLA itself takes layouts from texts without a check; here every layout that exists is a good one. `splits` are kept
-    and printed, but no function here looks at them.
+    XLA itself takes layouts from texts without a check; here every layout that exists is a good one. The last two are
+    kept and printed, but no function here looks at them.
 
     Args:
         minor_to_major: the dims, the one whose neighbours are next to each other in memory first.
@@ -107,6 +107,7 @@ class Layout:
         tail_padding_alignment_in_elements: the number of elements in memory is rounded up to a multiple of it.
         memory_space: the number of the memory that it is in; 0 is the ordinary one.
         splits: dims that are cut into parts.
+        metadata_prefix_in_bytes: room before the elements for the true sizes of dynamic dims.
 
     >>> Layout((1, 0), tiles=[(8, 128)], element_size_in_bits=4)
     {1,0:T(8,128)E(4)}
@@ -118,12 +119,14 @@ class Layout:
     tail_padding_alignment_in_elements: int = 1
     memory_space: int = 0
     splits: tuple[Split, ...] = attrs.field(default=(), converter=_splits)
+    metadata_prefix_in_bytes: int = 0
 
     def __attrs_post_init__(self) -> None:
         """Check the numbers."""
         integer(self.element_size_in_bits, "element_size_in_bits", 0)
         integer(self.tail_padding_alignment_in_elements, "tail_padding_alignment_in_elements", 1)
         integer(self.memory_space, "memory_space", 0, MAX_MEMORY_SPACE)
+        integer(self.metadata_prefix_in_bytes, "metadata_prefix_in_bytes", 0)
         for split in self.splits:
             integer(split.dimension, "the dim of a split", 0, self.rank - 1)
             for index in split.indices:
@@ -154,13 +157,14 @@ class Layout:
 
     @property
     def suffix(self) -> str:
-        """What the text has after the dims: tiles, tail padding, element size, memory space and splits."""
+        """What the text has after the dims: tiles, tail padding, element size, memory space, splits and prefix."""
         tail, bits, space = self.tail_padding_alignment_in_elements, self.element_size_in_bits, self.memory_space
         text = "T" + "".join(f"({','.join(map(str, tile))})" for tile in self.tiles) if self.tiles else ""
         text += f"L({tail})" if tail != 1 else ""
         text += f"E({bits})" if bits else ""
         text += f"S({space})" if space else ""
-        return text + ("SC" + "".join(map(str, self.splits)) if self.splits else "")
+        text += "SC" + "".join(map(str, self.splits)) if self.splits else ""
+        return text + (f"M({self.metadata_prefix_in_bytes})" if self.metadata_prefix_in_bytes else "")
 
     def __str__(self) -> str:
         """`{1,0:T(8,128)}`."""

@@ -205,6 +205,7 @@ class _Reader:
                 tail_padding_alignment_in_elements=numbers.get("L", 1),
                 memory_space=numbers.get("S", 0),
                 splits=splits,
+                metadata_prefix_in_bytes=numbers.get("M", 0),
             )
         except LayoutError as error:
             raise self._error(f"a layout that can be ({error})", brace) from None
@@ -213,7 +214,7 @@ class _Reader:
         self, rank: int, tiles: list[list[int | Literal["*"]]], numbers: dict[str, int], splits: list[Split]
     ) -> None:
         """What follows the colon, each at most once and in this order."""
-        left = ["D", "T", "L", "E", "S", "SC"]
+        left = ["D", "T", "L", "E", "S", "SC", "M"]
         while True:
             self._blank()
             begin = self.at
@@ -221,7 +222,7 @@ class _Reader:
             if not word:
                 return
             if word not in left:
-                raise self._error("T(...), L(...), E(...), S(...) and SC(...) in this order, or '}'", begin)
+                raise self._error("T(...), L(...), E(...), S(...), SC(...) and M(...) in this order, or '}'", begin)
             del left[: left.index(word) + 1]
             self._expect("(")
             if word == "D":

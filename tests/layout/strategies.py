@@ -44,6 +44,7 @@ def described_arrays(draw):
         tail_padding_alignment_in_elements=draw(st.sampled_from([1, 1, 1024])),
         memory_space=draw(st.sampled_from([0, 0, 1, 5])),
         splits=[Split(d, draw(st.sampled_from([(1,), (1, 3)]))) for d in where],
+        metadata_prefix_in_bytes=draw(st.sampled_from([0, 0, 8])),
     )
     element = draw(st.sampled_from(ELEMENT_TYPES))
     return ArrayType(element.dtype, dims, layout, dynamic)

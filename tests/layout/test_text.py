@@ -67,7 +67,7 @@ def test_xla_prints_the_same(xla, found):
 def test_no_text_is_read_that_xla_refuses(xla, found, data):
     text = str(found)
     at = data.draw(st.integers(0, len(text)))
-    changed = text[:at] + data.draw(st.sampled_from([*"()[]{},:0123*?<=TLESDC -f", ""])) + text[at + 1 :]
+    changed = text[:at] + data.draw(st.sampled_from([*"()[]{},:0123*?<=TLESDCM -f", ""])) + text[at + 1 :]
     try:
         ours = parse_type(changed)
     except LayoutError:
