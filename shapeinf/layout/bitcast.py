@@ -43,8 +43,9 @@ def reshape_is_bitcast(
 ) -> bool | None:
     """Whether a reshape leaves every element where it is: always, never, or not decided.
 
-    Arrays without elements are always the same memory. With `ignore_dtype`, places are compared in elements, whatever
-    their types and widths. XLA ignores tiles here; they count, and so do packed elements. Memory spaces do not.
+    Memory must also be of the same size. Arrays without elements are always the same. With `ignore_dtype`, places are
+    compared in elements, whatever their types and widths. XLA ignores tiles here; they count, and so do packed
+    elements. Memory spaces do not.
 
     >>> from shapeinf.layout.layout import Layout
     >>> reshape_is_bitcast(ArrayType("f32", (3, 4)), ArrayType("f32", (6, 2)))

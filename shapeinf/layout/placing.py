@@ -20,6 +20,9 @@ from shapeinf.layout.sizes import physical_elements
 MAX_PLACED = 1 << 28
 """Memory of more elements is not laid out."""
 
+MAX_PLACED_RANK = 32
+"""Arrays of more dims are not laid out: some versions of numpy have no more."""
+
 
 def lay_out(values: npt.ArrayLike, layout: Layout, padding_value: Any = 0) -> npt.NDArray[Any]:
     """The memory of an array, one dim, with the padding filled; elements of any numpy type, packed ones unpacked.
@@ -55,8 +58,13 @@ def places(array: ArrayType) -> npt.NDArray[np.int64]:
     [[0, 2, 4], [1, 3, 5]]
     """
     _check_room(physical_elements(array))
-    grid = np.indices([int(str(size)) for size in array.sizes], dtype=np.int64)
-    return np.asarray(np.broadcast_to(linear_place(array, list(grid)), grid.shape[1:]), dtype=np.int64)
+    if array.rank > MAX_PLACED_RANK:
+        raise LimitError(f"memory of {array.rank} dims is not laid out: at most {MAX_PLACED_RANK}")
+    sizes = [size for size in array.sizes if isinstance(size, int)]
+    if len(sizes) != array.rank:
+        raise LayoutError(f"{array} has symbolic dims: the places of its elements cannot be listed")
+    grid = np.indices(sizes, dtype=np.int64, sparse=True)
+    return np.asarray(np.broadcast_to(linear_place(array, grid), sizes), dtype=np.int64)
 
 
 def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
@@ -135,7 +143,14 @@ def _filled(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.N
         room *= size
     _check_room(room)
     dtype = np.result_type(array, np.asarray(value)) if array.dtype.kind in "US" else array.dtype
-    return np.full(sizes, value, dtype=dtype)
+    try:
+        filled = np.full(sizes, value, dtype=dtype)
+        fits = dtype.kind not in "biu" or bool(np.asarray(value).astype(dtype) == value)
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        raise LayoutError(f"the padding value {value!r} is none of {dtype}")
+    return filled
 
 
 def _check_room(room: Dim) -> None:

@@ -22,6 +22,7 @@ MAX_TEXT = 1 << 20
 _BLANK = re.compile(r"(?:[ \t\r\n]|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGER = re.compile(r"-?[0-9]+")
+_INTEGER_ALONE = re.compile(r"-?[0-9]+\s*[],]")
 _MAX_DIGITS = 19
 _SHOWN = 40
 
@@ -158,13 +159,8 @@ class _Reader:
             return None, True
         dynamic = self._take("<=")
         self._blank()
-        if self.scope is None or _INTEGER.match(self.text, self.at):
-            begin = self.at
-            size = self._integer("a size")
-            self._blank()
-            if self.scope is None or self.text[self.at : self.at + 1] in (",", "]"):
-                return size, dynamic
-            self.at = begin
+        if self.scope is None or _INTEGER_ALONE.match(self.text, self.at):
+            return self._integer("a size"), dynamic
         return self._expression(self.scope), dynamic
 
     def _expression(self, scope: Scope) -> Dim:

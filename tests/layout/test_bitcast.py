@@ -128,6 +128,25 @@ def test_symbolic_reshapes(source, first, target, second, answer):
     assert reshape_is_bitcast(after, before) is answer
 
 
+@pytest.mark.parametrize(
+    ("source", "first", "target", "second", "dims", "answer"),
+    [
+        ("B S 64", (2, 1, 0), "S B 64", (2, 0, 1), (1, 0, 2), True),
+        ("B S 64", (2, 1, 0), "S B 64", (2, 1, 0), (1, 0, 2), None),  # the same where B or S is 1
+        ("T U 64", (2, 1, 0), "U T 64", (2, 1, 0), (1, 0, 2), False),
+        ("B S", (1, 0), "B S", (1, 0), (1, 0), None),  # a transpose only where B is S
+        ("B S", (1, 0), "S B+1", (0, 1), (1, 0), False),
+        ("B 1 S", (2, 1, 0), "B S 1", (2, 1, 0), (0, 2, 1), True),
+    ],
+)
+def test_symbolic_transposes(source, first, target, second, dims, answer):
+    scope = Scope()
+    symbols = {"B": scope.symbol("B"), "S": scope.symbol("S"), "T": scope.symbol("T", 2), "U": scope.symbol("U", 2)}
+    sizes, target_sizes = ([eval(word, {}, symbols) for word in text.split()] for text in (source, target))
+    before, after = ArrayType("f32", sizes, Layout(first)), ArrayType("f32", target_sizes, Layout(second))
+    assert transpose_is_bitcast(before, after, dims) is answer
+
+
 def test_facts_decide():
     scope = Scope()
     h, w, n = (scope.symbol(name) for name in ("h", "w", "n"))

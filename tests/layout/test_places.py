@@ -135,6 +135,9 @@ def test_ranges_of_indices(base, count, step, visited):
         (lambda a: multi_index(ArrayType("f32", (3, 0)), 0), "no elements"),
         (lambda a: take_out([1, 2], a.dims, a.layout), "has 6 elements"),
         (lambda a: lay_out([1, 2], a.layout), "2 dims, but the array has 1"),
+        (lambda a: lay_out([[1]], a.layout, 0.5), "padding value 0.5"),
+        (lambda a: lay_out(np.zeros((1, 1), np.uint8), a.layout, -1), "padding value -1"),
+        (lambda a: lay_out([[1]], a.layout, "x"), "padding value 'x'"),
         (lambda a: PaddedLayout((1, 0), (3,)), "2 dims, but the array has 1"),
         (lambda a: PaddedLayout((1, 0), (3, 2)).padded(a), "its padded size is 2"),
     ],
@@ -171,6 +174,8 @@ def test_large_arrays_are_walked_but_not_laid_out():
         places(huge)
     with pytest.raises(LimitError):
         lay_out([1], Layout((0,), tail_padding_alignment_in_elements=1 << 40))
+    with pytest.raises(LimitError):
+        places(ArrayType("s8", [1] * 64))
 
 
 def test_a_symbolic_place_of_a_symbolic_array_is_arithmetic():

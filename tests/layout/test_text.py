@@ -75,6 +75,17 @@ def test_no_text_is_read_that_xla_refuses(xla, found, data):
     assert xla(changed) == str(ours)
 
 
+@given(st.text(alphabet="f32[]{}():,*?<=TLES012 B`+/", max_size=12), physical_types(), st.booleans(), st.data())
+def test_every_text_is_read_or_refused_at_a_place(noise, found, symbolic, data):
+    text = str(found)
+    at = data.draw(st.integers(0, len(text)))
+    changed = text[:at] + noise + text[data.draw(st.integers(at, len(text))) :]
+    try:
+        parse_type(changed, Scope() if symbolic else None)
+    except LayoutSyntaxError as error:
+        assert 0 <= error.position <= len(changed)
+
+
 def test_symbolic_dims():
     scope = Scope()
     b, s = scope.symbol("B"), scope.symbol("odd, name")
@@ -125,7 +136,9 @@ def test_errors_point_at_the_place(text, position, expected):
     assert f"at character {position + 1}" in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "position"), [("f32[B + ]", 8), ("f32[2, B//0]", 7), ("f32[B", 5), ("f32[2 B]", 6)])
+@pytest.mark.parametrize(
+    ("text", "position"), [("f32[B + ]", 8), ("f32[2, B//0]", 7), ("f32[B", 5), ("f32[2 B]", 6), ("f32[-1]", 4)]
+)
 def test_errors_of_symbolic_dims_point_too(text, position):
     with pytest.raises(LayoutSyntaxError) as caught:
         parse_type(text, Scope())
