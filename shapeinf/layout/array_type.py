@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, interval
-from shapeinf.errors import LayoutError, LimitError
+from shapeinf.errors import LayoutError, LimitError, NotKnown
 from shapeinf.layout.element_types import ElementType, element_type
 from shapeinf.layout.layout import MAX_INT, MAX_RANK, Layout, integer
 
@@ -25,7 +25,7 @@ class ArrayType:
 
     Args:
         dtype: the element type, by its name in shapeinf or in XLA (`float32`, `f32`).
-        dims: the sizes.
+        dims: the sizes; a `Shape` will do.
         layout: how they lie in memory; row-major where None.
         dynamic: which dims are bounds; where None, those that have none.
 
@@ -48,7 +48,10 @@ class ArrayType:
         dynamic: Iterable[bool] | None = None,
     ) -> None:
         """Check everything; see the class."""
-        sizes = tuple(map(_size, dims))
+        try:
+            sizes = tuple(map(_size, dims))
+        except NotKnown:
+            raise LayoutError("an array in memory needs a known rank") from None
         if len(sizes) > MAX_RANK:
             raise LimitError(f"an array has {len(sizes)} dims; at most {MAX_RANK} are read")
         layout = Layout.descending(len(sizes)) if layout is None else layout

@@ -6,7 +6,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import LayoutError, UnknownNameError
 
 Kind = Literal["bool", "integer", "float", "complex"]
 
@@ -78,6 +78,8 @@ def element_type(name: str) -> ElementType:
     >>> element_type("f32").dtype, element_type("bfloat16").name
     ('float32', 'bf16')
     """
+    if not isinstance(name, str):
+        raise LayoutError(f"an array in memory needs a known element type, not {name!r}")
     found = _BY_ANY_NAME.get(name)
     if found is None:
         raise UnknownNameError("element type", name, _BY_ANY_NAME)

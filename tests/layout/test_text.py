@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shapeinf.algebra import Scope, maximum
 from shapeinf.errors import LimitError, UnknownNameError
-from shapeinf.lattice import numpy_dtype
+from shapeinf.lattice import Shape, numpy_dtype
 from shapeinf.layout import (
     ELEMENT_TYPES,
     TOKEN,
@@ -170,6 +170,8 @@ def test_deep_tuples_are_refused():
         (lambda: Layout((0,), splits=[Split(0, (2,)), Split(0, (3,))]), "split twice"),
         (lambda: ArrayType("f32", (-1,)), "a dim is negative"),
         (lambda: ArrayType("f32", ("B",)), "a dim must be"),
+        (lambda: ArrayType("f32", Shape.unknown()), "a known rank"),
+        (lambda: ArrayType(None, (2,)), "a known element type"),
         (lambda: ArrayType("f32", (None,), dynamic=(False,)), "must be dynamic"),
         (lambda: ArrayType("f32", (2,), dynamic=(False, True)), "2 flags"),
         (lambda: ArrayType("f32", (Scope().symbol("n", -5, -1),)), "a dim is negative"),
