@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Facts, exact_quotient
+from shapeinf.algebra import Dim, Facts
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.edits import permute_dims
@@ -141,7 +141,7 @@ def digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> list[Dig
             joined = joined + parts
             if isinstance(size, str):
                 continue
-            cut = _cut(joined, size)
+            cut = _cut(joined, size, proofs)
             if cut is None:
                 return None
             outer.append(cut[0])
@@ -158,7 +158,7 @@ def digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> list[Dig
     return _merged([digit for _, digit in found], proofs)
 
 
-def _cut(parts: Parts, size: int) -> tuple[Parts, Parts] | None:
+def _cut(parts: Parts, size: int, proofs: Proofs) -> tuple[Parts, Parts] | None:
     """The parts of a dim as how many tiles of this size, and the places in one; None where tiles may not be whole."""
     outer, inner = list(parts), Parts()
     while size > 1:
@@ -169,7 +169,7 @@ def _cut(parts: Parts, size: int) -> tuple[Parts, Parts] | None:
             inner.insert(0, (d, path, part))
             size //= part
             continue
-        times = exact_quotient(part, size)
+        times = proofs.quotient(part, size)
         if times is None:
             return None
         outer.append((d, (*path, 0), times))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapeinf.algebra import Dim, Dimension, Facts
+from shapeinf.algebra import Dim, Dimension, Facts, exact_quotient
 from shapeinf.algebra.dimension import scope_of
 
 
@@ -30,6 +30,13 @@ class Proofs:
             return a <= b
         assert self.facts is not None
         return self.facts.prove_le(a, b)
+
+    def quotient(self, whole: Dim, part: int) -> Dim | None:
+        """`whole / part` where that is always a whole number, else None."""
+        found = exact_quotient(whole, part)
+        if found is None and self.facts is not None and self.facts.divides(part, whole):
+            return whole // part
+        return found
 
     def differ(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a != b` always, never, or not decided."""

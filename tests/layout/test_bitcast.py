@@ -168,6 +168,17 @@ def test_tiles_that_divide_are_digits():
     assert reshape_is_bitcast(source, inside) is True
 
 
+def test_facts_say_that_tiles_divide():
+    scope = Scope()
+    n = scope.symbol("n")
+    facts = Facts(scope)
+    source = ArrayType("f32", (n, 128), Layout((1, 0), [(8, 128)]))
+    plain = ArrayType("f32", (n, 128))
+    assert reshape_is_bitcast(source, plain, facts=facts) is None
+    facts.tell_divisible(n, 8, Source("", "told"))
+    assert reshape_is_bitcast(source, plain, facts=facts) is True
+
+
 def test_large_padded_arrays_are_told_apart():
     tiles = [(8, 128)]
     source = ArrayType("f32", (1001, 1001), Layout((1, 0), tiles))
