@@ -59,6 +59,7 @@ class _Storage:
     def overwrite(self, happening: Happening, source: int, moment: int) -> bool:
         """Put the first output in the place of an input that ends here, if that is allowed."""
         reads = happening.reads
+        allowed = () if happening.op_def is None else happening.op_def.in_place
         if source >= len(reads) or not happening.makes:
             return False
         made, read = happening.makes[0], reads[source]
@@ -67,8 +68,9 @@ class _Storage:
         root = self.root[read]
         if root == made or self.pinned[root] or self.last[root] != moment:
             return False
-        if any(other not in (read, NOBODY) and self.root[other] == root for other in reads):
-            return False
+        for place, other in enumerate(reads):  # the same storage may be read once more only in the same way
+            if other != NOBODY and self.root[other] == root and (other != read or place not in allowed):
+                return False
         bytes_made = self.size(made)
         if bytes_made is None or bytes_made != self.size(root):
             return False
