@@ -15,7 +15,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 def parse_budget(budget: object) -> int:
     """Whole bytes; parts of a byte are cut off. Raises BudgetError.
 
-    `KiB`, `MiB`, `GiB`, `TiB` and `PiB` are powers of 1024, `kB` to `PB` powers of 1000; upper and lower case are alike.
+    `KiB`, `MiB`, `GiB`, `TiB` and `PiB` are powers of 1024, `kB` to `PB` powers of 1000, in any case of letters.
 
     >>> parse_budget("64MiB"), parse_budget("1.5 GB"), parse_budget(4096)
     (67108864, 1500000000, 4096)

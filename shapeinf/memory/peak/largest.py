@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf
 
+import numpy as np
+
 from shapeinf.algebra import Dim, Dimension, evaluate, substitute
 from shapeinf.algebra.feasible import broken_at, holds_at
 from shapeinf.algebra.growth import grows_with
@@ -136,9 +138,10 @@ class Search:
         high = self._finite()
         if high < self.low:
             return self._answer(budget, None)
-        values = [values_along(d, self.symbol, self.low, high) for d in self.dims]
-        for value in self._legal_down(high):
-            size = max(int(along[value - self.low]) for along in values)
+        sizes = np.max([values_along(d, self.symbol, self.low, high) for d in self.dims], axis=0)
+        fitting = np.flatnonzero(sizes <= budget)
+        for value in self._legal_down(self.low + int(fitting[-1])) if len(fitting) else ():
+            size = int(sizes[value - self.low])
             if size <= budget:
                 return self._answer(budget, value, size)
         return self._answer(budget, None)
@@ -153,6 +156,7 @@ class Search:
         """One size after the other, from the largest on; what another one has shown too large is passed over."""
         proven = True
         witness: Mapping[str, int] = {}
+        free = self.facts.canon(self.symbol) is self.symbol
         high = self._finite()
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
@@ -164,7 +168,7 @@ class Search:
                 return self._answer(budget, value, found.value, proven)
             if found is not None:
                 proven = proven and found.tight
-                witness = found.sizes
+                witness = found.sizes if free else {}
         return self._answer(budget, None, proven=proven)
 
     def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:

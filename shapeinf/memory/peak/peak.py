@@ -20,11 +20,11 @@ from shapeinf.memory.timeline import Role, Timeline
 class Peak:
     """The most memory that is in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
 
-    It is sound: a total is left out only where it is proved to be never more than another one. Sizes that depend on data
-    stand with their upper bounds; buffers without one are in `unbounded`, and then every answer says "at least".
+    It is sound: a total is left out only where it is proved to be never more than another one. Sizes that depend on
+    data stand with their upper bounds; buffers without one are in `unbounded`, and then every answer says "at least".
 
     >>> from shapeinf.lattice import Shape
-    >>> from shapeinf.memory import Buffer
+    >>> from shapeinf.memory import Buffer, Moment
     >>> facts = ShapeFacts()
     >>> b, s = facts.scope.symbol("batch"), facts.scope.symbol("seq")
     >>> def buffer(name, size, birth, death):
