@@ -17,8 +17,8 @@ from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import sample_points, value_at
 
 MAX_COMPARED = 512
-MAX_PROOFS = 200
-"""Pairs that isl is asked about; some 0.1 ms each."""
+MAX_PROOFS = 64
+"""Pairs that isl is asked about; about 1 ms each."""
 
 Shifted = dict[tuple[Monomial, int], int]
 """A polynomial in what atoms are above their lower bounds, by (monomial, sign); see `Shift`."""
@@ -35,6 +35,7 @@ class Shift:
         """Bounds are those of the facts."""
         self.facts = facts
         self._monomials: dict[Monomial, dict[Monomial, int]] = {}
+        self._unsigned: set[Monomial] = set()
         self._lower: dict[int, float] = {}
 
     def dim(self, d: Dim) -> Shifted:
@@ -44,7 +45,8 @@ class Shift:
             for m, c in self._monomial(monomial).items():
                 total[m] = total.get(m, 0) + c * coefficient
         found: Shifted = {(m, 1): c for m, c in total.items() if c}
-        found.update({(m, -1): -c for m, c in total.items() if c and any(self._low(a) == -inf for a in m)})
+        if self._unsigned:
+            found.update({(m, -1): -c for m, c in total.items() if c and m in self._unsigned})
         return found
 
     def upper(self, d: Dim) -> float:
@@ -87,6 +89,7 @@ class Shift:
                         grown[m] = grown.get(m, 0) + c * int(low)
                 found = grown
             self._monomials[monomial] = found
+            self._unsigned.update(m for m in found if any(self._low(a) == -inf for a in m))
         return found
 
 
@@ -108,9 +111,12 @@ def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> 
 
 def _by_coefficients(shift: Shift, dims: Sequence[Dim]) -> list[int]:
     rows = _matrix([shift.dim(d) for d in dims])
+    largest = np.empty_like(rows[:MAX_COMPARED])
     kept: list[int] = []
     for place in sorted(range(len(dims)), key=lambda i: (-sum(rows[i].tolist()), i)):
-        if not kept or not (rows[kept[:MAX_COMPARED]] >= rows[place]).all(axis=1).any():
+        if not (largest[: len(kept)] >= rows[place]).all(axis=1).any():
+            if len(kept) < MAX_COMPARED:
+                largest[len(kept)] = rows[place]
             kept.append(place)
     return kept
 

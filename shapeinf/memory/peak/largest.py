@@ -13,9 +13,9 @@ from math import inf
 import numpy as np
 
 from shapeinf.algebra import Dim, Dimension, evaluate, substitute
-from shapeinf.algebra.feasible import broken_at, holds_at
+from shapeinf.algebra.feasible import broken_at, holds_at, value_at
 from shapeinf.algebra.growth import grows_with
-from shapeinf.algebra.upper_bounds import UpperBound, upper_bound
+from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, upper_bound
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest
@@ -108,11 +108,11 @@ class Search:
         return self._most(self.facts, [substitute(d, {self.symbol: value}) for d in self.dims])
 
     def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
-        found = [upper_bound(facts, d) for d in dims]
-        missing = {self.asked.label(name) for one in found if one.value is None for name in one.unbounded}
-        if missing or any(one.value is None for one in found):
-            raise MissingSizeError(sorted(missing) or ["other dims"], "give it a size or a range")
-        return max(found, key=lambda one: (_known(one), one.tight), default=UpperBound(0, "exact", tight=True))
+        found, _ = largest_bound(facts, dims or [0])
+        if found.value is None:
+            missing = sorted(map(self.asked.label, found.unbounded))
+            raise MissingSizeError(missing or ["other dims"], "give it a size or a range")
+        return found
 
     def _coupled(self) -> bool:
         """Whether a fact ties the dim to another one, so that a larger size can leave less to the others."""
@@ -173,10 +173,8 @@ class Search:
 
     def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:
         """Whether the peak is too large at a point at which all facts hold."""
-        inside = {s.name for d in self.dims for s in _symbols(d)}
-        return (
-            inside <= set(point) and max(evaluate(d, point) for d in self.dims) > budget and holds_at(self.facts, point)
-        )
+        values = (value_at(self.facts, d, point) for d in self.dims)
+        return any(v is not None and v > budget for v in values) and holds_at(self.facts, point)
 
     def _tried(self, value: int) -> UpperBound | None:
         """The bound over the other dims at a size; None where the graph does not run with it."""
