@@ -15,6 +15,7 @@ import numpy.typing as npt
 from shapeinf.algebra.dimension import Dim, Dimension, Monomial
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import sample_points, value_at
+from shapeinf.algebra.long_sums import canonical, is_long
 
 MAX_COMPARED = 512
 MAX_PROOFS = 64
@@ -102,10 +103,10 @@ def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> 
     >>> undominated(facts, [x, 2 * x * y, y * y, x + y])
     [1, 2]
     """
-    canonical = list(map(facts.canon, dims))
-    kept = _by_coefficients(Shift(facts), canonical)
+    forms = [canonical(facts, d) for d in dims]
+    kept = _by_coefficients(Shift(facts), forms)
     if len(kept) > 1:
-        kept = _by_proof(facts, canonical, kept, proofs)
+        kept = _by_proof(facts, forms, kept, proofs)
     return sorted(kept)
 
 
@@ -146,6 +147,8 @@ def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int) -
         for other in left:
             if proofs <= 0:
                 return left
+            if is_long(dims[place]) or is_long(dims[other]):
+                continue
             if other != place and all(a <= b for a, b in zip(values[place], values[other], strict=True)):
                 proofs -= 1
                 if decide_le(facts, dims[place], dims[other]).value:

@@ -13,6 +13,7 @@ from shapeinf.algebra.dominance import Shift
 from shapeinf.algebra.evaluation import evaluate
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import holds_at, value_at
+from shapeinf.algebra.long_sums import canonical, is_long
 from shapeinf.errors import Contradiction, Source
 
 Engine = Literal["exact", "isl", "interval"]
@@ -58,7 +59,7 @@ def upper_bound(facts: Facts, expression: Dim, enough: float = -inf) -> UpperBou
     >>> print(upper_bound(facts, b * s * 4))
     1024 (isl, tight)
     """
-    e = facts.canon(expression)
+    e = canonical(facts, expression)
     if isinstance(e, int):
         return UpperBound(e, "exact", tight=True)
     simple = interval_bound(facts, e)
@@ -95,7 +96,9 @@ def largest_bound(facts: Facts, dims: Sequence[Dim]) -> tuple[UpperBound, int]:
 
 def interval_bound(facts: Facts, e: Dim) -> int | None:
     """An upper bound from the bounds of symbols alone; None for none."""
-    value = min(facts.bounds(e)[1], Shift(facts).upper(facts.canon(e)))
+    value = Shift(facts).upper(canonical(facts, e))
+    if not is_long(e):
+        value = min(value, facts.bounds(e)[1])
     return None if value == inf else int(value)
 
 

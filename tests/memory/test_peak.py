@@ -130,8 +130,15 @@ def test_relations_decide_which_terms_can_win(relation, expected):
 def test_sums_are_not_capped():
     facts = ShapeFacts()
     symbols = [facts.scope.symbol(f"d{i}") for i in range(100)]
-    peak = peak_of(facts, *((d.name, d * d, 0, 1) for d in symbols))
-    assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24
+    half = symbols[0] // 2
+    peak = peak_of(
+        facts, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("max", maximum(*symbols[:2]), 1, 2)
+    )
+    facts.tell_le(symbols[0], 10**12, Source("", "told"))
+    assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24 + 10**12 // 2
+    found = peak.over({d.name: 10**12 for d in symbols[5:]}, assume=[f"d{i} <= {i + 7}" for i in range(5)])
+    assert found.value == 95 * 10**24 + sum((i + 7) ** 2 for i in range(5)) + 3
+    assert peak.largest("d0", 10**10, {d.name: 10 for d in symbols[1:]}).value == 99999
     assert not facts.scope.capped
 
 

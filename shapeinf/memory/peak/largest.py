@@ -15,6 +15,7 @@ import numpy as np
 from shapeinf.algebra import Dim, Dimension, evaluate, substitute
 from shapeinf.algebra.feasible import broken_at, holds_at, value_at
 from shapeinf.algebra.growth import grows_with
+from shapeinf.algebra.long_sums import by_terms, canonical
 from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, upper_bound
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.lattice import ShapeFacts
@@ -43,7 +44,7 @@ class Search:
         self.symbol = asked.symbol(name)
         self.name = asked.labels[self.symbol]
         self.at_least = at_least
-        self.dims: list[Dim] = [facts.canon(term.size) for term in terms]
+        self.dims: list[Dim] = [canonical(facts, term.size) for term in terms]
         low, high = facts.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
@@ -105,7 +106,9 @@ class Search:
 
     def _most_at(self, value: int) -> UpperBound:
         """The bound over the other dims, which no fact ties to this one."""
-        return self._most(self.facts, [substitute(d, {self.symbol: value}) for d in self.dims])
+        return self._most(
+            self.facts, [by_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
+        )
 
     def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
         found, _ = largest_bound(facts, dims or [0])

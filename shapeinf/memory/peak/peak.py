@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from shapeinf.algebra import Dimension
+from shapeinf.algebra.long_sums import canonical
 from shapeinf.algebra.upper_bounds import largest_bound
 from shapeinf.driver.inputs import RangeLike
 from shapeinf.lattice import ShapeFacts
@@ -90,7 +91,7 @@ class Peak:
 
     def __str__(self) -> str:
         """`max(...)` of the terms, in bytes."""
-        texts = list(dict.fromkeys(self._asked.shown(self.facts.canon(term.size)) for term in self.terms)) or ["0"]
+        texts = list(dict.fromkeys(self._asked.shown(canonical(self.facts, term.size)) for term in self.terms)) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualified(text, self.at_least, self.at_most)
 
