@@ -212,7 +212,7 @@ def forced():
         ({"H": 12, "p": 1, "q": 1}, Contradiction, "halves must meet (concat)"),
         ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
         ({"H": 8, "p": 3, "q": 2}, Contradiction, "dims must broadcast (add)"),
-        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0"),
+        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0 for less"),
         ({"H": "8", "p": 0, "q": 1}, ShapeInferenceError, "the size of H must be an int"),
     ],
 )

@@ -56,7 +56,7 @@ class Asked:
             except TypeError:
                 raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
             told = Source("", f"{self.labels[symbol]} = {value} is asked")
-            self._policy(symbol, value)
+            self._policy(symbol, value, told)
             _tell(lambda: facts.tell_equal(symbol, value, told), told, self.facts.sources.get(symbol))  # noqa: B023
         _check(facts, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
         return facts
@@ -67,8 +67,8 @@ class Asked:
         for name, given in ranges.items():
             symbol = self.symbol(name)
             asked = as_named(name, given)
-            self._policy(symbol, asked.min)
             told = Source("", f"{self.labels[symbol]} in {_text(asked.min, asked.max)} is asked")
+            self._policy(symbol, asked.min, told)
             _tell(lambda: facts.tell_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
             if asked.multiple_of > 1:
                 _tell(lambda: facts.tell_divisible(symbol, asked.multiple_of, told), told)  # noqa: B023
@@ -76,16 +76,12 @@ class Asked:
         _check(facts, "what is asked")
         return facts
 
-    def _policy(self, symbol: Dimension, least: int | None) -> None:
+    def _policy(self, symbol: Dimension, least: int | None, told: Source) -> None:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
         low = symbol.symbol.lo
         if least is not None and low is not None and least < low:
-            name = self.labels[symbol]
-            raise Contradiction(
-                f"{name} = {least} is asked and cannot hold",
-                Source("", f"{name} = {least} is asked"),
-                Source("", f"{name} is taken to be at least {low}; infer with min_dim={max(least, 0)} to ask for less"),
-            )
+            hint = f"{self.labels[symbol]} is taken to be at least {low}; infer with min_dim={max(least, 0)} for less"
+            raise Contradiction(f"{told} and cannot hold", told, Source("", hint))
 
     def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
         """The sizes that attain a bound, by the names of users; those of given dims also where facts tell them."""

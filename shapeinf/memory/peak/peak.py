@@ -7,7 +7,7 @@ from functools import cached_property
 
 from shapeinf.algebra import Dimension
 from shapeinf.algebra.long_sums import canonical
-from shapeinf.algebra.upper_bounds import largest_bound
+from shapeinf.algebra.upper_bounds import largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
@@ -128,6 +128,7 @@ class Peak:
         """
         given = {**(ranges or {}), **more}
         facts = self._asked.ranged(given, assume)
+        narrow(facts, [term.size for term in self.terms])
         best, place = largest_bound(facts, [term.size for term in self.terms] or [0])
         return PeakBound(
             best.value,
