@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf.algebra import ceildiv, maximum, parse_dim
+from shapeinf.algebra import ceildiv, maximum, minimum, parse_dim
 from shapeinf.errors import (
     BudgetError,
     Contradiction,
@@ -323,3 +323,18 @@ def test_budgets(text, expected):
 def test_budgets_that_are_none(text):
     with pytest.raises(BudgetError, match="is no amount of memory"):
         parse_budget(text)
+
+
+def test_facts_of_nodes_cut_the_ranges():
+    facts = facts_of(("batch", 1), ("seq", 1), ("H", 1))
+    b, s, h = (facts.scope.symbol(name) for name in ("batch", "seq", "H"))
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "must broadcast"), minimum(s, 64), s)
+    facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    peak = peak_of(facts, ("t", 4 * b * s * ((h + 15) // 16), 0, 1))
+    found = peak.over(batch=8, seq=(1, 512), H=(1, 499))
+    runs = [h for h in range(1, 500) if 2 * ((h + 31) // 32) == (h + 15) // 16]
+    assert (found.value, found.tight) == (4 * 8 * 64 * max((h + 15) // 16 for h in runs), True)
+    assert found.sizes["seq"] == 64
+    assert found.sizes["H"] in runs
+    assert peak.largest("H", 4 * 8 * 64 * 12, batch=8, seq=64).value == max(h for h in runs if (h + 15) // 16 <= 12)
+    assert peak.largest("seq", 10**9, batch=8, H=32).value == 64
