@@ -48,10 +48,7 @@ class Memory:
 
     @cached_property
     def peak(self) -> Peak:
-        """The most that nodes make and that is in use at once, as a maximum of polynomials in the dims of the inputs.
-
-        Inputs and weights are apart: a `Peak` of this timeline with other roles counts them.
-        """
+        """The most bytes of activations and outputs that are in use at once."""
         from shapeinf.contract.conditions import input_symbols
         from shapeinf.memory.peak import Peak
 
