@@ -55,20 +55,15 @@ def test_no_moment_of_a_corpus_model_needs_more(path):
         point = {}
         for symbol in symbols:
             low, high = result.interval(symbol).lo or 0, result.interval(symbol).hi
-            point[symbol.name] = draw.randint(
-                low, min(low + draw.choice((1, 9, 600)), low + 600 if high is None else high)
-            )
+            largest = low + draw.choice((1, 9, 600))
+            point[symbol.name] = draw.randint(low, largest if high is None else min(largest, high))
         try:
             found = memory.peak.at({s.name: point[s.name] for s in symbols if not s.symbol.anonymous})
         except Contradiction:
             continue
         totals = [0] * len(memory.timeline.moments)
         for buffer in known:
-            if (
-                not any(s.symbol.anonymous for s in buffer.size.symbols())
-                if isinstance(buffer.size, Dimension)
-                else True
-            ):
+            if isinstance(buffer.size, int) or not buffer.size.is_anonymous:
                 size = evaluate(buffer.size, point)
                 for moment in range(buffer.birth, buffer.death):
                     totals[moment] += size

@@ -92,7 +92,7 @@ class Asked:
             value = value_at(facts, symbol, best.sizes)
             if value is not None:
                 found[self.labels[symbol]] = value
-        return found
+        return dict(sorted(found.items()))
 
     def evaluate(self, dims: Iterable[Dim], facts: ShapeFacts) -> list[int]:
         """The values of dims under facts that give all their symbols a size. Raises MissingSizeError."""
