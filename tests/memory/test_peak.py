@@ -180,11 +180,22 @@ def test_bounds_below_a_minus_are_lower_bounds():
     assert str(peak) == "at most 100*H - 6"
 
 
+def test_a_name_that_no_input_has_depends_on_data():
+    facts = facts_of(("H", 1), ("found", 0), ("lost", 0))
+    h, found, lost = (facts.scope.symbol(name) for name in ("H", "found", "lost"))
+    facts.tell_le(found, h * h, Source("nonzero", "no more than there are"))
+    peak = peak_of(facts, ("t", 16 * found, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
+    assert str(peak) == "at least 16*H*H"
+    assert [str(u) for u in peak.unbounded] == ["u: lost has no upper bound"]
+    with pytest.raises(UnknownNameError):
+        peak.at(H=3, found=5)
+
+
 def test_unnamed_axes_have_the_names_of_contracts():
     facts = ShapeFacts()
     d = facts.scope.fresh("x.0", 1)
     odd = facts.scope.symbol("batch _size")
-    peak = peak_of(facts, ("t", d * odd, 0, 1), labels={d: "x.shape[0]"})
+    peak = peak_of(facts, ("t", d * odd, 0, 1), labels={d: "x.shape[0]", odd: "`batch _size`"})
     assert str(peak) == "x.shape[0]*`batch _size`"
     assert peak.at({"x.shape[0]": 3, "batch _size": 4}).bytes == 12
     assert peak.over({"x.shape[0]": (1, 3), "batch _size": 4}).sizes == {"x.shape[0]": 3, "`batch _size`": 4}
@@ -289,6 +300,18 @@ def test_largest_without_an_end():
     for size, missing in ((b * s, "b"), (maximum(20 - s, 3), "s")):
         with pytest.raises(MissingSizeError, match=f"for {missing}:"):
             peak_of(facts, ("t", size, 0, 1)).largest("s", 8)
+
+
+def test_a_dim_that_equals_another_one_is_asked_about():
+    facts = facts_of(("H", 1), ("W", 1))
+    h, w = facts.scope.symbol("H"), facts.scope.symbol("W")
+    facts.tell_equal(h, w, Source("add", "sizes must be equal"))
+    peak = peak_of(facts, ("t", h * w, 0, 1))
+    assert [peak.largest(name, 100).value for name in "HW"] == [10, 10]
+    assert [len(peak.regions(name, {name: (1, 9)})) for name in "HW"] == [1, 1]
+    assert peak.at(W=5).bytes == peak.at(H=5, W=5).bytes == 25
+    with pytest.raises(Contradiction, match="sizes must be equal"):
+        peak.at(H=5, W=6)
 
 
 def test_regions():

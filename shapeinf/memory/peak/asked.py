@@ -18,14 +18,16 @@ class Asked:
     """The names of dims as users write them, and the facts that hold before a question."""
 
     def __init__(self, facts: ShapeFacts, labels: Mapping[Dimension, str] | None = None) -> None:
-        """`labels` are symbols that have another name than their own, such as `x.shape[0]`."""
+        """`labels` are the symbols that users choose, with what they call them; all that have a name by default."""
         self.facts = facts
         named = {facts.scope.symbol(name): quote_name(name) for name in facts.scope.names()}
-        self.labels: dict[Dimension, str] = {**named, **(labels or {})}
+        self.labels: dict[Dimension, str] = dict(named if labels is None else labels)
+        canonical = (facts.canon(symbol) for symbol in self.labels)
+        self._chosen = {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}
 
     def kept(self, symbol: Dimension) -> bool:
-        """Whether a symbol can be asked about."""
-        return symbol in self.labels
+        """Whether users choose a symbol of a canonical dim; others depend on data."""
+        return symbol in self._chosen
 
     def symbol(self, name: str) -> Dimension:
         """The symbol that a user means. Raises UnknownNameError."""
@@ -33,6 +35,12 @@ class Asked:
             if name in (label, symbol.symbol.name):
                 return symbol
         raise UnknownNameError("dim", name, self.labels.values())
+
+    def followed(self, name: str, facts: ShapeFacts) -> Dimension:
+        """The symbol that stands for a dim under facts: another one where they say that both are equal."""
+        symbol = self.symbol(name)
+        found = facts.canon(symbol)
+        return found if isinstance(found, Dimension) and found.is_symbol else symbol
 
     def label(self, name: str) -> str:
         """What users call the symbol of this name."""

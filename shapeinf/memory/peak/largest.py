@@ -41,8 +41,8 @@ class Search:
         """`facts` hold the sizes and ranges of the other dims."""
         self.facts = facts
         self.asked = asked
-        self.symbol = asked.symbol(name)
-        self.name = asked.labels[self.symbol]
+        self.symbol = asked.followed(name, facts)
+        self.name = asked.labels[asked.symbol(name)]
         self.at_least = at_least
         narrow(facts, [self.symbol, *(term.size for term in terms)])
         self.dims: list[Dim] = [canonical(facts, term.size) for term in terms]

@@ -51,7 +51,11 @@ class Peak:
         *,
         labels: Mapping[Dimension, str] | None = None,
     ) -> None:
-        """Counts the buffers of these roles; `labels` name the symbols of input axes that have no name."""
+        """Counts the buffers of these roles.
+
+        `labels` are the symbols that users choose, the dims of inputs, with their names; all that have a name by
+        default. Others depend on data, whatever a file calls them.
+        """
         self.timeline = timeline
         self.facts = facts
         self.roles = tuple(roles)
