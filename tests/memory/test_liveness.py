@@ -184,6 +184,16 @@ def test_functions_work_on_the_values_of_their_caller():
         assert found == wanted
 
 
+def test_what_bodies_need_is_a_total_of_its_own():
+    """In each call `s` and `t`, N rows of 4 floats: what a call gives is its caller's. In the loop 3 scalars, 5 others."""
+    memory = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
+    assert str(memory.bodies) == "64*N"
+    result = infer_shapes(parsed(NESTED["a loop that collects"]))
+    memory = result.memory()
+    inner = [b for b in memory.timeline.buffers if b.name.startswith("last/")]
+    assert evaluate(memory.bodies, {"N": 3}) == sum(evaluate(b.size, {"N": 3}) for b in inner) == 8 + 1 + 1 + 5 * 48
+
+
 def test_there_is_a_limit_to_what_functions_expand_to(monkeypatch):
     monkeypatch.setattr(liveness, "MAX_MOMENTS_OF_BODIES", 7)
     with pytest.raises(LimitError, match="functions expand to more than 7 nodes"):
