@@ -185,7 +185,7 @@ def test_functions_work_on_the_values_of_their_caller():
 
 
 def test_what_bodies_need_is_a_total_of_its_own():
-    """In each call `s` and `t`, N rows of 4 floats: what a call gives is its caller's. In the loop 3 scalars, 5 others."""
+    """In each call `s` and `t`, N rows of 4 floats; in the loop 3 scalars, 5 others."""
     memory = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
     assert str(memory.bodies) == "64*N"
     result = infer_shapes(parsed(NESTED["a loop that collects"]))
