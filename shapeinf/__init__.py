@@ -26,10 +26,12 @@ from shapeinf.driver import (
     rebatch,
 )
 from shapeinf.errors import (
+    BudgetError,
     Contradiction,
     CyclicGraphError,
     LayoutError,
     LimitError,
+    MissingSizeError,
     ModelError,
     ShapeError,
     ShapeInferenceError,
@@ -46,6 +48,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BindError",
     "Bound",
+    "BudgetError",
     "Cause",
     "Contradiction",
     "Coverage",
@@ -59,6 +62,7 @@ __all__ = [
     "Interval",
     "LayoutError",
     "LimitError",
+    "MissingSizeError",
     "ModelError",
     "NamedDim",
     "NnefError",

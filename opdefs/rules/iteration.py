@@ -47,8 +47,7 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         limit = None
     if go_on is False or limit == 0:
         return Iterated(0, list(carried), _never(c, body, width))
-    high = None if limit is None else c.interval(limit).hi
-    number = c.fresh("iteration", 0, None if high is None else max(0, high - 1))
+    number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
     grown = _by_induction(c, body, number, carried)
     if grown is not None:
         after, outputs = grown
@@ -60,12 +59,18 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         unrolled = _unrolled(body, limit, carried)
         if unrolled is not None:
             return unrolled
+        if grown is not None:
+            grown = _by_induction(c, body, number, carried)  # the last run is one of any trip again
     if grown is not None:
         after, outputs = grown
         some = go_on is True and limit is not None and c.prove_le(1, limit) is True
-        trips = c.fresh("trips", int(some), high)
+        trips = _some_trips(c, limit, int(some))
         return Iterated(trips, [after(trips, i) for i in range(width)], outputs[1 + width :])
     return _fixpoint(c, body, number, limit, go_on, carried)
+
+
+def _some_trips(c: InferenceContext, limit: Dim | None, least: int) -> Dimension:
+    return c.fresh("trips", least) if limit is None else c.some_of(maximum(limit, 0), "trips", least)
 
 
 def _trips(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
@@ -191,7 +196,7 @@ def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | Non
     state = list(carried)
     scanned: list[Type] = []
     for trip in range(limit):
-        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=False)
+        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=False, beside=trip > 0)
         state = outputs[1 : 1 + width]
         if trip and outputs[1 + width :] != scanned:
             scanned = [_either(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
@@ -227,18 +232,19 @@ def _fixpoint(
             break
         state = new
     else:
-        return _given_up(c, outputs, width)
+        return _given_up(c, body, outputs, width)
     some = go_on is True and limit is not None and c.prove_le(1, limit) is True
     final = [
         out if some else c.relax_type(old, out, f"after.{i}")
         for i, (old, out) in enumerate(zip(carried, outputs[1:], strict=False))
     ]
     always = go_on is True and _is_true(outputs[0]) and limit is not None
-    high = None if limit is None else c.interval(limit).hi
-    trips: Dim = maximum(limit, 0) if always and limit is not None else c.fresh("trips", int(some), high)
+    trips: Dim = maximum(limit, 0) if always and limit is not None else _some_trips(c, limit, int(some))
     return Iterated(trips, final, outputs[1 + width :])
 
 
-def _given_up(c: InferenceContext, outputs: Sequence[Type], width: int) -> Iterated:
+def _given_up(c: InferenceContext, body: Body, outputs: Sequence[Type], width: int) -> Iterated:
     unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
+    trip = [PartialTensor("int64", SCALAR, None), PartialTensor("bool", SCALAR, None)]
+    body.run([*trip, *unknown[:width]], certain=False)  # what the body does in any trip is as little known
     return Iterated(c.fresh("trips"), unknown[:width], unknown[width:])
