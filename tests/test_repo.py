@@ -25,8 +25,9 @@ ORDER = (
     ("lattice",),
     ("graph", "ops"),
     ("formats",),
-    ("driver", "contract"),
+    ("driver", "contract", "memory"),
     ("checks",),
+    ("runtime",),
     ("report",),
     ("cli",),
 )

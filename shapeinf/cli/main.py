@@ -13,6 +13,7 @@ from shapeinf.cli.diff import diff
 from shapeinf.cli.explain import explain
 from shapeinf.cli.infer import infer
 from shapeinf.cli.rebatch import rebatch
+from shapeinf.cli.verify import verify_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,3 +28,4 @@ main.add_command(infer)
 main.add_command(bind)
 main.add_command(diff)
 main.add_command(rebatch)
+main.add_command(verify_command)
