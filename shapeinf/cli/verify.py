@@ -10,14 +10,15 @@ import click
 import numpy as np
 
 from shapeinf.cli import options
-from shapeinf.cli.codes import FAILED, FINDINGS
+from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 from shapeinf.lattice.spec import SpecError, parse_bindings
-from shapeinf.runtime import verify
+from shapeinf.runtime import RuntimeMissingError, verify
+from shapeinf.runtime.sessions import load_runtime
 
 
 def _sets(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:
@@ -93,14 +94,18 @@ def verify_command(
     Then run it into buffers that are exactly as large as inference says. Dims without a size get a small one. The model
     runs in this process: run only models that you trust.
 
-    Exit codes: 0 all is as inferred, 1 something is not, 2 usage (also a missing runtime), 3 could not run (the file
-    cannot be read, or the runtime refuses it: its words are printed).
+    Exit codes: 0 all is as inferred, 1 something is not, 2 usage, 3 could not run (the runtime is not installed or
+    refuses the model: its words are printed; or the file cannot be read).
     """
     with readable_errors():
         sets = [{**given.bind, **one} for one in at] or [given.bind]
         for one in sets:
             options.check_bindings(given.dims, one)
         graph = load(model)
+        try:
+            load_runtime()
+        except RuntimeMissingError as error:
+            stop(FAILED, str(error))
         found = verify(
             graph,
             at=sets,

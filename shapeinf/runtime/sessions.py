@@ -57,7 +57,7 @@ def refusals() -> Iterator[None]:
 
 @attrs.frozen
 class Feeds:
-    """The inputs of a run: as arrays, and as values of the runtime (None where strings are among them: it takes none)."""
+    """The inputs of a run: as arrays, and as values of the runtime; None with strings, of which it takes none."""
 
     arrays: Mapping[str, Any]
     values: Mapping[str, Any] | None
@@ -137,7 +137,7 @@ class Sessions:
 
     def _value(self, array: Any, dtype: str) -> Any:
         made = self.runtime.OrtValue
-        if array.dtype.name == dtype:
+        if array.dtype.isbuiltin == 1 and array.dtype.name == dtype:
             return made.ortvalue_from_numpy(array)
         return made.ortvalue_from_numpy_with_onnx_type(array, DTYPE_NUMBERS[dtype])
 

@@ -10,6 +10,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.checks.sampling import Binding, legal
 from shapeinf.driver import Result
+from shapeinf.driver.breaking import surely_broken
 from shapeinf.driver.inputs import input_names
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 
@@ -54,13 +55,19 @@ def sizes_of_run(
     bind = _with_arrays(symbolic, given, arrays)
     first = infer(bind=bind, inputs={name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
-    chosen = _choose(first, frozenset(open_dims)) if open_dims else {}
-    shapes = {name: _sizes(first, name, chosen) for name in names if first.tensors[name].kind == "tensor"}
-    bind |= {name: size for name, size in chosen.items() if not first.scope.symbol(name).is_anonymous}
-    replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
-    labels = {symbol.name: label for symbol, label in open_dims.items()}
-    shown = {labels[name]: size for name, size in chosen.items()}
-    return Sizes({**bind, **shown}, shown, shapes, infer(bind=bind, inputs=replaced))
+    fallback: Sizes | None = None
+    for chosen in _choices(first, frozenset(open_dims)) if open_dims else [{}]:
+        shapes = {name: _sizes(first, name, chosen) for name in names if first.tensors[name].kind == "tensor"}
+        named = {name: size for name, size in chosen.items() if not first.scope.symbol(name).is_anonymous}
+        replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
+        result = infer(bind={**bind, **named}, inputs=replaced)
+        shown = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
+        found = Sizes({**bind, **shown}, shown, shapes, result)
+        if not surely_broken(result.inference):
+            return found
+        fallback = fallback or found
+    assert fallback is not None
+    return fallback
 
 
 def _with_arrays(symbolic: Result, given: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
@@ -99,18 +106,13 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
     return found
 
 
-def _choose(result: Result, symbols: frozenset[Dimension]) -> Binding:
+def _choices(result: Result, symbols: frozenset[Dimension]) -> list[Binding]:
     """Small sizes under which all that is known holds: no ones (they broadcast) and none twice, where that can be."""
     drawn = list(itertools.islice(legal(result.facts, symbols), MAX_DRAWN))
     if not drawn:
         names = ", ".join(sorted(map(str, symbols)))
         raise ShapeInferenceError(f"no small sizes can be found for {names}: give them")
-    drawn.sort(key=_oddness)
-    contract = result.contract
-    for binding in drawn[:MAX_CHECKED]:
-        if contract.check(binding).verdict is not False:
-            return binding
-    return drawn[0]
+    return sorted(drawn, key=_oddness)[:MAX_CHECKED]
 
 
 def _oddness(binding: Binding) -> tuple[int, int, int]:

@@ -79,7 +79,7 @@ def verify(
             declared=declared,
         )
 
-    given = {name: np.asarray(array) for name, array in (arrays or {}).items()}
+    given = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
     symbolic = infer()
     runs = []
     for binding in at:
