@@ -11,6 +11,7 @@ from rich.text import Text
 from shapeinf.algebra import Dimension
 from shapeinf.driver import Result
 from shapeinf.report import as_table
+from shapeinf.report.texts import printable as printable
 
 WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped in a file or a pipe."""
@@ -32,15 +33,6 @@ def print_result(result: Result, console: Console) -> None:
     for found in result.diagnostics:
         say(console, "")
         say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
-
-
-def printable(text: str) -> str:
-    r"""The text without control characters: names come from files that nobody vouches for.
-
-    >>> print(printable("a\x1b[31m"))
-    a\x1b[31m
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _clean(console: Console, view: RenderableType) -> Segments:
