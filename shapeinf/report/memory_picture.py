@@ -37,7 +37,8 @@ p { margin: 4px 0; } .soft { color: var(--soft); } .warn { color: var(--mark); }
 svg { width: 100%; height: auto; display: block; } svg text { font: 12px system-ui, sans-serif; fill: var(--text); }
 svg .tick, svg .axis { fill: var(--soft); } svg .name { fill: #111; font-size: 11px; pointer-events: none; }
 svg .name.soft { fill: var(--text); }
-svg .mark { fill: var(--mark); font-weight: 600; paint-order: stroke; stroke: var(--back); stroke-width: 4px; } .grid { stroke: var(--line); stroke-width: 1; }
+svg .mark { fill: var(--mark); font-weight: 600; paint-order: stroke; stroke: var(--back); stroke-width: 4px; }
+.grid { stroke: var(--line); stroke-width: 1; }
 .total { fill: none; stroke: var(--text); stroke-width: 1; pointer-events: none; } .rest { fill: var(--rest); }
 .peak { stroke: var(--mark); stroke-width: 1.5; stroke-dasharray: 4 3; pointer-events: none; }
 .dot { fill: var(--mark); } .hover { fill: transparent; } .hover:hover { fill: var(--line); fill-opacity: .6; }
