@@ -126,13 +126,16 @@ class MemoryView:
 
 def memory_view(
     timeline: Timeline,
-    sizes: Mapping[str, int] | Callable[[Buffer], int | None],
+    sizes: Mapping[str, int],
     *,
+    bytes_of: Callable[[Buffer], int | None] | None = None,
     title: str = "",
     slots: Iterable[Placed] = (),
     roles: Sequence[Role] = COUNTED,
 ) -> MemoryView:
-    """What a picture of a timeline shows at these sizes of its symbols, or with these bytes of each buffer.
+    """What a picture of a timeline shows at these sizes of its symbols.
+
+    `bytes_of` says how many bytes a buffer has, None where that is not known; by default its size is evaluated.
 
     >>> from shapeinf.algebra import Scope
     >>> from shapeinf.lattice import Shape
@@ -142,7 +145,7 @@ def memory_view(
     >>> view.peak_bytes, view.at(view.peak)
     (32, "#0 Relu 'relu'")
     """
-    bytes_of = sizes if callable(sizes) else _at(sizes)
+    bytes_of = bytes_of or _at(sizes)
     last = len(timeline.moments)
     blocks, unknown, apart = [], [], {"weight": 0, "input": 0}
     for buffer in timeline.buffers:
@@ -156,7 +159,7 @@ def memory_view(
             death = min(max(buffer.death, birth + 1), last)  # what nobody reads is there while it is made
             what = f"{buffer.dtype or '?'}{buffer.shape}"
             blocks.append(Block(buffer.name, what, size, birth, death, buffer.role))
-    shown = "" if callable(sizes) else ", ".join(f"{name}={size}" for name, size in sizes.items())
+    shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
     return MemoryView(title, shown, timeline.moments, tuple(blocks), apart, tuple(unknown), tuple(slots))
 
 

@@ -34,13 +34,14 @@ def of_bytes(count: int) -> str:
     ['0 B', '1023 B', '1 KiB', '1.46 KiB', '3 MiB', '129 MiB']
     """
     unit = unit_of(count)
-    return f"{count / 1024**unit:.3g} {UNITS[unit]}" if unit else f"{count} B"
+    amount = count / 1024**unit
+    return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 or not unit else f"{amount:.3g} {UNITS[unit]}"
 
 
 def unit_of(count: int) -> int:
     """The unit that suits a number of bytes, by its place in `UNITS`."""
     unit = 0
-    while count >= 1000 * 1024**unit and unit + 1 < len(UNITS) and count >= 1024 ** (unit + 1):
+    while unit + 1 < len(UNITS) and count >= 1024 ** (unit + 1):
         unit += 1
     return unit
 
