@@ -1,0 +1,140 @@
+"""The least upper bound of a dim under facts, the engine that found it, and whether it is attained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from typing import Literal
+
+import attrs
+
+from shapeinf.algebra.dimension import Dim, Dimension
+from shapeinf.algebra.dominance import Shift
+from shapeinf.algebra.evaluation import evaluate
+from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.feasible import holds_at, value_at
+from shapeinf.algebra.long_sums import canonical, is_long
+from shapeinf.errors import Contradiction, Source
+
+Engine = Literal["exact", "isl", "interval"]
+
+
+@attrs.frozen
+class UpperBound:
+    """The most that a dim can be.
+
+    Args:
+        value: the bound; None for no bound.
+        engine: "exact" where the bounds of the symbols alone attain it, "isl" for isl's Bernstein bounds over all
+            linear facts, "interval" where isl does no better than intervals.
+        tight: whether some sizes for which all facts hold are known to attain it.
+        sizes: those sizes, by the names of symbols; empty when none are known.
+        unbounded: the names of symbols without an upper bound, where there is no bound.
+    """
+
+    value: int | None
+    engine: Engine
+    tight: bool = False
+    sizes: Mapping[str, int] = attrs.field(factory=dict)
+    unbounded: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The bound, and where it comes from."""
+        if self.value is None:
+            return f"no bound ({', '.join(self.unbounded) or 'a symbol'} has none)"
+        return f"{self.value} ({self.engine}, {'tight' if self.tight else 'may be less'})"
+
+
+def upper_bound(facts: Facts, expression: Dim, enough: float = -inf) -> UpperBound:
+    """The least upper bound that can be proved of a dim under all facts; nothing is done to get below `enough`.
+
+    Raises Contradiction where the facts cannot hold.
+
+    >>> from shapeinf.algebra import Scope
+    >>> facts = Facts(Scope())
+    >>> b, s = facts.scope.symbol("b", 1, 8), facts.scope.symbol("s", 1, 64)
+    >>> print(upper_bound(facts, b * s * 4))
+    2048 (exact, tight)
+    >>> facts.tell_le(b + s, 40, Source("", "assumed"))
+    >>> print(upper_bound(facts, b * s * 4))
+    1024 (isl, tight)
+    """
+    e = canonical(facts, expression)
+    if isinstance(e, int):
+        return UpperBound(e, "exact", tight=True)
+    simple = interval_bound(facts, e)
+    if simple is not None:
+        corner = _climbed(facts, e)
+        if corner is not None and value_at(facts, e, corner) == simple and holds_at(facts, corner):
+            return UpperBound(simple, "exact", tight=True, sizes=corner)
+        if simple <= enough:
+            return UpperBound(simple, "interval")
+    return _by_isl(facts, e, simple, enough)
+
+
+def largest_bound(facts: Facts, dims: Sequence[Dim]) -> tuple[UpperBound, int]:
+    """The largest of the upper bounds of dims, and the place of its dim; at least one must be given.
+
+    A dim without a bound is the largest. Those that cannot be larger than another one are not looked at closely.
+    """
+    simple = [interval_bound(facts, d) for d in dims]
+    best: UpperBound | None = None
+    chosen = 0
+    for place in sorted(range(len(dims)), key=lambda i: (simple[i] is not None, -(simple[i] or 0), i)):
+        known = best.value if best is not None and best.value is not None else -inf
+        at_most = simple[place]
+        if at_most is not None and at_most < known:
+            break
+        found = upper_bound(facts, dims[place], known)
+        if found.value is None:
+            return found, place
+        if best is None or found.value > known or (found.value == known and found.tight and not best.tight):
+            best, chosen = found, place
+    assert best is not None
+    return best, chosen
+
+
+def interval_bound(facts: Facts, e: Dim) -> int | None:
+    """An upper bound from the bounds of symbols alone; None for none."""
+    value = Shift(facts).upper(canonical(facts, e))
+    if not is_long(e):
+        value = min(value, facts.bounds(e)[1])
+    return None if value == inf else int(value)
+
+
+def _by_isl(facts: Facts, e: Dimension, simple: int | None, enough: float) -> UpperBound:
+    from shapeinf.algebra.polytopes import most  # loading isl takes a while
+
+    found = most(facts, e, enough)
+    if found is not None and found.empty:
+        raise Contradiction(f"no sizes satisfy all that is known of {_listed(e.symbols())}", Source("", "all facts"))
+    by_isl = None if found is None else found.value
+    if by_isl is None and simple is None:
+        symbols = found.unbounded if found else [s for s in e.symbols() if facts.bounds(s)[1] == inf]
+        return UpperBound(None, "interval", unbounded=tuple(sorted(s.name for s in symbols)))
+    value = min(v for v in (simple, by_isl) if v is not None)
+    engine: Engine = "interval" if by_isl is None or (simple is not None and simple < by_isl) else "isl"
+    tight = found is not None and found.tight and found.value == value
+    return UpperBound(value, engine, tight, found.sizes if found is not None and tight else {})
+
+
+def _listed(symbols: Iterable[Dimension]) -> str:
+    return ", ".join(sorted(map(str, symbols)))
+
+
+def _climbed(facts: Facts, e: Dimension) -> dict[str, int] | None:
+    """A corner of the bounds of the symbols: that of all upper bounds, with each changed that makes `e` larger."""
+    bounds = {s.name: facts.bounds(s) for s in e.symbols()}
+    if any(inf in map(abs, pair) for pair in bounds.values()):
+        return None
+    corner = {name: int(high) for name, (_, high) in bounds.items()}
+    try:
+        best = evaluate(e, corner)
+        for name, (low, _) in sorted(bounds.items()):
+            other = {**corner, name: int(low)}
+            value = evaluate(e, other)
+            if value > best:
+                corner, best = other, value
+    except ZeroDivisionError:
+        return None
+    return corner
