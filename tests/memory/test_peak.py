@@ -132,7 +132,7 @@ def test_sums_are_not_capped():
     symbols = [facts.scope.symbol(f"d{i}") for i in range(100)]
     half = symbols[0] // 2
     peak = peak_of(
-        facts, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("max", maximum(*symbols[:2]), 1, 2)
+        facts, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("most", maximum(*symbols[:2]), 1, 2)
     )
     facts.tell_le(symbols[0], 10**12, Source("", "told"))
     assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24 + 10**12 // 2

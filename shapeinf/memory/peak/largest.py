@@ -167,11 +167,15 @@ class Search:
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
             found = self._tried(value)
-            if found is not None and _known(found) <= budget:
-                return self._answer(budget, value, found.value, proven)
-            if found is not None:
+            if found is None:
+                continue
+            if _known(found) > budget:
                 proven = proven and found.tight
                 witness = found.sizes if free else {}
+                continue
+            legal = self._legal(value)
+            if legal is not False:
+                return self._answer(budget, value, found.value, proven and legal is True)
         return self._answer(budget, None, proven=proven)
 
     def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:
@@ -198,6 +202,15 @@ class Search:
         except Contradiction:
             return None
         return facts if broken_at(facts, {}) is None else None
+
+    def _legal(self, value: int) -> bool | None:
+        """Whether other sizes can be chosen so that all facts hold; None where isl cannot tell."""
+        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+
+        if holds_at(self.facts, {self.symbol.name: value}):
+            return True
+        found = values_of(self.facts, self.symbol, value, value)
+        return None if found is None else bool(found)
 
     def _legal_down(self, top: int) -> Iterator[int]:
         """The sizes that agree with all facts, from `top` downwards. Raises LimitError."""
