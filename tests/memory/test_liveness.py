@@ -76,7 +76,7 @@ NESTED = {
         y = If (c) <then_branch = t () => (float[N, 4] p) { p = Identity(a) },
                     else_branch = e () => (float[N, 4] r) { r = Neg(b) }>
         z = Neg(y) }""",
-    "a loop with a state, a capture and what it collects": """g (float[N, 4] x) => (float[N, 4] last, float[3, N, 4] all) {
+    "a loop that collects": """g (float[N, 4] x) => (float[N, 4] last, float[3, N, 4] all) {
         w = Abs(x)
         h = Relu(x)
         n3 = Constant<value = int64 {3}>()
