@@ -134,7 +134,9 @@ def measure(name: str, model: onnx.ModelProto, bindings: int, repeats: int) -> N
             found.bytes(tensor)
         found.total_bytes  # noqa: B018
 
-    print(f"{name}: {len(model.graph.node)} nodes, {len(program.tensors)} tensors, {program.distinct_dims} distinct dims")
+    print(
+        f"{name}: {len(model.graph.node)} nodes, {len(program.tensors)} tensors, {program.distinct_dims} distinct dims"
+    )
     print(f"  again       {again * 1e3:10.2f} ms a binding; the program is made in {made * 1e3:.1f} ms")
     for title, work in (("call", lambda: program(sizes)), ("all arrays", arrays), ("all numbers", numbers)):
         taken = median(work, repeats) / bindings
