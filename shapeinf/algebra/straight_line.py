@@ -93,12 +93,12 @@ class Lowering:
     >>> print(lowered([b * n, 4 * b * n + 1]))
     r0 = b
     r1 = n
-    r2 = r0 * r1
-    r3 = 1
+    r2 = 1
+    r3 = r0 * r1
     r4 = 4
-    r5 = r2 * r4
-    r6 = r3 + r5
-    -> r2, r6
+    r5 = r3 * r4
+    r6 = r2 + r5
+    -> r3, r6
     """
 
     def __init__(self) -> None:

@@ -22,6 +22,9 @@ Size = int | Sequence[int] | npt.NDArray[Any]
 """The size of a dim: one for all bindings, or one for each."""
 
 
+_GIVE = "give an int, or an array with one for each binding"
+
+
 @attrs.frozen
 class Bindings:
     """The sizes of all symbols that have one, at some bindings.
@@ -44,7 +47,7 @@ class Bindings:
         """The arguments of a program; MissingSizeError for symbols without a size."""
         missing = [self.labels[s] for s in program.symbols if s not in self.values]
         if missing:
-            raise MissingSizeError(missing)
+            raise MissingSizeError(missing, _GIVE)
         return [self.values[s] for s in program.symbols]
 
     def at(self, binding: int) -> dict[str, int]:
@@ -113,7 +116,7 @@ class Binder:
                 values.setdefault(value, given[symbol])
         missing = [s for s in self.needed if s not in values]
         if missing:
-            raise MissingSizeError([self.labels[s] for s in missing])
+            raise MissingSizeError([self.labels[s] for s in missing], _GIVE)
         return values
 
     def _broken(self, found: Bindings, given: Mapping[Dimension, Number]) -> list[IllegalSizeError]:

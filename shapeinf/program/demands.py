@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
@@ -52,9 +52,15 @@ class Demands:
         self.all = [*self._relations(), *self._divisible(), *self._guards()]
         self._programs: dict[frozenset[Dimension], tuple[list[Demand], StraightLine, list[range]]] = {}
 
-    def add(self, text: str, expression: Dim) -> None:
-        """Demand that an expression is at least 0."""
-        self.all.append(Demand(text, None, (Clause(expression, False),)))
+    def add_sizes(self, owners: Iterable[tuple[Dim, str]]) -> None:
+        """Demand of canonical dims, given with the tensors that have them, that they are no less than 0.
+
+        Where bounds do not exclude it, a size below 0 is one with which the graph does not run.
+        """
+        for d, name in dict(reversed(list(owners))).items():
+            if self.facts.bounds(d)[0] < 0:
+                text = f"{self.shown(d)} >= 0 (a size of {name!r})"
+                self.all.append(Demand(text, None, (Clause(d, False),)))
 
     def about(
         self, values: Collection[Dimension], given: Collection[Dimension]

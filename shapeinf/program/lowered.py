@@ -8,12 +8,12 @@ from functools import cached_property
 import attrs
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.elimination import Elimination
 from shapeinf.algebra.straight_line import Lowering, StraightLine
 from shapeinf.driver.infos import TensorInfo
 from shapeinf.errors import NoSizeError, UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.sizes import element_bits
-from shapeinf.program.ceilings import Ceilings
 
 PeakTerms = Callable[[], Sequence[Dim]]
 """Gives the sums of bytes whose maximum the peak is."""
@@ -76,7 +76,7 @@ class Lowered:
         self.table = table
         self._peak = peak
         self._missing = [self._unbound(d, given) for d in table.dims]
-        self._ceilings = Ceilings(table.facts, given)
+        self._without_data = Elimination(table.facts, given.__contains__)
         lowering = Lowering()
         known = zip(table.dims, self._missing, strict=True)
         self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])
@@ -94,7 +94,7 @@ class Lowered:
     def sizes(self) -> Sizes:
         """Elements and bytes of all tensors: the elements only where they are exact."""
         lowering = Lowering()
-        ceilings = [self._ceilings.of(d) for d in self.table.dims]
+        ceilings = [self._without_data.upper(d) for d in self.table.dims]
         registers = [None if d is None else lowering.dim(d) for d in ceilings]
         volumes: dict[tuple[int, ...], int] = {}
         outputs: dict[int, int] = {}
@@ -140,7 +140,7 @@ class Lowered:
         lowering = Lowering()
         found = []
         for term in self._peak():
-            ceiling = self._ceilings.of(term)
+            ceiling = self._without_data.upper(term)
             if ceiling is None:
                 raise NoSizeError("the peak of memory", f"{term} has no bound")
             found.append(lowering.dim(ceiling))

@@ -37,19 +37,9 @@ class ShapeProgram:
         needed = set(self._binder.needed)
         self._hidden = [s for s in symbols if s not in needed]
         self._lowered: dict[frozenset[Dimension], Lowered] = {}
-        self._demand_natural_sizes()
-
-    def _demand_natural_sizes(self) -> None:
-        """A size below 0 means that the graph does not run: where bounds do not exclude it, every call looks."""
-        owners: dict[int, str] = {}
-        for name, rows in self._table.ranked():
-            for row in rows:
-                owners.setdefault(row, name)
-        demands = self._binder.demands
-        for row, name in owners.items():
-            d = self._table.dims[row]
-            if self._table.facts.bounds(d)[0] < 0:
-                demands.add(f"{demands.shown(d)} >= 0 (a size of {name!r})", d)
+        self._binder.demands.add_sizes(
+            (self._table.dims[row], name) for name, rows in self._table.ranked() for row in rows
+        )
 
     @property
     def tensors(self) -> tuple[str, ...]:
