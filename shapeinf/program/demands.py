@@ -69,8 +69,8 @@ class Demands:
         key = frozenset(values)
         found = self._programs.get(key)
         if found is None:
-            demands = [d for symbol in values for d in self._bounds(symbol)]
-            demands += [d for symbol in given for d in self._solved(symbol)]
+            demands = [d for symbol in given for d in self._solved(symbol)]
+            demands += [d for symbol in values if symbol not in self.facts.solved for d in self._bounds(symbol)]
             demands += self.all
             demands = [d for d in demands if d.symbols <= key]
             lowering = Lowering()
@@ -127,7 +127,7 @@ class Demands:
         for fact in self.facts.divisibilities:
             expression = self._plain(fact.expression)
             text = self.shown(expression)
-            text = f"({text})" if " " in text else text
+            text = text if isinstance(expression, Dimension) and expression.is_symbol else f"({text})"
             clause = Clause(expression % fact.divisor, True)
             yield Demand(f"{text} % {fact.divisor} == 0", fact.source, (clause,))
 
