@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 
 from shapeinf.algebra import Dim, Dimension, evaluate, format_dim, quote_name
-from shapeinf.algebra.feasible import broken_at
+from shapeinf.algebra.feasible import broken_at, value_at
+from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.inputs import RangeLike, as_named
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source, UnknownNameError
@@ -56,7 +57,7 @@ class Asked:
                 raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
             told = Source("", f"{self.labels[symbol]} = {value} is asked")
             self._policy(symbol, value)
-            _tell(lambda: facts.tell_equal(symbol, value, told), told)  # noqa: B023  (called at once)
+            _tell(lambda: facts.tell_equal(symbol, value, told), told, self.facts.sources.get(symbol))  # noqa: B023
         _check(facts, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
         return facts
 
@@ -86,6 +87,17 @@ class Asked:
                 Source("", f"{name} is taken to be at least {low}; infer with min_dim={max(least, 0)} to ask for less"),
             )
 
+    def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
+        """The sizes that attain a bound, by the names of users; those of given dims also where facts tell them."""
+        if not best.tight:
+            return {}
+        found = {self.label(name): size for name, size in best.sizes.items()}
+        for symbol in map(self.symbol, given):
+            value = value_at(facts, symbol, best.sizes)
+            if value is not None:
+                found[self.labels[symbol]] = value
+        return found
+
     def evaluate(self, dims: Iterable[Dim], facts: ShapeFacts) -> list[int]:
         """The values of dims under facts that give all their symbols a size. Raises MissingSizeError."""
         listed = list(dims)
@@ -105,11 +117,12 @@ class Asked:
             raise ShapeInferenceError(f"{error} for these sizes") from None
 
 
-def _tell(tell: Callable[[], object], told: Source) -> None:
+def _tell(tell: Callable[[], object], told: Source, known: Source | None = None) -> None:
+    """Tell a fact; `known` is who has said what the dim is, where somebody has."""
     try:
         tell()
     except Contradiction as error:
-        second = error.first if error.second in (None, told) and error.first != told else error.second
+        second = known or (error.first if error.second in (None, told) and error.first != told else error.second)
         raise Contradiction(f"{told} and cannot hold", told, second) from None
 
 
