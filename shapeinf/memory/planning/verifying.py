@@ -126,15 +126,12 @@ class _Subject:
             if isinstance(need, int) and slot.size < need:
                 yield PlanFinding("too small", slot.name, f"its slot has {slot.size} bytes, it needs {need}")
             if slot.offset != slots[0].offset:
-                cause = (
-                    f"it is one buffer with {slots[0].name}, but lies at {slot.offset} and that at {slots[0].offset}"
-                )
+                first = slots[0]
+                cause = f"it is one buffer with {first.name}, but lies at {slot.offset} and that at {first.offset}"
                 yield PlanFinding("apart", slot.name, cause)
         begin, end = min(slot.lower for slot in slots), max(slot.upper for slot in slots)
         if begin > buffer.birth or end < end_of(buffer):
-            cause = (
-                f"the plan keeps it at the moments [{begin}, {end}), the model at [{buffer.birth}, {end_of(buffer)})"
-            )
+            cause = f"the plan keeps it at moments [{begin}, {end}), the model at [{buffer.birth}, {end_of(buffer)})"
             yield PlanFinding("lifetime", slots[0].name, cause)
 
     def overlaps(self) -> Iterator[PlanFinding]:
