@@ -132,6 +132,30 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}; {hint}")
 
 
+class MissingSizeError(ShapeInferenceError):
+    """A question that needs the size of a dim, or a bound of it, which it does not have.
+
+    Args:
+        names: the dims.
+        help: what can be given.
+    """
+
+    def __init__(self, names: Iterable[str], help: str) -> None:
+        """Name all of them."""
+        self.names = tuple(names)
+        self.help = help
+        super().__init__(f"no size is known for {', '.join(self.names)}: {help}")
+
+
+class BudgetError(ShapeInferenceError):
+    """An amount of memory that cannot be read."""
+
+    def __init__(self, budget: object) -> None:
+        """Show it, and what can be read."""
+        self.budget = budget
+        super().__init__(f"{budget!r} is no amount of memory: give bytes as an int, or text such as '64MiB', '1.5 GB'")
+
+
 class UnknownOperatorError(ShapeInferenceError):
     """An operator that no installed dialect has a rule for (strict mode; else its outputs are unknown)."""
 

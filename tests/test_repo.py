@@ -25,7 +25,7 @@ ORDER = (
     ("lattice",),
     ("graph", "ops"),
     ("formats",),
-    ("driver", "contract"),
+    ("driver", "contract", "memory"),
     ("checks",),
     ("report",),
     ("cli",),

@@ -10,13 +10,14 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-@onnx("Gelu", "QuickGelu", "Trilu", "SampleOp", "Inverse", "ScaledSiLU", domain=MS)
+@onnx("Gelu", "QuickGelu", "Trilu", "ScaledSiLU", domain=MS, in_place=(0,))
+@onnx("SampleOp", "Inverse", domain=MS)
 def same_shape(c: InferenceContext, x: Shape, other: Shape | None = None) -> Shape:
     """The shape of the first input."""
     return x
 
 
-@onnx("BiasGelu", "FastGelu", domain=MS)
+@onnx("BiasGelu", "FastGelu", domain=MS, in_place=(0,))
 def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape:
     """[*S, C], [C] -> [*S, C]."""
     if x.dims:
@@ -24,7 +25,7 @@ def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape
     return x
 
 
-@onnx("BiasAdd", domain=MS)
+@onnx("BiasAdd", domain=MS, in_place=(0, 2))
 def bias_add(c: InferenceContext, x: Shape, bias: Shape, skip: Shape) -> Shape:
     """[N, S, C], [C], [N, S, C] -> [N, S, C]."""
     x = c.require_rank(x, 3, "X")
@@ -90,7 +91,7 @@ def complex_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     return Shape((*c.broadcast(Shape(a[:-1]), Shape(b[:-1])), 2))
 
 
-@onnx("GatedAdd", domain=MS)
+@onnx("GatedAdd", domain=MS, in_place=(0, 1))
 def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape) -> Shape:
     """[*S, C], [*S, C], [*S, 1] -> [*S, C]."""
     x = c.merge(x, y, "X and Y must be of equal shape")
@@ -111,7 +112,7 @@ def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b
     return c.broadcast(a, b)
 
 
-@onnx("ExpandDims", domain=MS)
+@onnx("ExpandDims", domain=MS, views={0: 0})
 def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
     """An axis of size 1 put in at `axis` of the output; the contents stay."""
     known, rank = known_ints(axis), len(x.shape) + 1

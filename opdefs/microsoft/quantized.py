@@ -70,7 +70,7 @@ def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, 
     return TensorType(dtype_name(dtype), Shape(known))
 
 
-@onnx("QLinearAdd", "QLinearMul", domain=MS)
+@onnx("QLinearAdd", "QLinearMul", domain=MS, in_place=(0, 3))
 def quantized_binary(
     c: InferenceContext,
     a: Shape,
@@ -86,13 +86,14 @@ def quantized_binary(
     return c.broadcast(a, b)
 
 
-@onnx("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QOrderedGelu", domain=MS)
+@onnx("QLinearLeakyRelu", "QLinearSigmoid", domain=MS, in_place=(0,))
+@onnx("QLinearSoftmax", "QOrderedGelu", domain=MS)
 def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape) -> Shape:
     """The shape of the first input."""
     return x
 
 
-@onnx("QLinearWhere", domain=MS)
+@onnx("QLinearWhere", domain=MS, in_place=(1, 4))
 def quantized_where(
     c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape
 ) -> Shape:

@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
 OnDims = Callable[..., Dim | None]
 
 
-@nnef("copy", "idn")
+@nnef("copy", "idn", views={0: 0})
 def identity(c: InferenceContext, x: Value) -> PartialTensor:
     """The input itself, contents too."""
     return x
@@ -28,6 +28,7 @@ def identity(c: InferenceContext, x: Value) -> PartialTensor:
     *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh"),
     *("rcp", "sqrt", "rsqr", "rsqrt", "log2"),
     *("sigmoid", "softabs", "softplus", "elu", "selu", "gelu", "silu", "leaky_relu"),
+    in_place=(0,),
 )
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
     """The shape of the input."""
@@ -58,19 +59,19 @@ def _unary(operation: OnDims) -> Callable[..., PartialTensor]:
     return rule
 
 
-nnef("neg")(_unary(lambda d: -d))
-nnef("floor", "ceil", "round")(_unary(lambda d: d))
-nnef("sqr")(_unary(lambda d: d * d))
-nnef("relu")(_unary(lambda d: maximum(d, 0)))
+nnef("neg", in_place=(0,))(_unary(lambda d: -d))
+nnef("floor", "ceil", "round", in_place=(0,))(_unary(lambda d: d))
+nnef("sqr", in_place=(0,))(_unary(lambda d: d * d))
+nnef("relu", in_place=(0,))(_unary(lambda d: maximum(d, 0)))
 
 
-@nnef("abs")
+@nnef("abs", in_place=(0,))
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     """`|x|`."""
     return _mapped(c, lambda d: maximum(d, -d), x)
 
 
-@nnef("sign")
+@nnef("sign", in_place=(0,))
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
     """-1, 0 or 1, where that is known."""
 
@@ -88,20 +89,20 @@ def _binary(operation: OnDims) -> Callable[..., PartialTensor]:
     return rule
 
 
-nnef("add")(_binary(lambda a, b: a + b))
-nnef("sub")(_binary(lambda a, b: a - b))
-nnef("mul")(_binary(lambda a, b: a * b))
-nnef("min")(_binary(minimum))
-nnef("max")(_binary(maximum))
+nnef("add", in_place=(0, 1))(_binary(lambda a, b: a + b))
+nnef("sub", in_place=(0, 1))(_binary(lambda a, b: a - b))
+nnef("mul", in_place=(0, 1))(_binary(lambda a, b: a * b))
+nnef("min", in_place=(0, 1))(_binary(minimum))
+nnef("max", in_place=(0, 1))(_binary(maximum))
 
 
-@nnef("div")
+@nnef("div", in_place=(0, 1))
 def divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; whole numbers are divided down."""
     return _mapped(c, lambda a, b: a // b if c.prove_le(1, b) is True else None, x, y)
 
 
-@nnef("pow")
+@nnef("pow", in_place=(0,))
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; small whole exponents are multiplied out."""
 
@@ -113,7 +114,7 @@ def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     return _mapped(c, raised, x, y)
 
 
-@nnef("clamp")
+@nnef("clamp", in_place=(0,))
 def clamp(c: InferenceContext, x: Operand, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting of all three."""
     return _mapped(c, lambda d, low, high: maximum(minimum(d, high), low), x, a, b)
@@ -149,17 +150,17 @@ def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..
     return rule
 
 
-nnef("and")(_connective(both))
-nnef("or")(_connective(either))
+nnef("and", in_place=(0, 1))(_connective(both))
+nnef("or", in_place=(0, 1))(_connective(either))
 
 
-@nnef("not")
+@nnef("not", in_place=(0,))
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element."""
     return mapped("bool", x.shape, negated, x)
 
 
-@nnef("select")
+@nnef("select", in_place=(1, 2))
 def select(c: InferenceContext, condition: Operand, true_value: Operand, false_value: Operand) -> PartialTensor:
     """Broadcasting of all three; elements are chosen where the condition is decided."""
     shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
@@ -167,13 +168,13 @@ def select(c: InferenceContext, condition: Operand, true_value: Operand, false_v
     return mapped(dtype, shape, choice(c), condition, true_value, false_value)
 
 
-@nnef("prelu")
+@nnef("prelu", in_place=(0,))
 def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
     """Broadcasting of both, as the formula of the operation does."""
     return broadcast(c, x, alpha)
 
 
-@nnef("add_n")
+@nnef("add_n", in_place=(0, 1))
 def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
     """Broadcasting of any number of inputs; of none, a scalar."""
     return broadcast(c, *x) if x else TensorType("float32", Shape(()))
@@ -190,7 +191,7 @@ def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor,
     return (x,) * count
 
 
-@nnef("batch_normalization")
+@nnef("batch_normalization", in_place=(0,))
 def batch_normalization(
     c: InferenceContext, input: Shape, mean: Shape, variance: Shape, offset: Shape, scale: Shape
 ) -> Shape:

@@ -15,7 +15,7 @@ from shapeinf.ops import InferenceContext, Value
 COUNT = "shape must ask for as many elements as the input has"
 
 
-@nnef("reshape")
+@nnef("reshape", views={0: 0})
 def reshape(
     c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
 ) -> PartialTensor:
@@ -82,7 +82,7 @@ def transpose(
     return moved(input, shape, lambda array: np.transpose(array, full))
 
 
-@nnef("squeeze")
+@nnef("squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Axes of extent 1 taken out."""
     gone = axes_of(c, axes, len(input.shape))
@@ -91,7 +91,7 @@ def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor
     return kept(input, Shape(d for i, d in enumerate(input.shape) if i not in gone))
 
 
-@nnef("unsqueeze")
+@nnef("unsqueeze", views={0: 0})
 def unsqueeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Axes of extent 1 put in at positions of the output."""
     rank = len(input.shape) + len(axes)

@@ -36,6 +36,7 @@ def named_dtype(c: InferenceContext, name: str) -> str:
     "tract_transformers_silu",
     "tract_core_gelu_approximate",
     "tract_transformers_gelu_approximate",
+    in_place=(0,),
 )
 def element_wise(c: InferenceContext, x: Shape) -> TensorType:
     """The shape and the element type of the input."""
@@ -54,19 +55,27 @@ def is_inf(c: InferenceContext, input: Shape) -> TensorType:
     return TensorType("bool", input)
 
 
-@nnef("tract_core_xor", "tract_core_bitand", "tract_core_bitor", "tract_core_bitxor", "tract_shl", "tract_shr")
+@nnef(
+    "tract_core_xor",
+    "tract_core_bitand",
+    "tract_core_bitor",
+    "tract_core_bitxor",
+    "tract_shl",
+    "tract_shr",
+    in_place=(0, 1),
+)
 def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
     """The broadcast of both, which align at their first axes as NNEF's own operations do."""
     return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
 
 
-@nnef("tract_core_clamped_swiglu")
+@nnef("tract_core_clamped_swiglu", in_place=(0, 1))
 def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
     """Two equal shapes."""
     return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must be of equal shape"))
 
 
-@nnef("tract_core_cast")
+@nnef("tract_core_cast", in_place=(0,))
 def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
     """The shape of the input in another element type, which without `to` another file of the model gives."""
     return converted(input, named_dtype(c, to) if to else None)

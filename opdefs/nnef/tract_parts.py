@@ -46,7 +46,7 @@ def gather_nd_of(c: InferenceContext, input: Value, indices: Value, *, batch_dim
     return gather_nd(c, input, indices, batch_dims=batches)
 
 
-@nnef("tract_core_scatter_elements")
+@nnef("tract_core_scatter_elements", in_place=(0,))
 def scatter_elements_of(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
@@ -82,7 +82,7 @@ def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[T
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
 
-@nnef("tract_core_trilu")
+@nnef("tract_core_trilu", in_place=(0,))
 def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
     """The shape of the input, which is matrices."""
     if input.dims is not None and len(input) < 2:

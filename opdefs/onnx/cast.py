@@ -20,13 +20,13 @@ def dtype_name(number: object) -> str | None:
     return DTYPE_NAMES.get(number) if isinstance(number, int) else None
 
 
-@onnx("Cast")
+@onnx("Cast", in_place=(0,))
 def cast(c: InferenceContext, x: Value, *, to: object) -> PartialTensor:
     """The shape of the input, in the type `to`."""
     return converted(x, dtype_name(to))
 
 
-@onnx("BitCast")
+@onnx("BitCast", in_place=(0,))
 def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
     """The shape of the input; both types have as many bits."""
     target, given = dtype_name(to), c.dtype(0)
@@ -44,7 +44,7 @@ def bits(dtype: str) -> int:
     return numpy_dtype(dtype).itemsize * 8  # type: ignore[union-attr]
 
 
-@onnx("CastLike")
+@onnx("CastLike", in_place=(0,))
 def cast_like(c: InferenceContext, x: Value, like: Shape) -> PartialTensor:
     """The shape of the first input, in the type of the second."""
     return converted(x, c.dtype(1))

@@ -1,4 +1,8 @@
-"""Operators that work element by element: one shape in, or numpy broadcasting."""
+"""Operators that work element by element: one shape in, or numpy broadcasting.
+
+`in_place` is said of those that need no other element of an input than the one in its own place; ONNX Runtime's kernels
+say `MayInplace` of most of them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,12 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
     *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Selu"),
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
-    *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization", "PRelu"),
-    *("CumProd", "Trilu", "RMSNormalization"),
+    *("PRelu", "Trilu"),
+    in_place=(0,),
+)
+@onnx(
+    *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization"),
+    *("CumProd", "RMSNormalization"),
 )
 def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
     """The shape of the first input."""
@@ -53,7 +61,7 @@ def cumulative_sum(
     return PartialTensor(x.dtype, x.shape, [in_range(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
 
 
-@onnx("Identity")
+@onnx("Identity", views={0: 0})
 def identity(c: InferenceContext, x: Type) -> Type:
     """The input itself, contents too."""
     return x
@@ -80,17 +88,17 @@ def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     return folded(x.dtype, x.shape, np.abs, on_dims(operation), x)
 
 
-onnx("Abs")(_absolute)
-onnx("Neg")(_unary(np.negative, lambda d: -d))
-onnx("Relu")(_unary(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-onnx("Floor")(_unary(np.floor, lambda d: d))
-onnx("Ceil")(_unary(np.ceil, lambda d: d))
-onnx("Round")(_unary(np.rint, lambda d: d))
-onnx("Sqrt")(_unary(np.sqrt, _nothing))
-onnx("Exp")(_unary(np.exp, _nothing))
-onnx("Log")(_unary(np.log, _nothing))
-onnx("Reciprocal")(_unary(lambda x: 1 / x, _nothing))
-onnx("Sign")(_unary(np.sign, _nothing))
+onnx("Abs", in_place=(0,))(_absolute)
+onnx("Neg", in_place=(0,))(_unary(np.negative, lambda d: -d))
+onnx("Relu", in_place=(0,))(_unary(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
+onnx("Floor", in_place=(0,))(_unary(np.floor, lambda d: d))
+onnx("Ceil", in_place=(0,))(_unary(np.ceil, lambda d: d))
+onnx("Round", in_place=(0,))(_unary(np.rint, lambda d: d))
+onnx("Sqrt", in_place=(0,))(_unary(np.sqrt, _nothing))
+onnx("Exp", in_place=(0,))(_unary(np.exp, _nothing))
+onnx("Log", in_place=(0,))(_unary(np.log, _nothing))
+onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _nothing))
+onnx("Sign", in_place=(0,))(_unary(np.sign, _nothing))
 
 
 def _binary(
@@ -120,12 +128,12 @@ def _multiply(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
     return lambda a, b: a * b
 
 
-onnx("Add", since=7)(_binary(np.add, _add))
-onnx("Sub", since=7)(_binary(np.subtract, _subtract))
-onnx("Mul", since=7)(_binary(np.multiply, _multiply))
+onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, _add))
+onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, _subtract))
+onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, _multiply))
 
 
-@onnx("Div", since=7)
+@onnx("Div", since=7, in_place=(0, 1))
 def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; integers divide towards zero, floats are symbolic only where the quotient is whole."""
     shape = c.broadcast(a.shape, b.shape)
@@ -146,7 +154,7 @@ def _integer_quotient(a: Any, b: Any) -> Any:
     return np.where((a < 0) == (safe < 0), quotient, -quotient).astype(a.dtype)
 
 
-@onnx("Mod")
+@onnx("Mod", in_place=(0, 1))
 def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
     """Broadcasting; Python's sign unless `fmod`."""
 
@@ -157,7 +165,7 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
     return folded(None, c.broadcast(a.shape, b.shape), concrete, on_dims(rest), a, b)
 
 
-@onnx("Pow", since=7)
+@onnx("Pow", since=7, in_place=(0,))
 def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; contents by numpy, or small whole exponents of symbolic dims. The element type is the base's."""
 
@@ -194,11 +202,11 @@ def _reduced(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> A
     return result
 
 
-onnx("Max", since=8)(_extreme("Max"))
-onnx("Min", since=8)(_extreme("Min"))
+onnx("Max", since=8, in_place=(0, 1))(_extreme("Max"))
+onnx("Min", since=8, in_place=(0, 1))(_extreme("Min"))
 
 
-@onnx("Sum", since=8)
+@onnx("Sum", since=8, in_place=(0, 1))
 def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; contents where all are known."""
 
@@ -209,14 +217,14 @@ def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
     return folded(None, shape, lambda *arrays: _reduced(np.add, arrays), _checked(xs[0].dtype, on_dims(added)), *xs)
 
 
-@onnx("Mean", since=8)
-@onnx("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
+@onnx("Mean", since=8, in_place=(0, 1))
+@onnx("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
 def broadcasting(c: InferenceContext, *xs: Shape) -> Shape:
     """Numpy broadcasting of any number of inputs."""
     return c.broadcast(*xs)
 
 
-@onnx("Max", "Min", "Sum", "Mean")
+@onnx("Max", "Min", "Sum", "Mean", in_place=(0, 1))
 def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
     """Before opset 8 there is no broadcasting: all inputs have one shape."""
     result = xs[0]
@@ -225,7 +233,7 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
     return result
 
 
-@onnx("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less")
+@onnx("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", in_place=(0,))
 def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
     """Before opset 7: the shape of the first input; the second must equal it, or a part of it with `broadcast`."""
     if not broadcast:
@@ -233,13 +241,13 @@ def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0,
     return a
 
 
-@onnx("SwiGLU")
+@onnx("SwiGLU", in_place=(0, 1))
 def gated(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
     """Both inputs have one shape; there is no broadcasting."""
     return c.merge(gate, x, "gate and value must be of equal shape")
 
 
-@onnx("Clip")
+@onnx("Clip", in_place=(0,))
 def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | None = None) -> PartialTensor:
     """The shape of the input; contents clipped where bounds and contents are known (bounds as inputs)."""
     if low is None and high is None and c.version < 11:
@@ -251,7 +259,10 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
     return result
 
 
-@onnx("Dropout")
+# Versions 7 to 11 are for inference only, where the output is the input; others may drop elements.
+@onnx("Dropout", since=7, views={0: 0})
+@onnx("Dropout", since=12, in_place=(0,))
+@onnx("Dropout", in_place=(0,))
 def dropout(c: InferenceContext, x: Shape, *others: Shape) -> tuple[Shape, Shape]:
     """Output and mask have the shape of the input."""
     return x, x

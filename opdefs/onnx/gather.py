@@ -13,11 +13,11 @@ from shapeinf.ops import InferenceContext, Value
 onnx("Gather")(gather)
 onnx("GatherElements")(gather_elements)
 onnx("GatherND")(gather_nd)
-onnx("ScatterND")(scatter_nd)
-onnx("Scatter", "ScatterElements")(scatter_elements)
+onnx("ScatterND", in_place=(0,))(scatter_nd)
+onnx("Scatter", "ScatterElements", in_place=(0,))(scatter_elements)
 
 
-@onnx("TensorScatter")
+@onnx("TensorScatter", in_place=(0,))
 def tensor_scatter(
     c: InferenceContext, cache: Shape, update: Shape, places: Shape | None = None, *, axis: int = -2
 ) -> Shape:

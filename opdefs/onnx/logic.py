@@ -45,18 +45,18 @@ def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..
     return rule
 
 
-onnx("And", since=7)(_connective(both))
-onnx("Or", since=7)(_connective(either))
-onnx("Xor", since=7)(_connective(_xor))
+onnx("And", since=7, in_place=(0, 1))(_connective(both))
+onnx("Or", since=7, in_place=(0, 1))(_connective(either))
+onnx("Xor", since=7, in_place=(0, 1))(_connective(_xor))
 
 
-@onnx("Not")
+@onnx("Not", in_place=(0,))
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element."""
     return mapped("bool", x.shape, negated, x)
 
 
-@onnx("Where")
+@onnx("Where", in_place=(1, 2))
 def where(c: InferenceContext, condition: Operand, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting of all three; elements are chosen where the condition is decided or both choices agree."""
     shape = c.broadcast(condition.shape, x.shape, y.shape)

@@ -22,7 +22,7 @@ def _declared(c: InferenceContext, declared: Declared | None) -> Type:
     return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
 
 
-@onnx("Optional")
+@onnx("Optional", views={0: 0})
 def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | None = None) -> OptionalType:
     """The input, or nothing of the type that the attribute says."""
     if x is None and type_ is None:
@@ -30,7 +30,7 @@ def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | No
     return OptionalType(_declared(c, type_) if x is None else x)
 
 
-@onnx("OptionalGetElement")
+@onnx("OptionalGetElement", views={0: 0})
 def optional_get_element(c: InferenceContext, x: Type) -> Type:
     """What an optional holds; anything else is given back as it is."""
     return x.element if isinstance(x, OptionalType) else x

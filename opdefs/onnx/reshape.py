@@ -1,4 +1,4 @@
-"""Same elements, other axes."""
+"""Same elements, other axes; all but a transposition leave the elements where they are: they are views."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
-@onnx("Reshape", since=5)
+@onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
     """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
     result = reshaped(c, x.shape, wanted_dims(c, shape), not allowzero)
     return kept(x, result)
 
 
-@onnx("Reshape")
+@onnx("Reshape", views={0: 0})
 def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> PartialTensor:
     """Opset 1: the target is an attribute."""
     return kept(x, reshaped(c, x.shape, shape, True))
 
 
-@onnx("Flatten")
+@onnx("Flatten", views={0: 0})
 def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
     """Two axes: the product of those before `axis`, and of the others."""
     rank = len(x)
@@ -44,7 +44,7 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
     return moved(x, Shape(x.shape[i] for i in order), lambda array: np.transpose(array, order))
 
 
-@onnx("Unsqueeze", since=13)
+@onnx("Unsqueeze", since=13, views={0: 0})
 def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
     """Axes of size 1 put in at positions of the output."""
     known = known_ints(axes)
@@ -54,7 +54,7 @@ def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
     return _unsqueezed(c, x, known)
 
 
-@onnx("Unsqueeze")
+@onnx("Unsqueeze", views={0: 0})
 def unsqueeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints) -> PartialTensor:
     """Before opset 13 the axes are an attribute."""
     return _unsqueezed(c, x, axes)
@@ -67,7 +67,7 @@ def _unsqueezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTen
     return kept(x, Shape(1 if i in new else next(rest) for i in range(rank)))
 
 
-@onnx("Squeeze", since=13)
+@onnx("Squeeze", since=13, views={0: 0})
 def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> PartialTensor:
     """Axes of size 1 taken out; without `axes` all of them."""
     if axes is None:
@@ -81,7 +81,7 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     return _squeezed(c, x, known)
 
 
-@onnx("Squeeze")
+@onnx("Squeeze", views={0: 0})
 def squeeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = None) -> PartialTensor:
     """Before opset 13 the axes are an attribute."""
     return _squeezed_all(c, x) if axes is None else _squeezed(c, x, axes)

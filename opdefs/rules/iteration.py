@@ -60,6 +60,8 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         unrolled = _unrolled(body, limit, carried)
         if unrolled is not None:
             return unrolled
+        if grown is not None:
+            grown = _by_induction(c, body, number, carried)  # the last run is one of any trip again
     if grown is not None:
         after, outputs = grown
         some = go_on is True and limit is not None and c.prove_le(1, limit) is True
@@ -191,7 +193,7 @@ def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | Non
     state = list(carried)
     scanned: list[Type] = []
     for trip in range(limit):
-        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=False)
+        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=False, beside=trip > 0)
         state = outputs[1 : 1 + width]
         if trip and outputs[1 + width :] != scanned:
             scanned = [_either(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
@@ -227,7 +229,7 @@ def _fixpoint(
             break
         state = new
     else:
-        return _given_up(c, outputs, width)
+        return _given_up(c, body, outputs, width)
     some = go_on is True and limit is not None and c.prove_le(1, limit) is True
     final = [
         out if some else c.relax_type(old, out, f"after.{i}")
@@ -239,6 +241,8 @@ def _fixpoint(
     return Iterated(trips, final, outputs[1 + width :])
 
 
-def _given_up(c: InferenceContext, outputs: Sequence[Type], width: int) -> Iterated:
+def _given_up(c: InferenceContext, body: Body, outputs: Sequence[Type], width: int) -> Iterated:
     unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
+    trip = [PartialTensor("int64", SCALAR, None), PartialTensor("bool", SCALAR, None)]
+    body.run([*trip, *unknown[:width]], certain=False)  # what the body does in any trip is as little known
     return Iterated(c.fresh("trips"), unknown[:width], unknown[width:])

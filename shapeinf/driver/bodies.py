@@ -37,12 +37,14 @@ class BodyRun:
         """Number of outputs."""
         return len(self.program.graph.outputs)
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool) -> list[Type]:
+    def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
+        before_it = outer.children.get(self.step.place, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.program.rows)):
             raise NotKnown("the bodies of this model nest too deeply to be followed")
         child = _child(outer, self.step, self.name, self.program, certain and outer.certain)
+        child.beside = before_it if beside else None
         for name, found in zip(self.program.graph.inputs, inputs, strict=False):
             child.set(name, found)
         captures = self.step.operation.captures

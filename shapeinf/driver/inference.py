@@ -8,7 +8,7 @@ only grow, so an entry stays sound; contradictions are never remembered and alwa
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -95,6 +95,8 @@ class Inference:
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         self.children: dict[int, dict[str, Inference]] = {}
+        self.beside: Inference | None = None
+        """The run of the same body before this one, where both count: two trips of a loop."""
         self.declaring: Declaring = "ignore"
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
@@ -193,6 +195,12 @@ class Inference:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
+    def same_call(self, step: Step) -> Hashable:
+        """Equal for nodes of one outcome: the first of them was run, and the others had its answer from the memo."""
+        if self.table.epoch != self.facts.epoch:
+            self.table.refresh()
+        return (id(self._memo), step.operation, *(self.table.whole[self.numbers[slot]] for slot in step.inputs))
+
     def forget(self) -> None:
         """Drop the memo: what was proved under facts that were taken back may not hold."""
         self._memo.clear()
@@ -244,7 +252,7 @@ class Inference:
                 error.location = error.location or self.program.graph.locations.get(step.node.name, "")
                 raise
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
-        if not self.made_fresh:
+        if not self.made_fresh and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = found
         self.made_fresh = fresh or self.made_fresh
         if self.facts.epoch != table.epoch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 import attrs
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shapeinf.contract import Contract
+    from shapeinf.memory import Memory
 
 
 @attrs.frozen
@@ -136,6 +137,22 @@ class Result:
     def unknowns(self) -> list[UnknownGroup]:
         """All axes and ranks that are not known, grouped by the node or input that first did not know; most first."""
         return unknowns(self._inference)
+
+    def memory(
+        self, *, order: Literal["file", "least"] = "file", aliases: bool = False, in_place: bool = False
+    ) -> Memory:
+        """Which blocks of memory the graph uses when, as dims of bytes.
+
+        Args:
+            order: "file" for the nodes as the file lists them, "least" for an order that needs less at once.
+            aliases: values that are views of others, such as reshaped ones, have no memory of their own.
+            in_place: results are written in the place of inputs that nobody needs any more, where operators allow it.
+
+        Raises LimitError when functions and bodies expand to too many nodes.
+        """
+        from shapeinf.memory.memory import Memory
+
+        return Memory(self, order, aliases=aliases, in_place=in_place)
 
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from.

@@ -19,8 +19,11 @@ class Body(Protocol):
     def num_outputs(self) -> int:
         """Number of outputs."""
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool) -> list[Type]:
+    def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """The types of its outputs for these inputs.
+
+        What a run finds takes the place of what those before it found, unless it is `beside` them: another trip, or
+        another element. All of these together are what the body does.
 
         What its nodes tell the facts is kept only when it is `certain` that the body runs when the outer graph does.
         Raises ShapeError for a broken law inside a body that is certain to run, in strict mode; NotKnown when bodies

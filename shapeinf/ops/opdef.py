@@ -55,6 +55,10 @@ class OpDef:
 
     An operator without a rule may be defined in terms of others: `expand(attributes, inputs, outputs)` gives the graph
     that does the same, for inputs of these types and so many outputs, or None where there is none.
+
+    `views` says of which input (by position) an output is nothing but a view: the same elements in the same order.
+    `in_place` are the inputs in whose place the first output may be written, because each of its elements needs no
+    element of that input but the one in its own place.
     """
 
     name: str
@@ -68,6 +72,8 @@ class OpDef:
     deprecated: bool = False
     rule: Rule | None = None
     expand: Expansion | None = None
+    views: Mapping[int, int] = attrs.Factory(dict)
+    in_place: tuple[int, ...] = ()
 
     def output(self, index: int) -> ArgDef | None:
         """The definition of an output by position; a variadic one covers all that follow."""

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
@@ -20,8 +21,19 @@ ENTRY_POINTS = "shapeinf.opdefs"
 MAX_CALLS = 4096
 """Calls that a registry keeps."""
 
+NO_VIEWS: Mapping[int, int] = MappingProxyType({})
+
 Function = TypeVar("Function", bound=Callable[..., object])
 Schemas = Callable[[str, str, int], "OpDef | None"]
+
+
+class _Registered(NamedTuple):
+    """A rule with the version from which it holds, and the storage that its operators share."""
+
+    since: int
+    rule: Rule
+    views: Mapping[int, int]
+    in_place: tuple[int, ...]
 
 
 class Dialect:
@@ -46,21 +58,31 @@ class Dialect:
         self.schemas = schemas
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations by text: the syntax trees of those that a variant of the format has."""
-        self._rules: dict[tuple[str, str], list[tuple[int, Rule]]] = {}
+        self._rules: dict[tuple[str, str], list[_Registered]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._found: dict[tuple[str, str, int], OpDef | None] = {}
 
-    def __call__(self, *names: str, since: int = 1, domain: str = "") -> Callable[[Function], Function]:
-        """Register the decorated function as the rule of these operators from a version on."""
+    def __call__(
+        self,
+        *names: str,
+        since: int = 1,
+        domain: str = "",
+        views: Mapping[int, int] = NO_VIEWS,
+        in_place: tuple[int, ...] = (),
+    ) -> Callable[[Function], Function]:
+        """Register the decorated function as the rule of these operators from a version on.
+
+        `views` and `in_place` say which storage they share; see `OpDef`.
+        """
 
         def register(function: Function) -> Function:
             rule = Rule.of(function)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
-                if any(version == since for version, _ in versions):
+                if any(entry.since == since for entry in versions):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
-                versions.append((since, rule))
-                versions.sort(key=lambda entry: entry[0])
+                versions.append(_Registered(since, rule, views, in_place))
+                versions.sort(key=lambda entry: entry.since)
             self._found.clear()
             return function
 
@@ -79,28 +101,29 @@ class Dialect:
         return self._found[key]
 
     def _lookup(self, domain: str, op: str, version: int) -> OpDef | None:
-        rule = self._rule(domain, op, version)
+        found = self._rule(domain, op, version)
         schema = self._defined.get((domain, op))
         if schema is None and self.schemas is not None:
             schema = self.schemas(domain, op, version)
-        if schema is None:
-            return None if rule is None else OpDef(op, self.name, domain, rule=rule)
-        return attrs.evolve(schema, rule=schema.rule or rule)
+        if found is None:
+            return schema
+        schema = schema or OpDef(op, self.name, domain)
+        return attrs.evolve(schema, rule=schema.rule or found.rule, views=found.views, in_place=found.in_place)
 
-    def _rule(self, domain: str, op: str, version: int) -> Rule | None:
+    def _rule(self, domain: str, op: str, version: int) -> _Registered | None:
         versions = self._rules.get((domain, op), [])
         if not versions:
             return None
         if version <= 0:
-            return versions[-1][1]
-        at = bisect_right([since for since, _ in versions], version)
-        return versions[at - 1][1] if at else None
+            return versions[-1]
+        at = bisect_right([entry.since for entry in versions], version)
+        return versions[at - 1] if at else None
 
     def __iter__(self) -> Iterator[tuple[str, str, int]]:
         """(domain, op, since) of every rule."""
         for (domain, op), versions in sorted(self._rules.items()):
-            for since, _ in versions:
-                yield domain, op, since
+            for entry in versions:
+                yield domain, op, entry.since
 
 
 class OpRegistry:

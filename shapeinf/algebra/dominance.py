@@ -1,0 +1,148 @@
+"""Which of many dims can be the largest: those that another is never below are left out, only where that is proved.
+
+The cheap proof writes every dim in what its atoms are above their lower bounds; where no coefficient of a difference is
+negative then, neither is the difference. It decides most pairs, all at once; isl is asked about some of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial
+from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.feasible import sample_points, value_at
+
+MAX_COMPARED = 512
+MAX_PROOFS = 200
+"""Pairs that isl is asked about; some 0.1 ms each."""
+
+Shifted = dict[tuple[Monomial, int], int]
+"""A polynomial in what atoms are above their lower bounds, by (monomial, sign); see `Shift`."""
+
+
+class Shift:
+    """Writes dims in what their atoms are above their lower bounds.
+
+    A monomial with an atom that has no lower bound counts twice, as itself and as its negative: then a difference
+    has no negative coefficient only where it has none of that monomial at all.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        """Bounds are those of the facts."""
+        self.facts = facts
+        self._monomials: dict[Monomial, dict[Monomial, int]] = {}
+        self._lower: dict[int, float] = {}
+
+    def dim(self, d: Dim) -> Shifted:
+        """The coefficients of a dim."""
+        total: dict[Monomial, int] = {}
+        for monomial, coefficient in d.terms if isinstance(d, Dimension) else (((), d),):
+            for m, c in self._monomial(monomial).items():
+                total[m] = total.get(m, 0) + c * coefficient
+        found: Shifted = {(m, 1): c for m, c in total.items() if c}
+        found.update({(m, -1): -c for m, c in total.items() if c and any(self._low(a) == -inf for a in m)})
+        return found
+
+    def upper(self, d: Dim) -> float:
+        """An upper bound of a dim: positive terms at their most, negative ones at 0."""
+        total: float = 0
+        for (monomial, sign), coefficient in self.dim(d).items():
+            if sign < 0:
+                return inf
+            if coefficient > 0:
+                total += coefficient * self._most(monomial)
+            elif not monomial:
+                total += coefficient
+        return total
+
+    def _most(self, monomial: Monomial) -> float:
+        result: float = 1
+        for atom in monomial:
+            low, high = self.facts.bounds(self.facts.scope.atom_dim(atom))
+            if high <= low:
+                return 0
+            result *= high - low
+        return result
+
+    def _low(self, atom: int) -> float:
+        if atom not in self._lower:
+            self._lower[atom] = self.facts.bounds(self.facts.scope.atom_dim(atom))[0]
+        return self._lower[atom]
+
+    def _monomial(self, monomial: Monomial) -> dict[Monomial, int]:
+        found = self._monomials.get(monomial)
+        if found is None:
+            found = {(): 1}
+            for atom in monomial:
+                low = self._low(atom)
+                grown: dict[Monomial, int] = {}
+                for m, c in found.items():
+                    longer = (*m, atom)
+                    grown[longer] = grown.get(longer, 0) + c
+                    if low not in (0, -inf):
+                        grown[m] = grown.get(m, 0) + c * int(low)
+                found = grown
+            self._monomials[monomial] = found
+        return found
+
+
+def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> list[int]:
+    """The places of dims of which none is proved to be always at most another one; `dims` must be all different.
+
+    >>> from shapeinf.algebra import Scope
+    >>> facts = Facts(Scope())
+    >>> x, y = facts.scope.symbol("x"), facts.scope.symbol("y")
+    >>> undominated(facts, [x, 2 * x * y, y * y, x + y])
+    [1, 2]
+    """
+    canonical = list(map(facts.canon, dims))
+    kept = _by_coefficients(Shift(facts), canonical)
+    if len(kept) > 1:
+        kept = _by_proof(facts, canonical, kept, proofs)
+    return sorted(kept)
+
+
+def _by_coefficients(shift: Shift, dims: Sequence[Dim]) -> list[int]:
+    rows = _matrix([shift.dim(d) for d in dims])
+    kept: list[int] = []
+    for place in sorted(range(len(dims)), key=lambda i: (-sum(rows[i].tolist()), i)):
+        if not kept or not (rows[kept[:MAX_COMPARED]] >= rows[place]).all(axis=1).any():
+            kept.append(place)
+    return kept
+
+
+def _matrix(found: Sequence[Shifted]) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
+    columns = {key: i for i, key in enumerate(dict.fromkeys(key for row in found for key in row))}
+    small = all(abs(c) < 1 << 62 for row in found for c in row.values())
+    rows = np.zeros((len(found), max(1, len(columns))), dtype=np.int64 if small else object)
+    for i, row in enumerate(found):
+        for key, coefficient in row.items():
+            rows[i, columns[key]] = coefficient
+    return rows
+
+
+def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int) -> list[int]:
+    """Ask isl, where no sample point shows that the answer is no; the strongest are asked first."""
+    from shapeinf.algebra.integer_sets import decide_le  # loading isl takes a while
+
+    symbolic = [d for d in (dims[i] for i in kept) if isinstance(d, Dimension)]
+    points = sample_points(facts, {s for d in symbolic for s in d.symbols()})
+    rows = [[value_at(facts, dims[i], point) for i in kept] for point in points]
+    whole = [[v for v in row if v is not None] for row in rows if None not in row]
+    values = {i: [row[place] for row in whole] for place, i in enumerate(kept)}
+    order = sorted(kept, key=lambda i: (values[i], -i), reverse=True)
+    left = list(order)
+    for place in reversed(order):
+        for other in left:
+            if proofs <= 0:
+                return left
+            if other != place and all(a <= b for a, b in zip(values[place], values[other], strict=True)):
+                proofs -= 1
+                if decide_le(facts, dims[place], dims[other]).value:
+                    left.remove(place)
+                    break
+    return left

@@ -1,0 +1,156 @@
+"""Symbols that a question does not name, such as sizes that depend on data, replaced by what bounds them.
+
+An upper bound may be symbolic: where a fact says `n <= H*W`, the upper bound of `4*n` without `n` is `4*H*W`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
+from shapeinf.algebra.extremum import maximum, minimum
+from shapeinf.algebra.facts import Facts
+
+_MAX_RELATIONS = 256
+
+
+class Elimination:
+    """Bounds of dims that hold no symbol but those that `kept` says yes to.
+
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> h, n = facts.scope.symbol("H"), facts.scope.fresh("nonzero")
+    >>> facts.tell_le(n, h * h, Source("nonzero", "no more than all elements"))
+    >>> without = Elimination(facts, lambda symbol: not symbol.symbol.anonymous)
+    >>> without.upper(8 * n + h), without.lower(8 * n + h)
+    (8*H*H + H, H)
+    """
+
+    def __init__(self, facts: Facts, kept: Callable[[Dimension], bool]) -> None:
+        """`facts` must not change while this is in use."""
+        self.facts = facts
+        self.kept = kept
+        self._busy: set[Dimension] = set()
+        self._done: dict[tuple[Dim, bool], Dim | None] = {}
+        self._limits: dict[Dimension, list[Dim]] | None = None
+
+    def upper(self, d: Dim) -> Dim | None:
+        """An upper bound of a dim; the dim itself where nothing is to go, None where there is no bound."""
+        return self._bound(self.facts.canon(d), True)
+
+    def lower(self, d: Dim) -> Dim | None:
+        """A lower bound of a dim."""
+        return self._bound(self.facts.canon(d), False)
+
+    def stays(self, d: Dim) -> bool:
+        """Whether a dim holds no symbol that is to go."""
+        return isinstance(d, int) or all(self.kept(s) for s in d.symbols())
+
+    def _bound(self, d: Dim, up: bool) -> Dim | None:
+        if isinstance(d, int) or self.stays(d):
+            return d
+        if self._busy:
+            return self._found(d, up)
+        if (d, up) not in self._done:
+            self._done[d, up] = self._found(d, up)
+        return self._done[d, up]
+
+    def _found(self, d: Dimension, up: bool) -> Dim | None:
+        return self._nearer(self._sum(d, up), self._number(d, up), up)
+
+    def _number(self, d: Dim, up: bool) -> int | None:
+        bound = self.facts.bounds(d)[int(up)]
+        return None if bound in (inf, -inf) else int(bound)
+
+    def _nearer(self, a: Dim | None, b: Dim | None, up: bool) -> Dim | None:
+        """The better of two bounds; what the caps of the algebra made of one is none."""
+        found = [d for d in (a, b) if d is not None and self.stays(d)]
+        if len(found) < 2:
+            return found[0] if found else None
+        a, b = found if up else found[::-1]
+        if self.facts.prove_le(a, b):
+            return found[0]
+        if self.facts.prove_le(b, a):
+            return found[1]
+        nearest = (minimum if up else maximum)(a, b)
+        return nearest if self.stays(nearest) else found[0]
+
+    def _sum(self, d: Dimension, up: bool) -> Dim | None:
+        total: Dim = 0
+        for monomial, coefficient in d.terms:
+            part = self._product(d.scope, monomial, up if coefficient > 0 else not up)
+            if part is None:
+                return None
+            total = total + part * coefficient
+        return total
+
+    def _product(self, scope: Scope, monomial: Monomial, up: bool) -> Dim | None:
+        whole = scope.make({monomial: 1})
+        if self.stays(whole):
+            return whole
+        factors = [scope.atom_dim(atom) for atom in monomial]
+        if len(factors) > 1 and any(self.facts.bounds(f)[0] < 0 for f in factors):
+            return self._number(whole, up)
+        result: Dim = 1
+        for atom in monomial:
+            bound = self._atom(scope, atom, up)
+            if bound is None or self.facts.bounds(bound)[0] < 0 < len(monomial) - 1:
+                return self._number(whole, up)
+            result = result * bound
+        return result
+
+    def _atom(self, scope: Scope, number: int, up: bool) -> Dim | None:
+        atom, whole = scope.atoms[number], scope.atom_dim(number)
+        if self.stays(whole):
+            return whole
+        if isinstance(atom, Symbol):
+            return self._symbol(whole, up)
+        found: Dim | None = None
+        if isinstance(atom, Floor):
+            if self.stays(atom.denominator) and self.facts.bounds(atom.denominator)[0] >= 1:
+                numerator = self._bound(atom.numerator, up)
+                found = None if numerator is None else numerator // atom.denominator
+        else:
+            bounds = [self._bound(a, up) for a in atom.args]
+            if None not in bounds:
+                found = maximum(*(b for b in bounds if b is not None))
+        return self._nearer(found, self._number(whole, up), up)
+
+    def _symbol(self, symbol: Dimension, up: bool) -> Dim | None:
+        found: Dim | None = self._number(symbol, up)
+        if not up or symbol in self._busy:
+            return found
+        self._busy.add(symbol)
+        try:
+            for limit in self.limits.get(symbol, ()):
+                found = self._nearer(self._bound(limit, True), found, True)
+        finally:
+            self._busy.discard(symbol)
+        return found
+
+    @property
+    def limits(self) -> dict[Dimension, list[Dim]]:
+        """What relations say that a symbol is at most."""
+        if self._limits is None:
+            self._limits = {}
+            for relation in self.facts.relations[:_MAX_RELATIONS]:
+                expression = self.facts.canon(relation.expression)
+                for symbol, limit in _solved(expression):
+                    if not self.kept(symbol):
+                        self._limits.setdefault(symbol, []).append(limit)
+        return self._limits
+
+
+def _solved(expression: Dim) -> list[tuple[Dimension, Dim]]:
+    """Each symbol that `expression >= 0` bounds from above, with its bound."""
+    found: list[tuple[Dimension, Dim]] = []
+    for monomial, coefficient in expression.terms if isinstance(expression, Dimension) else ():
+        assert isinstance(expression, Dimension)
+        if coefficient > 0 or len(monomial) != 1:
+            continue
+        symbol = expression.scope.atom_dim(monomial[0])
+        rest = expression.scope.make({m: c for m, c in expression.terms if m != monomial})
+        if symbol.is_symbol and (isinstance(rest, int) or symbol not in rest.symbols()):
+            found.append((symbol, rest // -coefficient))
+    return found

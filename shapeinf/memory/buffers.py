@@ -1,0 +1,123 @@
+"""The timeline of a finished inference: its values as blocks of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from shapeinf.algebra import Dim, maximum
+from shapeinf.driver.causes import Roots
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.points import Frame as PointFrame
+from shapeinf.driver.points import Point
+from shapeinf.driver.unknowns import cause_of
+from shapeinf.lattice import Shape, TensorType, Type
+from shapeinf.memory.aliases import role_of, shared
+from shapeinf.memory.liveness import Flat, Life, flatten
+from shapeinf.memory.sizes import Size, size_of
+from shapeinf.memory.timeline import Buffer, Timeline
+
+
+class TimelineMaker:
+    """Makes timelines of one inference; sizes and causes are worked out once."""
+
+    def __init__(self, inference: Inference, *, aliases: bool = False, in_place: bool = False) -> None:
+        """Nothing is worked out yet."""
+        self.inference = inference
+        self.facts = inference.facts
+        self.aliases = aliases
+        self.in_place = in_place
+        self._sizes: dict[int, Size] = {}
+        self._merged: dict[tuple[int, ...], Size] = {}
+
+    def timeline(self, order: Sequence[int] | None = None) -> Timeline:
+        """The timeline of the nodes in the order of the program, or in another one."""
+        return self.of(flatten(self.inference, order))
+
+    def of(self, flat: Flat) -> Timeline:
+        """The timeline of what was flattened."""
+        lives = flat.lives
+        if not (self.aliases or self.in_place):
+            return Timeline(tuple(flat.moments), tuple([self._buffer(flat, [life]) for life in lives]))
+        sizes = [self.size(life).bytes for life in lives]
+        roots = shared(flat, sizes.__getitem__, aliases=self.aliases, in_place=self.in_place)
+        members: dict[int, list[Life]] = {}
+        for life, root in zip(lives, roots, strict=True):
+            members.setdefault(root, []).append(life)
+        return Timeline(tuple(flat.moments), tuple([self._buffer(flat, them) for them in members.values()]))
+
+    def size(self, life: Life) -> Size:
+        """The bytes of a value; those of the largest where it has several sizes, one for each trip of a loop."""
+        if life.cause:
+            return Size(None, life.cause)
+        runs = life.frame.runs
+        if len(runs) == 1:
+            return self._size_of_number(runs[0], life.slot)
+        return self._largest(tuple([self._number(run, life.slot) for run in runs]), runs[0])
+
+    def _number(self, run: Inference, slot: int) -> int:
+        if run.table.epoch != self.facts.epoch:
+            run.table.refresh()
+        return run.table.whole[run.numbers[slot]]
+
+    def _size_of_number(self, run: Inference, slot: int) -> Size:
+        number = self._number(run, slot)
+        found = self._sizes.get(number)
+        if found is None:
+            found = self._sizes[number] = size_of(self.facts, run.table.types[number])
+        return found
+
+    def _largest(self, numbers: tuple[int, ...], run: Inference) -> Size:
+        if numbers not in self._merged:
+            sizes = [size_of(self.facts, run.table.types[number]) for number in dict.fromkeys(numbers)]
+            unsized = next((size for size in sizes if size.bytes is None), None)
+            known: list[Dim] = [size.bytes for size in sizes if size.bytes is not None]
+            self._merged[numbers] = unsized or Size(self.facts.canon(maximum(*known)))
+        return self._merged[numbers]
+
+    def _buffer(self, flat: Flat, members: list[Life]) -> Buffer:
+        first, end = members[0], len(flat.moments)
+        role = role_of(members).role
+        size = self.size(first)
+        if size.bytes is None:  # the same elements, of which another value may know how many they are
+            size = next((other for other in map(self.size, members) if other.bytes is not None), size)
+        last = first.last if len(members) == 1 else max([life.last for life in members])
+        death = end if role in ("weight", "output") else min(max(last, first.birth) + 1, end)
+        dtype, shape = self._declared(first)
+        values = (first.name,) if len(members) == 1 else tuple([life.name for life in members])
+        cause = "" if size.bytes is not None else self._cause(first, size.cause)
+        return Buffer(first.name, size.bytes, first.birth, death, role, dtype, shape, values, cause)
+
+    def _declared(self, life: Life) -> tuple[str | None, Shape]:
+        """Element type and shape; no shape for what is no tensor, or has several."""
+        found = self._tensor(life)
+        return (None, Shape.unknown()) if found is None else (found.dtype, found.shape)
+
+    def _tensor(self, life: Life) -> TensorType | None:
+        if life.cause:
+            return None
+        runs = life.frame.runs
+        types: list[Type | None] = [run.table.types[self._number(run, life.slot)] for run in runs]
+        first = types[0]
+        if not isinstance(first, TensorType):
+            return None
+        if any(not isinstance(t, TensorType) or t.dtype != first.dtype for t in types[1:]):
+            return None
+        alike = all(isinstance(t, TensorType) and t.shape == first.shape for t in types[1:])
+        return first if alike else TensorType(first.dtype, Shape.unknown())
+
+    # -- causes ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _roots(self) -> tuple[PointFrame, Roots]:
+        return PointFrame(self.inference), Roots()
+
+    def _cause(self, life: Life, cause: str) -> str:
+        """Why a size is not known: for a rank of the model's own graph, who first did not know it."""
+        found = None if life.cause or life.frame.inner else self._tensor(life)
+        if found is None or found.shape.dims is not None:
+            return cause
+        frame, roots = self._roots
+        point = Point(frame, life.slot, "rank", 0)
+        told = "; ".join(str(cause_of(root)) for root in roots.of(point))
+        return f"its rank is not known: {told}" if told else cause

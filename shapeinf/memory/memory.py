@@ -1,0 +1,100 @@
+"""`Memory`: what a model needs of memory, from the lifetimes of its values."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from shapeinf.algebra import Dim
+from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.buffers import TimelineMaker
+from shapeinf.memory.liveness import NOBODY, Flat, flatten
+from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
+from shapeinf.memory.sizes import sum_of
+from shapeinf.memory.timeline import Buffer, Role, Timeline
+
+if TYPE_CHECKING:
+    from shapeinf.driver.inference import Inference
+    from shapeinf.driver.result import Result
+
+Order = Literal["file", "least"]
+
+
+class Memory:
+    """The blocks of memory that a model uses over time, and their bytes by role.
+
+    Made by `Result.memory`. The totals by role are those of all blocks whose size is known, whether or not they are
+    alive at one time; `unsized` has the others.
+    """
+
+    def __init__(self, result: Result, order: Order = "file", *, aliases: bool = False, in_place: bool = False) -> None:
+        """See `Result.memory`. Raises ValueError for an order that there is not, LimitError for too large a model."""
+        if order not in ("file", "least"):
+            raise ValueError(f"the order is 'file' or 'least', not {order!r}")
+        self.result = result
+        self.chosen_at: dict[str, int] | None = None
+        """The sizes for which `order="least"` was chosen; None for the order of the file."""
+        maker = TimelineMaker(result.inference, aliases=aliases, in_place=in_place)
+        flat = flatten(result.inference)
+        self.timeline: Timeline = maker.of(flat)
+        if order == "least":
+            self.timeline, self.chosen_at = _least(result.inference, maker, flat, self.timeline)
+
+    @property
+    def facts(self) -> ShapeFacts:
+        """What is known about the symbols in the sizes."""
+        return self.result.facts
+
+    @cached_property
+    def unsized(self) -> tuple[Buffer, ...]:
+        """The blocks of unknown size; each says why."""
+        return tuple([buffer for buffer in self.timeline.buffers if buffer.size is None])
+
+    @cached_property
+    def weights(self) -> Dim:
+        """The bytes of all constants of known size, those of bodies too."""
+        return self._total("weight")
+
+    @cached_property
+    def inputs(self) -> Dim:
+        """The bytes of all inputs of known size."""
+        return self._total("input")
+
+    @cached_property
+    def outputs(self) -> Dim:
+        """The bytes of all outputs of known size that nodes make."""
+        return self._total("output")
+
+    @cached_property
+    def activations(self) -> Dim:
+        """The bytes of everything else that nodes make, of known size; those inside of bodies too."""
+        return self._total("activation")
+
+    def _total(self, role: Role) -> Dim:
+        sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]
+        return sum_of(self.facts.scope, sizes)
+
+
+def _least(
+    inference: Inference, maker: TimelineMaker, flat: Flat, file: Timeline
+) -> tuple[Timeline, dict[str, int] | None]:
+    """The best of some orders for typical sizes; that of the file where none is better, or nodes run in cycles."""
+    program = inference.program
+    if program.groups is not None:
+        return file, None
+    sizes = [maker.size(life).bytes for life in flat.lives]
+    binding = typical_binding(maker.facts, [size for size in sizes if size is not None])
+    weights = [0] * len(flat.values)
+    kept = set()
+    for slot, number in enumerate(flat.values):
+        if number != NOBODY and flat.lives[number].role in ("activation", "output"):
+            weights[slot] = bytes_at(sizes[number], binding)
+            if flat.lives[number].role == "output":
+                kept.add(slot)
+    best, least = file, peak_at(file, binding)
+    for order in candidates(program, weights, kept):
+        timeline = maker.timeline(order)
+        peak = peak_at(timeline, binding)
+        if peak < least:
+            best, least = timeline, peak
+    return best, binding

@@ -1,0 +1,104 @@
+"""What is answered to questions about a peak."""
+
+from __future__ import annotations
+
+import attrs
+
+from shapeinf.algebra.upper_bounds import UpperBound
+from shapeinf.memory.peak.terms import PeakTerm
+from shapeinf.memory.timeline import Buffer, Moment
+
+
+@attrs.frozen
+class PeakAt:
+    """The peak for given sizes.
+
+    Args:
+        bytes: the most that is in use at once.
+        moment: the first node that runs with so much in use; None for a model without nodes.
+        index: the number of that moment.
+        alive: the buffers in use then with their bytes, largest first.
+        at_least: buffers of unknown size come on top.
+        at_most: sizes that depend on data stand with their upper bounds.
+    """
+
+    bytes: int
+    moment: Moment | None
+    index: int
+    alive: tuple[tuple[Buffer, int], ...]
+    at_least: bool = False
+    at_most: bool = False
+
+    def __str__(self) -> str:
+        """The bytes, the node, and the buffers one a line."""
+        where = f" at {self.moment.op} '{self.moment.node}'" if self.moment else ""
+        lines = [f"{qualified(str(self.bytes), self.at_least, self.at_most)} bytes{where}"]
+        return "\n".join([*lines, *(f"  {size} {buffer.name}" for buffer, size in self.alive)])
+
+
+@attrs.frozen(kw_only=True)
+class PeakBound(UpperBound):
+    """The least upper bound of the peak over ranges; `sizes` and `unbounded` hold the names that users write.
+
+    Args:
+        moment: the first node of the term that has this bound.
+        at_least: buffers of unknown size come on top.
+        at_most: sizes that depend on data stand with their upper bounds.
+    """
+
+    moment: Moment | None = None
+    at_least: bool = False
+    at_most: bool = False
+
+    def __str__(self) -> str:
+        """The bound, and where it comes from."""
+        return ("at least " if self.at_least else "") + super().__str__()
+
+
+@attrs.frozen
+class Region:
+    """Sizes of one dim, from `first` to `last`, for which one term of the peak is the largest."""
+
+    first: int
+    last: int
+    term: PeakTerm
+    moment: Moment
+
+
+@attrs.frozen
+class Largest:
+    """The largest size of a dim with which the peak fits into a budget.
+
+    Args:
+        name: the dim.
+        value: its largest size; None where no size fits, or where every size does (`unlimited`).
+        budget: bytes.
+        bytes: the peak at that size: the upper bound over the other dims.
+        unlimited: there is no size with which the peak would not fit.
+        proven: no larger size is possible; False where the bound over the other dims may be too large.
+        at_least: buffers of unknown size come on top, so that even this size may not fit.
+    """
+
+    name: str
+    value: int | None
+    budget: int
+    bytes: int | None = None
+    unlimited: bool = False
+    proven: bool = True
+    at_least: bool = False
+
+    def __str__(self) -> str:
+        """One line."""
+        doubt = " (without the buffers of unknown size)" if self.at_least else ""
+        if self.unlimited:
+            return f"every size of {self.name} fits into {self.budget} bytes{doubt}"
+        if self.value is None:
+            known = "fits" if self.proven else "is known to fit"
+            return f"no size of {self.name} {known} into {self.budget} bytes"
+        more = "" if self.proven else "; a larger one may fit as well"
+        return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{doubt}{more}"
+
+
+def qualified(text: str, at_least: bool, at_most: bool) -> str:
+    """A text about bytes that says where they are no exact number."""
+    return f"at least {text}" if at_least else f"at most {text}" if at_most else text

@@ -1,0 +1,125 @@
+"""Sizes, ranges and relations that a question about a peak gives, told to a copy of the facts."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+
+from shapeinf.algebra import Dim, Dimension, evaluate, format_dim, quote_name
+from shapeinf.algebra.feasible import broken_at
+from shapeinf.driver.assumptions import tell_assumptions
+from shapeinf.driver.inputs import RangeLike, as_named
+from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source, UnknownNameError
+from shapeinf.lattice import ShapeFacts
+
+
+class Asked:
+    """The names of dims as users write them, and the facts that hold before a question."""
+
+    def __init__(self, facts: ShapeFacts, labels: Mapping[Dimension, str] | None = None) -> None:
+        """`labels` are symbols that have another name than their own, such as `x.shape[0]`."""
+        self.facts = facts
+        named = {facts.scope.symbol(name): quote_name(name) for name in facts.scope.names()}
+        self.labels: dict[Dimension, str] = {**named, **(labels or {})}
+
+    def kept(self, symbol: Dimension) -> bool:
+        """Whether a symbol can be asked about."""
+        return symbol in self.labels
+
+    def symbol(self, name: str) -> Dimension:
+        """The symbol that a user means. Raises UnknownNameError."""
+        for symbol, label in self.labels.items():
+            if name in (label, symbol.symbol.name):
+                return symbol
+        raise UnknownNameError("dim", name, self.labels.values())
+
+    def label(self, name: str) -> str:
+        """What users call the symbol of this name."""
+        return self.labels.get(self.facts.scope.symbol(name), name)
+
+    def shown(self, d: Dim) -> str:
+        """A dim as text, in those names."""
+        text = format_dim(d)
+        for symbol in d.symbols() if isinstance(d, Dimension) else ():
+            if symbol.symbol.anonymous:
+                text = text.replace(quote_name(symbol.symbol.name), self.labels.get(symbol, symbol.symbol.name))
+        return text
+
+    def bound(self, sizes: Mapping[str, int]) -> ShapeFacts:
+        """The facts with a size for each of these dims. Raises UnknownNameError and Contradiction."""
+        facts = self.facts.copy()
+        for name, size in sizes.items():
+            symbol = self.symbol(name)
+            try:
+                value = operator.index(size)
+            except TypeError:
+                raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
+            told = Source("", f"{self.labels[symbol]} = {value} is asked")
+            self._policy(symbol, value)
+            _tell(lambda: facts.tell_equal(symbol, value, told), told)  # noqa: B023  (called at once)
+        _check(facts, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
+        return facts
+
+    def ranged(self, ranges: Mapping[str, RangeLike], assume: Iterable[str] | str = ()) -> ShapeFacts:
+        """The facts within ranges (ints, pairs, texts, NamedDims) and with assumed relations."""
+        facts = self.facts.copy()
+        for name, given in ranges.items():
+            symbol = self.symbol(name)
+            asked = as_named(name, given)
+            self._policy(symbol, asked.min)
+            told = Source("", f"{self.labels[symbol]} in {_text(asked.min, asked.max)} is asked")
+            _tell(lambda: facts.tell_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
+            if asked.multiple_of > 1:
+                _tell(lambda: facts.tell_divisible(symbol, asked.multiple_of, told), told)  # noqa: B023
+        tell_assumptions(facts, assume)
+        _check(facts, "what is asked")
+        return facts
+
+    def _policy(self, symbol: Dimension, least: int | None) -> None:
+        """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
+        low = symbol.symbol.lo
+        if least is not None and low is not None and least < low:
+            name = self.labels[symbol]
+            raise Contradiction(
+                f"{name} = {least} is asked and cannot hold",
+                Source("", f"{name} = {least} is asked"),
+                Source("", f"{name} is taken to be at least {low}; infer with min_dim={max(least, 0)} to ask for less"),
+            )
+
+    def evaluate(self, dims: Iterable[Dim], facts: ShapeFacts) -> list[int]:
+        """The values of dims under facts that give all their symbols a size. Raises MissingSizeError."""
+        listed = list(dims)
+        values: dict[str, int] = {}
+        missing: list[str] = []
+        for symbol in {s for d in listed if isinstance(d, Dimension) for s in d.symbols()}:
+            value = facts.canon(symbol)
+            if isinstance(value, int):
+                values[symbol.name] = value
+            else:
+                missing += [self.labels.get(s, s.name) for s in value.symbols()]
+        if missing:
+            raise MissingSizeError(sorted(set(missing)), "give it, or ask with over() for the most in a range")
+        try:
+            return [evaluate(d, values) for d in listed]
+        except ZeroDivisionError as error:
+            raise ShapeInferenceError(f"{error} for these sizes") from None
+
+
+def _tell(tell: Callable[[], object], told: Source) -> None:
+    try:
+        tell()
+    except Contradiction as error:
+        second = error.first if error.second in (None, told) and error.first != told else error.second
+        raise Contradiction(f"{told} and cannot hold", told, second) from None
+
+
+def _check(facts: ShapeFacts, asked: str) -> None:
+    """Look at the alternatives that could only be kept: their operands may be numbers now."""
+    broken = broken_at(facts, {})
+    if broken is not None:
+        law = f"{broken.template.format(*(str(facts.canon(d)) for d in broken.operands))} does not hold for {asked}"
+        raise Contradiction(law, Source("", asked), broken.source)
+
+
+def _text(low: int | None, high: int | None) -> str:
+    return f"{'' if low is None else low}..{'' if high is None else high}"

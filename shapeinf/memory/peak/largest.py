@@ -1,0 +1,227 @@
+"""The inverse question: how large may a dim be, so that the peak fits into a budget?
+
+Where the peak can only grow with the dim, the answer is found by bisection; else every size of the dim is looked at.
+Either way it is a size with which the graph runs by all facts, and the peak at it is at most the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from math import inf
+
+import numpy as np
+
+from shapeinf.algebra import Dim, Dimension, evaluate, substitute
+from shapeinf.algebra.feasible import broken_at, holds_at
+from shapeinf.algebra.growth import grows_with
+from shapeinf.algebra.upper_bounds import UpperBound, upper_bound
+from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
+from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.peak.answers import Largest
+from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.budgets import parse_budget
+from shapeinf.memory.peak.regions import values_along
+from shapeinf.memory.peak.terms import PeakTerm
+
+MAX_TRIED = 20_000
+"""Sizes for which the bound over the other dims is asked, one after the other; some minutes at the very worst."""
+WINDOW = 4096
+MAX_WINDOWS = 64
+_ENDLESS = 1 << 63
+
+
+class Search:
+    """Looks for the largest size of one dim."""
+
+    def __init__(
+        self, terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, at_least: bool = False
+    ) -> None:
+        """`facts` hold the sizes and ranges of the other dims."""
+        self.facts = facts
+        self.asked = asked
+        self.symbol = asked.symbol(name)
+        self.name = asked.labels[self.symbol]
+        self.at_least = at_least
+        self.dims: list[Dim] = [facts.canon(term.size) for term in terms]
+        low, high = facts.bounds(self.symbol)
+        self.low = max(0, int(low)) if low != -inf else 0
+        self.high = None if high == inf else int(high)
+
+    def largest(self, budget: int | str) -> Largest:
+        """The answer; see `Peak.largest`."""
+        limit = parse_budget(budget)
+        free = self.facts.canon(self.symbol) is self.symbol
+        alone = free and all(s is self.symbol for d in self.dims if isinstance(d, Dimension) for s in d.symbols())
+        grows = all(grows_with(self.facts, d, self.symbol) for d in self.dims)
+        if alone:
+            return self._by_bisection(limit, self._value) if grows else self._by_values(limit)
+        if free and grows and not self._coupled():
+            return self._by_bisection(limit, self._most_at)
+        return self._by_trial(limit)
+
+    def _answer(self, budget: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
+        return Largest(self.name, value, budget, size, proven=proven, at_least=self.at_least)
+
+    # -- where the peak only grows -----------------------------------------------------------------------------------
+
+    def _by_bisection(self, budget: int, most: Callable[[int], UpperBound]) -> Largest:
+        top, above = self._bisected(budget, most)
+        if top is None and above is None:
+            return Largest(self.name, None, budget, unlimited=True, at_least=self.at_least)
+        proven = above is None or above.tight
+        for value in self._legal_down(top) if top is not None else ():
+            return self._answer(budget, value, _known(most(value)), proven)
+        return self._answer(budget, None, proven=proven)
+
+    def _bisected(self, budget: int, most: Callable[[int], UpperBound]) -> tuple[int | None, UpperBound | None]:
+        """The largest size that fits, and the bound at the next one; none and none where every size fits."""
+        first = most(self.low)
+        if _known(first) > budget:
+            return None, first
+        high = self.high
+        fits = self.low
+        if high is None:
+            step = 1
+            while _known(most(fits + step)) <= budget:
+                fits += step
+                step *= 2
+                if step > _ENDLESS or not self._matters():
+                    return None, None
+            high = fits + step
+        elif _known(most(high)) <= budget:
+            return high, None
+        while high - fits > 1:
+            middle = (fits + high) // 2
+            fits, high = (middle, high) if _known(most(middle)) <= budget else (fits, middle)
+        return fits, most(high)
+
+    def _matters(self) -> bool:
+        return any(isinstance(d, Dimension) and self.symbol in d.symbols() for d in self.dims)
+
+    def _value(self, value: int) -> UpperBound:
+        """The peak at a size, where nothing else is left open."""
+        return UpperBound(max([evaluate(d, {self.symbol.name: value}) for d in self.dims], default=0), "exact", True)
+
+    def _most_at(self, value: int) -> UpperBound:
+        """The bound over the other dims, which no fact ties to this one."""
+        return self._most(self.facts, [substitute(d, {self.symbol: value}) for d in self.dims])
+
+    def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
+        found = [upper_bound(facts, d) for d in dims]
+        missing = {self.asked.label(name) for one in found if one.value is None for name in one.unbounded}
+        if missing or any(one.value is None for one in found):
+            raise MissingSizeError(sorted(missing) or ["other dims"], "give it a size or a range")
+        return max(found, key=lambda one: (_known(one), one.tight), default=UpperBound(0, "exact", tight=True))
+
+    def _coupled(self) -> bool:
+        """Whether a fact ties the dim to another one, so that a larger size can leave less to the others."""
+        facts = self.facts
+        expressions = chain(
+            (r.expression for r in facts.relations),
+            (d.expression for d in facts.divisibilities),
+            (d for g in facts.guards for d in ((g.equation,) if g.equation is not None else g.operands)),
+            facts.solved.values(),
+        )
+        for expression in map(facts.canon, expressions):
+            if isinstance(expression, Dimension) and self.symbol in expression.symbols() != {self.symbol}:
+                return True
+        return any(
+            g.equation is None and len({s for d in map(facts.canon, g.operands) for s in _symbols(d)}) > 1
+            for g in facts.guards
+        )
+
+    # -- where it may not --------------------------------------------------------------------------------------------
+
+    def _by_values(self, budget: int) -> Largest:
+        """All sizes at once, where nothing else is left open."""
+        high = self._finite()
+        if high < self.low:
+            return self._answer(budget, None)
+        sizes = np.max([values_along(d, self.symbol, self.low, high) for d in self.dims], axis=0)
+        fitting = np.flatnonzero(sizes <= budget)
+        for value in self._legal_down(self.low + int(fitting[-1])) if len(fitting) else ():
+            size = int(sizes[value - self.low])
+            if size <= budget:
+                return self._answer(budget, value, size)
+        return self._answer(budget, None)
+
+    def _finite(self) -> int:
+        high = self.high if self.high is not None else upper_bound(self.facts, self.symbol).value
+        if high is None:
+            raise MissingSizeError([self.name], "give it a range, since the peak may get smaller where it gets larger")
+        return high
+
+    def _by_trial(self, budget: int) -> Largest:
+        """One size after the other, from the largest on; what another one has shown too large is passed over."""
+        proven = True
+        witness: Mapping[str, int] = {}
+        free = self.facts.canon(self.symbol) is self.symbol
+        high = self._finite()
+        for value in range(high, self.low - 1, -1):
+            if high - value >= MAX_TRIED:
+                raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
+            if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
+                continue
+            found = self._tried(value)
+            if found is not None and _known(found) <= budget:
+                return self._answer(budget, value, found.value, proven)
+            if found is not None:
+                proven = proven and found.tight
+                witness = found.sizes if free else {}
+        return self._answer(budget, None, proven=proven)
+
+    def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:
+        """Whether the peak is too large at a point at which all facts hold."""
+        inside = {s.name for d in self.dims for s in _symbols(d)}
+        return (
+            inside <= set(point) and max(evaluate(d, point) for d in self.dims) > budget and holds_at(self.facts, point)
+        )
+
+    def _tried(self, value: int) -> UpperBound | None:
+        """The bound over the other dims at a size; None where the graph does not run with it."""
+        facts = self._with(value)
+        if facts is None:
+            return None
+        try:
+            return self._most(facts, self.dims)
+        except Contradiction:
+            return None
+
+    # -- sizes with which the graph runs -----------------------------------------------------------------------------
+
+    def _with(self, value: int) -> ShapeFacts | None:
+        facts = self.facts.copy()
+        try:
+            facts.tell_equal(self.symbol, value, Source("", f"{self.name} = {value} is tried"))
+        except Contradiction:
+            return None
+        return facts if broken_at(facts, {}) is None else None
+
+    def _legal_down(self, top: int) -> Iterator[int]:
+        """The sizes that agree with all facts, from `top` downwards. Raises LimitError."""
+        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+
+        if holds_at(self.facts, {self.symbol.name: top}):
+            yield top
+            top -= 1
+        for _ in range(MAX_WINDOWS):
+            if top < self.low:
+                return
+            start = max(self.low, top - WINDOW + 1)
+            found = values_of(self.facts, self.symbol, start, top)
+            if found is None:
+                yield from (v for v in range(top, start - 1, -1) if self._with(v) is not None)
+            else:
+                yield from reversed(found)
+            top = start - 1
+        raise LimitError(f"too many sizes of {self.name} to try: give a smaller range")
+
+
+def _known(bound: UpperBound) -> int:
+    assert bound.value is not None
+    return bound.value
+
+
+def _symbols(d: Dim) -> frozenset[Dimension]:
+    return d.symbols() if isinstance(d, Dimension) else frozenset()

@@ -1,0 +1,184 @@
+"""`Peak`: the maximum of the totals of all moments, and the questions that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from shapeinf.algebra import Dimension
+from shapeinf.algebra.upper_bounds import UpperBound, interval_bound, upper_bound
+from shapeinf.driver.inputs import RangeLike
+from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
+from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.largest import Search
+from shapeinf.memory.peak.regions import regions_of
+from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
+from shapeinf.memory.timeline import Role, Timeline
+
+
+class Peak:
+    """The most memory that is in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
+
+    It is sound: a total is left out only where it is proved to be never more than another one. Sizes that depend on
+    data stand with their upper bounds; buffers without one are in `unbounded`, and then every answer says "at least".
+
+    >>> from shapeinf.lattice import Shape
+    >>> from shapeinf.memory import Buffer, Moment
+    >>> facts = ShapeFacts()
+    >>> b, s = facts.scope.symbol("batch"), facts.scope.symbol("seq")
+    >>> def buffer(name, size, birth, death):
+    ...     return Buffer(name, size, birth, death, "activation", "uint8", Shape([size]), (name,))
+    >>> moments = (Moment("project", "MatMul"), Moment("score", "MatMul"))
+    >>> peak = Peak(Timeline(moments, (buffer("p", 512 * b, 0, 1), buffer("q", b * s * s, 1, 2))), facts)
+    >>> print(peak)
+    max(512*batch, batch*seq*seq)
+    >>> print(peak.at(batch=2, seq=100))
+    20000 bytes at MatMul 'score'
+      20000 q
+    >>> print(peak.over(batch=(1, 4), seq="1..64"))
+    16384 (exact, tight)
+    >>> print(peak.largest("seq", "1 MiB", batch=4))
+    seq = 512 needs 1048576 of 1048576 bytes
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        facts: ShapeFacts,
+        roles: Iterable[Role] = ("activation", "output"),
+        *,
+        labels: Mapping[Dimension, str] | None = None,
+    ) -> None:
+        """Counts the buffers of these roles; `labels` name the symbols of input axes that have no name."""
+        self.timeline = timeline
+        self.facts = facts
+        self.roles = tuple(roles)
+        self._asked = Asked(facts, labels)
+        counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
+        self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept)
+
+    @cached_property
+    def terms(self) -> tuple[PeakTerm, ...]:
+        """The totals that can be the peak, in the order of their first moments; none for a model without nodes."""
+        return terms_of_peak(totals(self.timeline, self._sizes, self.facts.scope), self.facts)
+
+    @property
+    def unbounded(self) -> tuple[Unbounded, ...]:
+        """The buffers without an upper bound, with causes; they come on top of every answer."""
+        return self._sizes.unbounded
+
+    @property
+    def bounded(self) -> tuple[str, ...]:
+        """The buffers whose size depends on data, and stands with its upper bound."""
+        return self._sizes.bounded
+
+    @property
+    def at_least(self) -> bool:
+        """Whether buffers of unknown size come on top."""
+        return bool(self._sizes.unbounded)
+
+    @property
+    def at_most(self) -> bool:
+        """Whether sizes that depend on data stand with their upper bounds."""
+        return bool(self._sizes.bounded)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the peak is just this for all sizes with which the model runs."""
+        return not self.at_least and not self.at_most
+
+    def __str__(self) -> str:
+        """`max(...)` of the terms, in bytes."""
+        texts = list(dict.fromkeys(self._asked.shown(self.facts.canon(term.size)) for term in self.terms)) or ["0"]
+        text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
+        return qualified(text, self.at_least, self.at_most)
+
+    def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> PeakAt:
+        """The peak for these sizes; names that are no identifiers go into the mapping.
+
+        Raises UnknownNameError for a dim that there is not, MissingSizeError for one that is needed and not given,
+        Contradiction for a size with which the model does not run: it names the fact.
+        """
+        facts = self._asked.bound({**(sizes or {}), **more})
+        values = self._asked.evaluate((term.size for term in self.terms), facts)
+        if not values:
+            return PeakAt(0, None, 0, (), self.at_least, self.at_most)
+        most = max(values)
+        index = min(term.moments[0] for term, value in zip(self.terms, values, strict=True) if value == most)
+        places = [i for i, b in enumerate(self._sizes.buffers) if b.birth <= index < b.death]
+        bytes_of = self._asked.evaluate((self._sizes.upper[i] for i in places), facts)
+        alive = [(self._sizes.buffers[i], size) for i, size in zip(places, bytes_of, strict=True)]
+        alive.sort(key=lambda pair: (-pair[1], pair[0].birth))
+        return PeakAt(most, self.timeline.moments[index], index, tuple(alive), self.at_least, self.at_most)
+
+    def over(
+        self,
+        ranges: Mapping[str, RangeLike] | None = None,
+        /,
+        *,
+        assume: Iterable[str] | str = (),
+        **more: RangeLike,
+    ) -> PeakBound:
+        """The least upper bound of the peak over ranges of dims, cut by assumed relations and by all facts.
+
+        A range is an int, a pair, `"lo..hi"` or a NamedDim; dims that are not given have the bounds that they have. The
+        value is None where a dim that matters has none. Raises as `at` does, and AssumptionSyntaxError.
+        """
+        facts = self._asked.ranged({**(ranges or {}), **more}, assume)
+        best, term = most_of(self.terms, facts)
+        return PeakBound(
+            best.value,
+            best.engine,
+            best.tight,
+            {self._asked.label(name): size for name, size in best.sizes.items()},
+            tuple(map(self._asked.label, best.unbounded)),
+            moment=None if term is None else self.timeline.moments[term.moments[0]],
+            at_least=self.at_least,
+            at_most=self.at_most,
+        )
+
+    def largest(
+        self,
+        name: str,
+        budget: int | str,
+        sizes: Mapping[str, RangeLike] | None = None,
+        /,
+        *,
+        assume: Iterable[str] | str = (),
+        **more: RangeLike,
+    ) -> Largest:
+        """The largest size of a dim with which the peak fits into a budget such as `"64MiB"`, or an int of bytes.
+
+        Other dims are given sizes, or ranges, and then the peak must fit for all of them; the dim itself may have a
+        range. Sizes with which the model does not run are no answer. Raises as `over` does, BudgetError, and
+        MissingSizeError where a dim needs a size or a range.
+        """
+        facts = self._asked.ranged({**(sizes or {}), **more}, assume)
+        return Search(self.terms, facts, self._asked, name, self.at_least).largest(budget)
+
+    def regions(
+        self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike
+    ) -> tuple[Region, ...]:
+        """Which term is the largest where, along one dim: `name` has a range, all others have sizes.
+
+        Sizes with which the model does not run are not left out. Raises as `at` does.
+        """
+        facts = self._asked.ranged({**(ranges or {}), **more})
+        return regions_of(self.terms, facts, self._asked, name, self.timeline)
+
+
+def most_of(terms: Iterable[PeakTerm], facts: ShapeFacts) -> tuple[UpperBound, PeakTerm | None]:
+    """The largest upper bound of all terms, with its term; those that cannot be larger are not looked at closely."""
+    best, chosen = UpperBound(0, "exact", tight=True), None
+    simple = [(interval_bound(facts, facts.canon(term.size)), place, term) for place, term in enumerate(terms)]
+    for at_most, _, term in sorted(simple, key=lambda t: (t[0] is not None, -(t[0] or 0), t[1])):
+        if chosen is not None and at_most is not None and best.value is not None and at_most <= best.value:
+            continue
+        found = upper_bound(facts, term.size)
+        if found.value is None:
+            return found, term
+        assert best.value is not None
+        if chosen is None or found.value > best.value or (found.value == best.value and found.tight and not best.tight):
+            best, chosen = found, term
+    return best, chosen

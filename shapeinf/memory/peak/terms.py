@@ -1,0 +1,128 @@
+"""From a timeline to the totals of all moments, and from those to the terms of the peak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension, Scope
+from shapeinf.algebra.dimension import Monomial, terms_of
+from shapeinf.algebra.dominance import undominated
+from shapeinf.algebra.elimination import Elimination
+from shapeinf.errors import LimitError
+from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.timeline import Buffer, Timeline
+
+MAX_WORK = 10_000_000
+"""Coefficients of all totals together: ten thousand nodes with a thousand different products of dims."""
+
+
+@attrs.frozen
+class PeakTerm:
+    """A total that may be the largest.
+
+    Args:
+        size: bytes.
+        moments: the moments, by number, at which just so much is in use; equal totals are one term.
+    """
+
+    size: Dim
+    moments: tuple[int, ...]
+
+
+@attrs.frozen
+class Unbounded:
+    """A buffer of which no upper bound is known, and why; it comes on top of what a peak says."""
+
+    name: str
+    cause: str
+
+    def __str__(self) -> str:
+        """Both."""
+        return f"{self.name}: {self.cause}"
+
+
+@attrs.frozen
+class Sizes:
+    """What each counted buffer takes at most, in symbols that can be asked about.
+
+    Args:
+        buffers: those that count.
+        upper: their bytes, upper bounds of those that depend on data; lower bounds of those that have no upper one.
+        bounded: the names of buffers that stand with an upper bound.
+        unbounded: those that have none.
+    """
+
+    buffers: tuple[Buffer, ...]
+    upper: tuple[Dim, ...]
+    bounded: tuple[str, ...]
+    unbounded: tuple[Unbounded, ...]
+
+
+def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimension], bool]) -> Sizes:
+    """The sizes of buffers without what depends on data."""
+    without = Elimination(facts, kept)
+    upper: list[Dim] = []
+    bounded: list[str] = []
+    unbounded: list[Unbounded] = []
+    for buffer in buffers:
+        size = None if buffer.size is None else without.upper(buffer.size)
+        if size is None:
+            unbounded.append(Unbounded(buffer.name, _cause(buffer, facts, kept)))
+            low = 0 if buffer.size is None else without.lower(buffer.size)
+            size = low if low is not None and facts.bounds(low)[0] >= 0 else 0
+        elif buffer.size is not None and not without.stays(facts.canon(buffer.size)):
+            bounded.append(buffer.name)
+        upper.append(size)
+    return Sizes(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
+
+
+def _cause(buffer: Buffer, facts: ShapeFacts, kept: Callable[[Dimension], bool]) -> str:
+    if buffer.size is None:
+        return buffer.cause or "its size is not known"
+    size = facts.canon(buffer.size)
+    symbols = size.symbols() if isinstance(size, Dimension) else ()
+    return f"{', '.join(sorted(str(s) for s in symbols if not kept(s)))} has no upper bound"
+
+
+def totals(timeline: Timeline, sizes: Sizes, scope: Scope) -> dict[Dim, list[int]]:
+    """Every different total with the moments that have it, in one walk over time."""
+    count = len(timeline.moments)
+    changes: list[list[tuple[Dim, int]]] = [[] for _ in range(count)]
+    for buffer, size in zip(sizes.buffers, sizes.upper, strict=True):
+        first, end = max(buffer.birth, 0), min(buffer.death, count)
+        if first < end:
+            changes[first].append((size, 1))
+            if end < count:
+                changes[end].append((size, -1))
+    running: dict[Monomial, int] = {}
+    found: dict[Dim, list[int]] = {}
+    work = 0
+    total: Dim = 0
+    for moment, changed in enumerate(changes):
+        for size, sign in changed:
+            _add(running, scope, size, sign)
+        if changed:
+            work += len(running)
+            if work > MAX_WORK:
+                raise LimitError("the sizes of its tensors are too many different expressions to find a symbolic peak")
+            total = scope.make(running)
+        found.setdefault(total, []).append(moment)
+    return found
+
+
+def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> None:
+    for monomial, coefficient in terms_of(scope, size):
+        left = running.get(monomial, 0) + sign * coefficient
+        if left:
+            running[monomial] = left
+        else:
+            running.pop(monomial, None)
+
+
+def terms_of_peak(found: Mapping[Dim, Sequence[int]], facts: ShapeFacts) -> tuple[PeakTerm, ...]:
+    """The totals that are not proved to be always at most another one, in the order of their first moments."""
+    dims = list(found)
+    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(facts, dims)]
+    return tuple(sorted(kept, key=lambda term: term.moments))

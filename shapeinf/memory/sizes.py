@@ -1,0 +1,160 @@
+"""Bytes of values, as dims; what has no such number says why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import prod
+from typing import NamedTuple
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type
+
+MAX_SIZE_TERMS = 4096
+"""A size of more terms than this is no help to anybody, and a hostile file could ask for any number of them."""
+
+_WIDTH = re.compile(r"(?:q?u?int|b?float|complex)(\d+)")
+"""The names of element types begin with their kind and width: `int4`, `float8e4m3fn`, `complex64`."""
+
+
+class Size(NamedTuple):
+    """The bytes of a value; None where they are not known, and then `cause` says why."""
+
+    bytes: Dim | None
+    cause: str = ""
+
+
+def element_bits(dtype: str | None) -> int | None:
+    """The bits of one element; None for a type that has no fixed width, or that is not known.
+
+    >>> element_bits("float32"), element_bits("uint4"), element_bits("bool"), element_bits("string")
+    (32, 4, 8, None)
+    """
+    if dtype == "bool":
+        return 8
+    found = _WIDTH.match(dtype or "")
+    return int(found[1]) if found else None
+
+
+def size_of(facts: ShapeFacts, found: Type | None) -> Size:
+    """The bytes of a value of this type under the facts; elements of less than a byte are packed.
+
+    >>> facts = ShapeFacts()
+    >>> n = facts.scope.symbol("N")
+    >>> size_of(facts, TensorType("float32", Shape((n, 8)))).bytes
+    32*N
+    >>> size_of(facts, TensorType("int4", Shape((3, n)))).bytes
+    N + (N + 1)//2
+    >>> size_of(facts, TensorType("string", Shape((2,)))).cause
+    'strings have no fixed size'
+    """
+    if found is None:
+        return Size(None, "no node has made it")
+    if isinstance(found, SequenceType):
+        return _size_of_container(facts, found)
+    return size_of_tensor(facts, found.dtype, found.shape)
+
+
+def size_of_tensor(facts: ShapeFacts, dtype: str | None, shape: Shape) -> Size:
+    """The bytes of a tensor; see `size_of`."""
+    bits = element_bits(dtype)
+    if bits is None:
+        return Size(None, _no_width(dtype))
+    shape = facts.canon_shape(shape)
+    if shape.dims is None:
+        return Size(None, "its rank is not known")
+    width = bits // 8 if bits % 8 == 0 else bits
+    total = product_of(facts, (width, *shape.dims))
+    if total is not None and bits % 8:
+        capped = len(facts.scope.capped)
+        total = (total + 7) // 8
+        total = None if len(facts.scope.capped) != capped else total
+    return _sized(total)
+
+
+def _no_width(dtype: str | None) -> str:
+    if dtype == "string":
+        return "strings have no fixed size"
+    return "its element type is not known" if dtype is None else f"the size of an element of type {dtype} is not known"
+
+
+def _size_of_container(facts: ShapeFacts, found: SequenceType) -> Size:
+    """A sequence has the bytes of its items where they are known one by one or are all alike; an optional, its value's.
+
+    Where the sizes of items differ, one symbol may stand for several of them: then nothing is claimed.
+    """
+    if isinstance(found, MapType):
+        return Size(None, "a map has no fixed size")
+    if isinstance(found, OptionalType):
+        return size_of(facts, found.element)
+    if found.items is not None:
+        sizes = [size_of(facts, item) for item in found.items]
+        unsized = next((size for size in sizes if size.bytes is None), None)
+        return unsized or Size(sum_of(facts.scope, [size.bytes for size in sizes if size.bytes is not None]))
+    inner = found.element
+    alike = isinstance(inner, TensorType) and not any(d.is_anonymous for d in inner.shape.symbols())
+    if found.length is None or not alike:
+        return Size(None, "the sizes of the items of a sequence are not known")
+    each = size_of(facts, inner)
+    return each if each.bytes is None else _sized(product_of(facts, (each.bytes, found.length)))
+
+
+def _sized(total: Dim | None) -> Size:
+    return Size(None, "the formula of its size is too long") if total is None else Size(total)
+
+
+def sum_of(scope: Scope, sizes: Iterable[Dim]) -> Dim:
+    """The sum of any number of sizes; the cap on the terms of a sum of two does not hold here.
+
+    >>> scope = Scope()
+    >>> n = scope.symbol("N")
+    >>> sum_of(scope, [4 * n, 8, 12 * n])
+    16*N + 8
+    """
+    constant = 0
+    total: dict[Monomial, int] = {}
+    for size in sizes:
+        if isinstance(size, int):
+            constant += size
+            continue
+        for monomial, coefficient in terms_of(scope, size):
+            total[monomial] = total.get(monomial, 0) + coefficient
+    total[()] = total.get((), 0) + constant
+    return scope.make(total)
+
+
+def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
+    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` terms."""
+    constant = 1
+    symbolic: list[Dimension] = []
+    for factor in factors:
+        if isinstance(factor, int):
+            constant *= factor
+        else:
+            symbolic.append(factor)
+    if not symbolic or constant == 0:
+        return constant
+    terms = prod(len(d.terms) for d in symbolic)
+    degree = sum(max(len(monomial) for monomial, _ in d.terms) for d in symbolic)
+    if terms > MAX_SIZE_TERMS:
+        return None
+    if terms <= MAX_TERMS and degree <= MAX_DEGREE and constant < 1 << 63:
+        capped = len(facts.scope.capped)
+        total = constant * prod(symbolic[1:], start=symbolic[0])
+        canonical = facts.canon(total)
+        if len(facts.scope.capped) == capped:
+            return canonical
+    return _long_product(facts.scope, constant, symbolic)
+
+
+def _long_product(scope: Scope, constant: int, factors: Iterable[Dimension]) -> Dim:
+    total: dict[Monomial, int] = {(): constant}
+    for factor in factors:
+        product: dict[Monomial, int] = {}
+        for m, c in total.items():
+            for n, k in factor.terms:
+                monomial = tuple(sorted(m + n))
+                product[monomial] = product.get(monomial, 0) + c * k
+        total = product
+    return scope.make(total)

@@ -1,0 +1,92 @@
+"""Bytes of values: element counts times widths, worked out by hand or by numpy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.algebra import evaluate
+from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType
+from shapeinf.memory.sizes import element_bits, size_of, sum_of
+
+WIDTHS = {
+    **dict.fromkeys(("int2", "uint2"), 2),
+    **dict.fromkeys(("int4", "uint4", "float4e2m1"), 4),
+    **dict.fromkeys(("float6e2m3", "float6e3m2"), 6),
+    **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0"), 8),
+    "bfloat16": 16,
+}
+"""From the comments on TensorProto.DataType in onnx.proto."""
+
+
+@pytest.mark.parametrize("name", sorted(set(DTYPE_NAMES.values()) - {"string"}))
+def test_every_element_type_of_onnx_has_its_width(name):
+    assert element_bits(name) == (WIDTHS[name] if name in WIDTHS else np.dtype(name).itemsize * 8)
+
+
+@pytest.mark.parametrize("name", [None, "string", "resource", "object", "", "float"])
+def test_what_has_no_width_has_none(name):
+    facts = ShapeFacts()
+    assert element_bits(name) is None
+    size = size_of(facts, TensorType(name, Shape((2, 3))))
+    assert size.bytes is None
+    assert size.cause
+
+
+@given(st.lists(st.integers(0, 7), max_size=4), st.sampled_from(["uint2", "int4", "float6e2m3", "float8e5m2", "int64"]))
+def test_packed_elements_fill_whole_bytes(values, dtype):
+    """Concrete and symbolic: ceil(elements * bits / 8)."""
+    facts = ShapeFacts()
+    wanted = math.ceil(math.prod(values) * element_bits(dtype) / 8)
+    assert size_of(facts, TensorType(dtype, Shape(values))).bytes == wanted
+    named = [facts.scope.symbol(f"s{i}", 0) for i in range(len(values))]
+    size = size_of(facts, TensorType(dtype, Shape(named))).bytes
+    assert evaluate(size, {f"s{i}": value for i, value in enumerate(values)}) == wanted
+
+
+def test_sizes_are_written_in_what_the_facts_say():
+    facts = ShapeFacts()
+    n, m = facts.scope.symbol("N"), facts.scope.symbol("M")
+    facts.tell_equal(m, n + 1, None)
+    assert size_of(facts, TensorType("float16", Shape((m, 2)))).bytes is 4 * n + 4
+
+
+def test_products_and_sums_go_past_the_caps_of_the_algebra():
+    """Nine factors (the cap is degree 8), 70 terms (the cap is 64), coefficients past 2**128."""
+    facts = ShapeFacts()
+    names = [facts.scope.symbol(f"s{i}") for i in range(70)]
+    nine = size_of(facts, TensorType("float32", Shape(names[:9]))).bytes
+    assert evaluate(nine, {f"s{i}": i + 1 for i in range(9)}) == 4 * math.factorial(9)
+    total = sum_of(facts.scope, names)
+    assert len(total.terms) == 70
+    assert evaluate(total, {f"s{i}": 1 for i in range(70)}) == 70
+    huge = size_of(facts, TensorType("int8", Shape((2**62, 2**62, 2**62, names[0])))).bytes
+    assert evaluate(huge, {"s0": 3}) == 3 * 2**186
+    assert not facts.scope.capped
+
+
+def test_a_size_with_too_long_a_formula_says_so():
+    facts = ShapeFacts()
+    long = sum_of(facts.scope, [facts.scope.symbol(f"s{i}") for i in range(70)])
+    size = size_of(facts, TensorType("int8", Shape((long, long))))
+    assert size.bytes is None
+    assert "too long" in size.cause
+
+
+def test_containers():
+    facts = ShapeFacts()
+    n = facts.scope.symbol("N")
+    rows, row = TensorType("float32", Shape((n, 2))), TensorType("float32", Shape((2,)))
+    assert size_of(facts, SequenceType(rows, items=(rows, row))).bytes == 8 * n + 8
+    assert size_of(facts, SequenceType(row, n)).bytes == 8 * n
+    assert size_of(facts, OptionalType(row)).bytes == 8
+    joined = TensorType("float32", Shape((facts.scope.fresh("any"),)))
+    for unknown in (SequenceType(joined, 3), SequenceType(row), MapType("int64", row), None):
+        size = size_of(facts, unknown)
+        assert size.bytes is None
+        assert size.cause
