@@ -28,7 +28,7 @@ def model(*buffers, ranges=None, relations=()):
         facts.tell_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "told"))
     made = []
     for name, size, birth, death, *more in buffers:
-        role, values = (*more, "activation", (name,))[:2] if len(more) < 2 else more
+        role, values = (*more, *("activation", (name,))[len(more) :])
         dim = None if size is None else parse_dim(str(size), scope)
         made.append(Buffer(name, dim, birth, death, role, "uint8", Shape.unknown(), values, "" if size else "no idea"))
     return Timeline((), tuple(made)), facts
