@@ -9,8 +9,9 @@ import click
 
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import printable
+from shapeinf.cli.listing import dims_line, printable
 from shapeinf.cli.model_options import Command, ModelOptions, model_options
+from shapeinf.driver import Result
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
 
 SCHEMA = "shapeinf.plan.verify/1"
@@ -96,7 +97,7 @@ def plan(
         if json_wanted:
             click.echo(json.dumps(to_json(made), indent=2))
         else:
-            _print_plan(made)
+            _print_plan(made, memory.result)
         if output is not None:
             save_plan(made, output)
             click.echo(f"saved {output}", err=True)
@@ -145,12 +146,15 @@ def verify(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def _print_plan(made: Plan) -> None:
-    """A line a slot, from the bottom of the arena to its top."""
+def _print_plan(made: Plan, result: Result) -> None:
+    """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     click.echo(
         f"arena {_bytes(made.arena)} for {_counted(len(made.slots), 'tensor')} by {made.planner}, "
         f"offsets are multiples of {made.alignment}; {made.problem.most_alive} bytes are in use at once"
     )
+    dims = dims_line(result)
+    if dims:
+        click.echo(printable(f"valid for {dims}"))
     rows = [("offset", "bytes", "moments", "tensor")]
     for s in sorted(made.slots, key=lambda slot: (slot.offset, slot.lower)):
         rows.append((str(s.offset), str(s.size), f"{s.lower}..{s.upper - 1}", printable(s.name)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.errors import LimitError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import LimitError, ModelError, UnknownNameError
 
 MOST_BUFFERS = 200_000
 """A problem with more of them is refused: the planners take quadratic time."""
@@ -19,7 +19,7 @@ MOST_BYTES = 2**62
 MOST_ALIGNMENT = 2**30
 
 
-class PlanError(ShapeInferenceError):
+class PlanError(ModelError):
     """A plan, a problem or a file of one that makes no sense; names the line or the buffer."""
 
 
