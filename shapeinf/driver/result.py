@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shapeinf.contract import Contract
-    from shapeinf.program import ShapeProgram
     from shapeinf.memory import Memory
+    from shapeinf.program import ShapeProgram
 
 
 @attrs.frozen
@@ -140,9 +140,15 @@ class Result:
         """All shapes as one numpy program, to be called with arrays of sizes."""
         if self._program is None:
             from shapeinf.contract.conditions import input_symbols
+            from shapeinf.memory.peak import Peak
             from shapeinf.program import ShapeProgram
 
-            self._program = ShapeProgram(self.facts, self.tensors, input_symbols(self._inference))
+            labels = input_symbols(self._inference)
+
+            def peak() -> Peak:
+                return Peak(self.memory().timeline, self.facts, labels=labels)
+
+            self._program = ShapeProgram(self.facts, self.tensors, labels, peak)
         return self._program
 
     def unknowns(self) -> list[UnknownGroup]:

@@ -94,8 +94,13 @@ class EvaluatedShapes:
 
     @property
     def peak(self) -> Ints:
-        """The most bytes in use at one moment, as `result.memory().peak` says."""
-        return self._row(self._run(self._lowered.peak), 0, "the peak of memory")
+        """The most bytes in use at one moment, as `Peak` says for `result.memory()`: of what nodes make."""
+        return self._row(self._run(self._lowered.peak[0]), 0, "the peak of memory")
+
+    @property
+    def peak_at_least(self) -> bool:
+        """Whether something of unknown size comes on top of the peak."""
+        return self._lowered.peak[1]
 
     @property
     def _sizes(self) -> Values:

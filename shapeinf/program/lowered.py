@@ -13,10 +13,11 @@ from shapeinf.algebra.straight_line import Lowering, StraightLine
 from shapeinf.driver.infos import TensorInfo
 from shapeinf.errors import NoSizeError, UnknownNameError
 from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.peak import Peak
 from shapeinf.memory.sizes import element_bits
 
-PeakTerms = Callable[[], Sequence[Dim]]
-"""Gives the sums of bytes whose maximum the peak is."""
+PeakMaker = Callable[[], Peak]
+"""Finds the peak, when someone asks for it."""
 
 
 class Table:
@@ -71,7 +72,7 @@ class Sizes:
 class Lowered:
     """The programs for calls that give the sizes of the same symbols."""
 
-    def __init__(self, table: Table, given: frozenset[Dimension], peak: PeakTerms | None) -> None:
+    def __init__(self, table: Table, given: frozenset[Dimension], peak: PeakMaker | None) -> None:
         """Lowers the dims; the rest when it is asked for."""
         self.table = table
         self._peak = peak
@@ -133,18 +134,16 @@ class Lowered:
         return [name for name in self.table.unknown if name not in self.table.tensors]
 
     @cached_property
-    def peak(self) -> StraightLine:
-        """The peak: the largest of its terms, each with bounds in place of what depends on data."""
+    def peak(self) -> tuple[StraightLine, bool]:
+        """The peak: the largest of its terms; and whether some buffer has no bound, so that it is at least this."""
         if self._peak is None:
             raise NoSizeError("the peak of memory", "nothing is known of lifetimes here")
+        peak = self._peak()
         lowering = Lowering()
-        found = []
-        for term in self._peak():
-            ceiling = self._without_data.upper(term)
-            if ceiling is None:
-                raise NoSizeError("the peak of memory", f"{term} has no bound")
-            found.append(lowering.dim(ceiling))
-        return lowering.program([lowering.maximum([lowering.constant(0), *found])])
+        terms = [self._without_data.upper(term.size) for term in peak.terms]
+        registers = [lowering.dim(term) for term in terms if term is not None]
+        program = lowering.program([lowering.maximum([lowering.constant(0), *registers])])
+        return program, peak.at_least or None in terms
 
 
 def _in_bytes(lowering: Lowering, elements: int, bits: int) -> int:

@@ -9,7 +9,7 @@ from shapeinf.driver.infos import TensorInfo
 from shapeinf.lattice import ShapeFacts
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluated import EvaluatedShapes
-from shapeinf.program.lowered import Lowered, PeakTerms, Table
+from shapeinf.program.lowered import Lowered, PeakMaker, Table
 
 
 class ShapeProgram:
@@ -27,9 +27,9 @@ class ShapeProgram:
         facts: ShapeFacts,
         tensors: Mapping[str, TensorInfo],
         inputs: Mapping[Dimension, str],
-        peak: PeakTerms | None = None,
+        peak: PeakMaker | None = None,
     ) -> None:
-        """`inputs` are the symbols of the inputs with their labels, `peak` gives the terms whose maximum it is."""
+        """`inputs` are the symbols of the inputs with their labels, `peak` finds the peak."""
         self._table = Table(facts, tensors)
         self._peak = peak
         symbols = self._table.symbols()

@@ -69,6 +69,8 @@ class _Writer:
         yield f"#define {self.macro}_ARENA_BYTES {_fixed(plan.arena)}"
         yield f"#define {self.macro}_ALIGNMENT {_fixed(plan.alignment)}"
         yield ""
+        for one in plan.unplaced:
+            yield f"/* not in the arena: {comment(one.name)}: {comment(one.cause)} */"
         for slot in plan.slots:
             yield f"/* {comment(slot.name)}: in use from moment {slot.lower} until before moment {slot.upper} */"
             yield f"#define {self.macro}_OFFSET_{self.names[slot.name]} {_fixed(slot.offset)}"

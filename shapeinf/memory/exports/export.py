@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.json_export import json_text
-from shapeinf.memory.exports.subject import PlanLike, Subject
+from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.exports.tables import csv_text, write_parquet
-from shapeinf.memory.peak import Peak
-from shapeinf.memory.timeline import Timeline
+from shapeinf.memory.planning import Plan
 
 if TYPE_CHECKING:
-    from shapeinf.driver import Result
+    from shapeinf.memory.memory import Memory
 
 SUFFIXES = (".csv", ".h", ".json", ".parquet")
 
@@ -26,24 +24,11 @@ class ExportError(ShapeInferenceError):
     """A path whose suffix is of no format that memory can be exported to."""
 
 
-class MemoryLike(Protocol):
-    """What `Result.memory` gives."""
-
-    @property
-    def result(self) -> Result: ...  # noqa: D102
-    @property
-    def timeline(self) -> Timeline: ...  # noqa: D102
-    @property
-    def facts(self) -> ShapeFacts: ...  # noqa: D102
-    @property
-    def peak(self) -> Peak: ...  # noqa: D102
-
-
 def export(
-    memory: MemoryLike,
+    memory: Memory,
     path: str | os.PathLike[str],
     *,
-    plan: PlanLike | None = None,
+    plan: Plan | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> None:
     """Write what `Result.memory` gives to a `.json`, `.csv`, `.parquet` or `.h` file.
@@ -55,7 +40,7 @@ def export(
 
     result = memory.result
     labels = input_symbols(result.inference)
-    write(Subject(result.graph.name, memory.timeline, memory.facts, labels, memory.peak, plan), path, sizes)
+    write(Subject(result.graph.name, memory.timeline, memory.facts, labels, plan), path, sizes)
 
 
 def write(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:

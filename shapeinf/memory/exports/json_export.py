@@ -8,6 +8,7 @@ from typing import Any
 
 from shapeinf.algebra import Dim, Dimension, format_dim, quote_name
 from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.demands import Demands
 
@@ -55,8 +56,13 @@ def as_json(subject: Subject) -> dict[str, Any]:
             for buffer in subject.timeline.buffers
             if subject.at_most(buffer) is None
         ],
-        "plan": None if plan is None else {"arena": plan.arena, "alignment": plan.alignment},
+        "plan": None if plan is None else _plan(plan),
     }
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    unplaced = [{"name": one.name, "cause": one.cause} for one in plan.unplaced]
+    return {"arena": plan.arena, "alignment": plan.alignment, "unplaced": unplaced}
 
 
 def _symbol(subject: Subject, symbol: Dimension, role: str) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Protocol
 
 import attrs
 
@@ -12,34 +11,9 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.elimination import Elimination
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
+from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
-
-
-class SlotLike(Protocol):
-    """A buffer's place in a plan."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def lower(self) -> int: ...  # noqa: D102
-    @property
-    def upper(self) -> int: ...  # noqa: D102
-    @property
-    def size(self) -> int: ...  # noqa: D102
-    @property
-    def offset(self) -> int: ...  # noqa: D102
-
-
-class PlanLike(Protocol):
-    """A plan: offsets of buffers in one arena."""
-
-    @property
-    def slots(self) -> Sequence[SlotLike]: ...  # noqa: D102
-    @property
-    def arena(self) -> int: ...  # noqa: D102
-    @property
-    def alignment(self) -> int: ...  # noqa: D102
 
 
 @attrs.frozen(slots=False)
@@ -51,7 +25,6 @@ class Subject:
         timeline: its buffers.
         facts: what is known of its dims.
         labels: the symbols of its inputs, with what they are called.
-        peak: its peak.
         plan: the places of its buffers, where they have some.
     """
 
@@ -59,8 +32,12 @@ class Subject:
     timeline: Timeline
     facts: ShapeFacts
     labels: Mapping[Dimension, str]
-    peak: Peak
-    plan: PlanLike | None = None
+    plan: Plan | None = None
+
+    @cached_property
+    def peak(self) -> Peak:
+        """The most memory in use at once."""
+        return Peak(self.timeline, self.facts, labels=self.labels)
 
     @cached_property
     def binder(self) -> Binder:
@@ -108,6 +85,6 @@ class Subject:
         return buffer.cause or ("its size is not known" if buffer.size is None else "it depends on data")
 
     @cached_property
-    def slots(self) -> dict[str, SlotLike]:
+    def slots(self) -> dict[str, Slot]:
         """The places of buffers, by name."""
         return {} if self.plan is None else {slot.name: slot for slot in self.plan.slots}

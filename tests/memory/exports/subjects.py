@@ -4,29 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import attrs
-
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 from shapeinf.memory.exports import Subject
-from shapeinf.memory.peak import Peak
-
-
-@attrs.frozen
-class Slot:
-    name: str
-    lower: int
-    upper: int
-    size: int
-    offset: int
-
-
-@attrs.frozen
-class Plan:
-    slots: tuple[Slot, ...]
-    arena: int
-    alignment: int
+from shapeinf.memory.planning import Plan
 
 
 def subject(
@@ -47,4 +29,4 @@ def subject(
     if labels is None:
         labels = {facts.scope.symbol(s): s for s in facts.scope.names()}
     timeline = Timeline(moments, buffers)
-    return Subject(name, timeline, facts, labels, Peak(timeline, facts, labels=labels), plan)
+    return Subject(name, timeline, facts, labels, plan)

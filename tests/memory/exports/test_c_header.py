@@ -14,8 +14,9 @@ from shapeinf.errors import Source
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.exports import c_header
 from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
+from shapeinf.memory.planning import Plan, Slot
 from tests.memory.exports.compiling import COMPILERS, compiled, printing, values
-from tests.memory.exports.subjects import Plan, Slot, subject
+from tests.memory.exports.subjects import subject
 
 LIMIT = 2**63
 OVERFLOW, ILLEGAL, UNDEFINED = -1, -2, -3

@@ -19,7 +19,8 @@ from shapeinf.errors import (
 )
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
-from tests.memory.exports.subjects import Plan, Slot, subject
+from shapeinf.memory.planning import Plan, Slot
+from tests.memory.exports.subjects import subject
 
 
 def example() -> Subject:
@@ -71,7 +72,7 @@ def test_json_holds_what_was_put_in() -> None:
         (4, 5, None),
     ]
     assert data["unknowns"] == [{"name": "boxes", "cause": "no idea"}, {"name": "text", "cause": "no idea"}]
-    assert data["plan"] == {"arena": 192, "alignment": 64}
+    assert data["plan"] == {"arena": 192, "alignment": 64, "unplaced": []}
     assert data["peak"]["at_least"] and data["peak"]["at_most"]
     peak = max(evaluate(parse_dim(str(t["bytes"]), scope), values) for t in data["peak"]["terms"])
     assert peak == 15 + 8 * 3 * 10  # `half`, and `nz` with all elements kept
