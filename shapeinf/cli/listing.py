@@ -22,7 +22,7 @@ def print_result(result: Result, console: Console) -> None:
     if not console.is_terminal:
         console.width = WIDE
     console.print(_clean(console, as_table(result)), end="")
-    dims = _dims(result)
+    dims = dims_line(result)
     if dims:
         say(console, f"dims      {dims}")
     for heading, condition in zip_longest(["contract"], result.contract.conditions):
@@ -43,7 +43,7 @@ def _clean(console: Console, view: RenderableType) -> Segments:
     )
 
 
-def _dims(result: Result) -> str:
+def dims_line(result: Result) -> str:
     """The named dims of the inputs with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
     found = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
     return ", ".join(f"{s} {result.interval(s)}{_residue(result, s)}" for s in sorted(found, key=str))
