@@ -12,6 +12,7 @@ from shapeinf.cli.check import check_command
 from shapeinf.cli.diff import diff
 from shapeinf.cli.explain import explain
 from shapeinf.cli.infer import infer
+from shapeinf.cli.memory import memory_command
 from shapeinf.cli.plan import plan
 from shapeinf.cli.rebatch import rebatch
 from shapeinf.cli.verify import verify_command
@@ -28,6 +29,7 @@ main.add_command(explain)
 main.add_command(infer)
 main.add_command(bind)
 main.add_command(diff)
+main.add_command(memory_command)
 main.add_command(plan)
 main.add_command(rebatch)
 main.add_command(verify_command)

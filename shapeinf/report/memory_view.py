@@ -10,7 +10,10 @@ from typing import Protocol
 import attrs
 
 from shapeinf.algebra import evaluate
-from shapeinf.memory import Buffer, Moment, Role, Timeline
+from shapeinf.contract.conditions import input_symbols
+from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
+from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.terms import sizes_of
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
 """What nodes make. Inputs and weights are apart: their sums are said, not drawn."""
@@ -161,6 +164,22 @@ def memory_view(
             blocks.append(Block(buffer.name, what, size, birth, death, buffer.role))
     shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
     return MemoryView(title, shown, timeline.moments, tuple(blocks), apart, tuple(unknown), tuple(slots))
+
+
+def view_of_memory(
+    memory: Memory, sizes: Mapping[str, int], title: str = "", slots: Iterable[Placed] = ()
+) -> MemoryView:
+    """What a picture shows of the memory of a model: every buffer with the bytes that the peak counts it with.
+
+    Sizes that depend on data stand with their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
+    as `Peak.at` does.
+    """
+    asked = Asked(memory.facts, input_symbols(memory.result.inference))
+    found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept)
+    values = asked.evaluate(found.upper, asked.bound(sizes))
+    counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
+    view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)
+    return attrs.evolve(view, unknown=tuple((one.name, one.cause) for one in found.unbounded))
 
 
 def _at(sizes: Mapping[str, int]) -> Callable[[Buffer], int | None]:
