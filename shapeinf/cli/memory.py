@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,9 +16,11 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
+from shapeinf.memory.exports import export
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
+from shapeinf.memory.planning import load_plan
 from shapeinf.report.memory_picture import memory_page
-from shapeinf.report.memory_view import view_of_memory
+from shapeinf.report.memory_view import Placed, view_of_memory
 from shapeinf.report.texts import of_bytes, printable
 
 SCHEMA = "shapeinf.memory.summary/1"
@@ -65,12 +67,17 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
     """The peak at these sizes; `again` infers with them put in, which bounds more of what depends on data."""
     try:
         found: PeakAt | PeakBound = memory.peak.at(sizes)
+        if memory.peak.exact or not sizes:
+            return Answer(memory, memory, sizes, found, budget)
     except MissingSizeError:
-        return Answer(memory, memory, sizes, memory.peak.over(dict(sizes)), budget)
-    if memory.peak.exact or not sizes:
-        return Answer(memory, memory, sizes, found, budget)
+        if not sizes:
+            return Answer(memory, memory, sizes, memory.peak.over(), budget)
     bound = again()
-    return Answer(memory, bound, sizes, bound.peak.at(), budget)
+    try:
+        found = bound.peak.at()
+    except MissingSizeError:
+        found = bound.peak.over()
+    return Answer(memory, bound, sizes, found, budget)
 
 
 @click.command(name="memory")
@@ -91,6 +98,16 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
 @click.option(
     "--png", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="The picture; needs matplotlib."
 )
+@click.option(
+    "--plan", type=click.Path(), metavar="PLAN", help="A plan to draw below: JSON or CSV, as `shapeinf plan` writes it."
+)
+@click.option(
+    "--export",
+    "exported",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="OUT",
+    help="Write all buffers, their lifetimes and sizes: OUT.json, OUT.csv, OUT.parquet, or OUT.h for C.",
+)
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
 def memory_command(
     model: str,
@@ -102,6 +119,8 @@ def memory_command(
     top: int,
     html: str | None,
     png: str | None,
+    plan: str | None,
+    exported: str | None,
     json_wanted: bool,
 ) -> None:
     """Say how much memory MODEL needs when it runs: the peak as a formula, and in bytes at the sizes of --bind.
@@ -119,7 +138,10 @@ def memory_command(
 
         answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
         if html is not None or png is not None:
-            _draw(answer, model, html, png)
+            _draw(answer, model, html, png, () if plan is None else load_plan(plan).slots)
+        if exported is not None:
+            export(answer.memory, exported, sizes=answer.sizes)
+            click.echo(f"saved {exported}", err=True)
         if json_wanted:
             click.echo(json.dumps({"schema": SCHEMA, "model": model, **_as_json(answer)}, indent=2))
         else:
@@ -128,9 +150,9 @@ def memory_command(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def _draw(answer: Answer, model: str, html: str | None, png: str | None) -> None:
+def _draw(answer: Answer, model: str, html: str | None, png: str | None, slots: Sequence[Placed]) -> None:
     sizes = {} if answer.bound is not answer.memory else answer.sizes
-    view = attrs.evolve(view_of_memory(answer.bound, sizes, Path(model).name), sizes=answer.where)
+    view = attrs.evolve(view_of_memory(answer.bound, sizes, Path(model).name, slots), sizes=answer.where)
     if html is not None:
         Path(html).write_text(memory_page(view), encoding="utf-8", errors="backslashreplace")
         click.echo(f"saved {html}", err=True)
