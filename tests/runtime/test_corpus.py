@@ -45,6 +45,7 @@ def test_every_tensor_is_what_a_run_makes(path: Path) -> None:
         found = verify(model, at=[binding], arrays=indices(truth, run))
         assert found.ok, str(found)
         assert found.runs[0].tensors >= len(truth["tensors"]), "not all tensors were compared"
+        assert found.runs[0].unknown == 0, "an element type or a rank is not known"
 
 
 def test_the_corpus_has_a_slice_for_every_run() -> None:
