@@ -15,7 +15,7 @@ MAX_BYTES = 1 << 32
 
 WAYS = {"0 and 1 at random": (0, 1), "all 0": (0, 0), "all 1": (1, 1)}
 """How integers of inputs are made; the next way is tried when the runtime refuses one. Small numbers are legal as
-indices, positions, lengths and masks."""
+indices, positions, lengths and masks; a number that is alone is 1 where others are random."""
 
 
 def feeds(
@@ -60,6 +60,8 @@ def _array(rng: np.random.Generator, way: str, dtype: str, shape: tuple[int, ...
     kind = numpy_type(dtype)
     if dtype == "string":
         return np.full(shape, "a", dtype=object)
+    if kind.kind in "iu" and not shape and WAYS[way] == (0, 1):
+        return np.ones(shape, kind)  # a count, most likely: of none there is little to compare
     if kind.kind in "biu":
         return np.asarray(rng.integers(*WAYS[way], shape, endpoint=True)).astype(kind)
     return np.asarray(rng.standard_normal(shape)).astype(kind)

@@ -71,6 +71,16 @@ def test_what_runs_is_verified(text: str, expected: tuple[int, int, int, int]) -
     assert found.verdict == "verified"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_are_not_zero(seed: int) -> None:
+    text = """g (float[batch, 5] x, int64 steps) => (float[k, batch, 5] ys) {
+        go = Constant<value = bool {1}>()
+        last, ys = Loop(steps, go, x) <body = b (int64 i, bool c, float[batch, 5] v)
+            => (bool d, float[batch, 5] w, float[batch, 5] y) { d = Identity(c)  w = Neg(v)  y = Abs(v) }>
+    }"""
+    assert of(text, seed=seed).ok
+
+
 def test_every_set_of_sizes_is_a_run() -> None:
     found = of(MATMUL, at=[{"batch": 2, "seq": 3}, {"batch": 5}])
     first, second = found.runs
