@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,11 +16,7 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
-from shapeinf.memory.exports import export
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
-from shapeinf.memory.planning import load_plan
-from shapeinf.report.memory_picture import memory_page
-from shapeinf.report.memory_view import Placed, view_of_memory
 from shapeinf.report.texts import of_bytes, printable
 
 SCHEMA = "shapeinf.memory.summary/1"
@@ -138,8 +134,10 @@ def memory_command(
 
         answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
         if html is not None or png is not None:
-            _draw(answer, model, html, png, () if plan is None else load_plan(plan).slots)
+            _draw(answer, model, html, png, plan)
         if exported is not None:
+            from shapeinf.memory.exports import export
+
             export(answer.memory, exported, sizes=answer.sizes)
             click.echo(f"saved {exported}", err=True)
         if json_wanted:
@@ -150,7 +148,12 @@ def memory_command(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def _draw(answer: Answer, model: str, html: str | None, png: str | None, slots: Sequence[Placed]) -> None:
+def _draw(answer: Answer, model: str, html: str | None, png: str | None, plan: str | None) -> None:
+    from shapeinf.memory.planning import load_plan
+    from shapeinf.report.memory_picture import memory_page
+    from shapeinf.report.memory_view import view_of_memory
+
+    slots = () if plan is None else load_plan(plan).slots
     sizes = {} if answer.bound is not answer.memory else answer.sizes
     view = attrs.evolve(view_of_memory(answer.bound, sizes, Path(model).name, slots), sizes=answer.where)
     if html is not None:

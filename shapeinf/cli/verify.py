@@ -17,8 +17,6 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 from shapeinf.lattice.spec import SpecError, parse_bindings
-from shapeinf.runtime import RuntimeMissingError, verify
-from shapeinf.runtime.sessions import load_runtime
 
 
 def _sets(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:
@@ -97,6 +95,9 @@ def verify_command(
     Exit codes: 0 all is as inferred, 1 something is not, 2 usage, 3 could not run (the runtime is not installed or
     refuses the model: its words are printed; or the file cannot be read).
     """
+    from shapeinf.runtime import RuntimeMissingError, verify  # loads onnx: other commands need not wait for it
+    from shapeinf.runtime.sessions import load_runtime
+
     with readable_errors():
         sets = [{**given.bind, **one} for one in at] or [given.bind]
         for one in sets:
