@@ -28,6 +28,7 @@ from shapeinf.driver import (
 from shapeinf.errors import (
     Contradiction,
     CyclicGraphError,
+    LayoutError,
     LimitError,
     ModelError,
     ShapeError,
@@ -56,6 +57,7 @@ __all__ = [
     "Dimension",
     "Graph",
     "Interval",
+    "LayoutError",
     "LimitError",
     "ModelError",
     "NamedDim",

@@ -224,6 +224,10 @@ class UnknownOperatorError(ShapeInferenceError):
         self.op = op
 
 
+class LayoutError(ShapeInferenceError):
+    """An array in memory that cannot be (a bad layout, tile or padding), or an index or axis that it does not have."""
+
+
 class NotKnown(Exception):  # noqa: N818  (no error: a rule's way to say so)
     """Raised inside a rule: the outputs cannot be known, for this reason. Not an error of the model."""
 

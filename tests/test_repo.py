@@ -23,7 +23,7 @@ ORDER = (
     ("errors",),
     ("algebra",),
     ("lattice",),
-    ("graph", "ops"),
+    ("graph", "layout", "ops"),
     ("formats",),
     ("driver", "contract", "memory", "program"),
     ("checks",),

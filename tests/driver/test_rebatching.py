@@ -131,6 +131,18 @@ MODELS: dict[str, tuple[onnx.ModelProto, list[str]]] = {
         ),
         ["split[0]: 1 -> 0", "merged[0]: 2 -> -1", "apart[0]: 1 -> -1", "joined[0]: 1 -> 0"],
     ),
+    "another item takes what is left": (
+        make(
+            [
+                node("Reshape", ["x", "s"], ["h"], allowzero=1),
+                node("Transpose", ["h"], ["t"], perm=[0, 2, 1, 3]),
+                node("Reshape", ["t", "u"], ["y"], allowzero=1),
+            ],
+            {"x": [1, 6, 8]},
+            {"s": ints(1, -1, 2, 4), "u": ints(1, 2, -1)},
+        ),
+        ["s[0]: 1 -> -1", "s[1]: -1 -> 6", "u[0]: 1 -> -1", "u[2]: -1 -> 24"],
+    ),
     "a shape put together": (
         make(
             [
@@ -244,6 +256,18 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
     "a mean of all items": (
         make([node("ReduceMean", ["x", "axes"], ["y"], name="mean")], {"x": [1, 3, 4]}, {"axes": ints(0)}),
         "mean",
+    ),
+    "what is left is two numbers": (
+        make(
+            [
+                node("Reshape", ["x", "s"], ["a"], allowzero=1, name="first"),
+                node("Reshape", ["z", "s"], ["b"], allowzero=1, name="second"),
+                node("Concat", ["a", "b"], ["y"], axis=1),
+            ],
+            {"x": [1, 6, 8], "z": [1, 4, 8]},
+            {"s": ints(1, -1, 2, 4)},
+        ),
+        "s[0] = 1",
     ),
     "an operator that nobody knows": (
         make([node("Mystery", ["x"], ["y"])], {"x": [1, 4]}),

@@ -34,12 +34,13 @@ def constants_above(inference: Inference, place: int) -> Iterator[str]:
             if producer is not None and producer not in visited:
                 visited.add(producer)
                 queue.append(producer)
-            elif name in constants and name not in seen and _is_list(inference.current(slot)):
+            elif name in constants and name not in seen and is_list(inference.current(slot)):
                 seen.add(name)
                 yield name
 
 
-def _is_list(found: Type | None) -> bool:
+def is_list(found: Type | None) -> bool:
+    """Whether a value is a list (or one) of known whole numbers."""
     if not isinstance(found, TensorType) or found.dtype not in ("int64", "int32") or len(found.shape.dims or ()) > 1:
         return False
     return found.elements is not None and all(isinstance(e, int) for e in found.elements)

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, substitute
 from shapeinf.driver.api import infer_shapes
 from shapeinf.driver.breaking import surely_broken
-from shapeinf.driver.rebatching.flows import constants_above, only_sizes
+from shapeinf.driver.rebatching.flows import constants_above, is_list, only_sizes
 from shapeinf.driver.rebatching.items import mixing_node
 from shapeinf.driver.result import Result
 from shapeinf.graph import Graph
@@ -41,6 +41,10 @@ class Trouble:
 
     place: int
     text: str
+
+
+_Found = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Trouble | None]
+"""Items to rewrite, all constants then, the shapes with them, and what is still in the way."""
 
 
 @attrs.define
@@ -120,16 +124,15 @@ class Search:
             found = self._next(result, trouble)
             if found is None:
                 return result, trouble
-            rewrite, self.constants, result, trouble = found
-            self.rewrites.append(rewrite)
+            rewrites, self.constants, result, trouble = found
+            self.rewrites += rewrites
         return result, None
 
-    def _next(
-        self, result: Result, trouble: Trouble
-    ) -> tuple[Rewrite, dict[str, PartialTensor], Result, Trouble | None] | None:
+    def _next(self, result: Result, trouble: Trouble) -> _Found | None:
         """The rewrite that takes a trouble away and leaves all shapes as they were; None where there is not just one.
 
-        An item that copies an axis is better than one that takes what is left: it can mean nothing else.
+        An item that copies an axis is better than one that takes what is left: it can mean nothing else. Where another
+        item takes what is left already, that one becomes the number that it stands for.
         """
         for name in constants_above(result.inference, trouble.place):
             constant = result.graph.constants[name]
@@ -139,21 +142,52 @@ class Search:
                     if not self._may_mean(before, index, after) or not only_sizes(result.inference, name, index):
                         continue
                     assert isinstance(before, int)
-                    tried = self._tried(Rewrite(name, index, before, after), constant, trouble)
+                    freed = self._freed(result, name, index) if after == REST else ()
+                    if freed is None:
+                        continue
+                    tried = self._tried((Rewrite(name, index, before, after), *freed), constant, trouble)
                     fitting += [] if tried is None else [tried]
-                if fitting and self._unambiguous(fitting[0][0], len(fitting)):
+                if fitting and self._unambiguous(fitting[0][0][0], len(fitting)):
                     return fitting[0]
         return None
 
+    def _freed(self, result: Result, name: str, index: int) -> tuple[Rewrite, ...] | None:
+        """What makes room for an item that takes what is left: only one item may. None where that cannot be.
+
+        The number that another such item stands for is the size of that axis in what a reader of the constant makes;
+        whether it is that number everywhere is seen when it is tried.
+        """
+        taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
+        if not taken:
+            return ()
+        program, (other, *more) = result.inference.program, taken
+        if more or not only_sizes(result.inference, name, other):
+            return None
+        for place in program.consumers[program.slots[name]]:
+            for output in program.step(place).node.outputs:
+                dims = self.base.tensors[output].shape.dims or () if output else ()
+                size = dims[other] if other < len(dims) else None
+                if isinstance(size, int):
+                    return (Rewrite(name, other, REST, size),)
+        return None
+
     def others(self, result: Result, trouble: Trouble) -> list[str]:
-        """The items above a trouble that hold the old size and that nothing proves to mean the axis; the nearest."""
+        """The items that hold the old size and that nothing proves to mean the axis.
+
+        Those above the trouble come first, the nearest first; then those of the rest of the graph that go into shapes.
+        """
+        inference = result.inference
+        above = list(constants_above(inference, trouble.place))
+        rest = [name for name, found in result.graph.constants.items() if name not in above and is_list(found)]
         found = [
             f"{name}[{index}] = {item}"
-            for name in constants_above(result.inference, trouble.place)
+            for names, everywhere in ((above, True), (rest, False))
+            for name in names
             for index, item in enumerate(result.graph.constants[name].elements or ())
-            if item == self.old
+            if item == self.old and (everywhere or only_sizes(inference, name, index))
         ]
-        return found[:MAX_OTHERS]
+        more = [f"and {len(found) - MAX_OTHERS} more"] if len(found) > MAX_OTHERS else []
+        return found[:MAX_OTHERS] + more
 
     def _may_mean(self, before: object, index: int, after: int) -> bool:
         """Whether an item may hold the old size: it is that size, or, in front of all others, a multiple of it."""
@@ -165,17 +199,18 @@ class Search:
         """Whether only one item can be meant: the axis in front stays in front, whatever else would fit."""
         return count == 1 or (self.axis == 0 and first.index == 0)
 
-    def _tried(
-        self, rewrite: Rewrite, constant: PartialTensor, trouble: Trouble
-    ) -> tuple[Rewrite, dict[str, PartialTensor], Result, Trouble | None] | None:
+    def _tried(self, rewrites: tuple[Rewrite, ...], constant: PartialTensor, trouble: Trouble) -> _Found | None:
+        """What is left when items of one constant are rewritten; None where that does not help."""
         elements = list(constant.elements or ())
-        elements[rewrite.index] = rewrite.after
-        constants = {**self.constants, rewrite.constant: PartialTensor(constant.dtype, constant.shape, elements)}
+        for rewrite in rewrites:
+            elements[rewrite.index] = rewrite.after
+        changed = PartialTensor(constant.dtype, constant.shape, elements)
+        constants = {**self.constants, rewrites[0].constant: changed}
         result = self.infer(self.name, constants)
         left = self.trouble(result)
         if (left is not None and left.place <= trouble.place) or not self.same(self.base, result, self.old):
             return None
-        return rewrite, constants, result, left
+        return rewrites, constants, result, left
 
     def same(self, numbers: Result, symbolic: Result, size: int) -> bool:
         """Whether all shapes of one result are those of another with the size put in."""

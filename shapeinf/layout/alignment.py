@@ -1,0 +1,119 @@
+"""What a reshape leaves alone, and the layout with which it moves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import attrs
+
+from shapeinf.algebra import Dim, Facts
+from shapeinf.errors import LayoutError
+from shapeinf.layout.array_type import ArrayType, product
+from shapeinf.layout.bitcast import reshape_is_bitcast
+from shapeinf.layout.counting import is_empty
+from shapeinf.layout.edits import drop_degenerate_dims
+from shapeinf.layout.layout import Layout
+from shapeinf.layout.proofs import Proofs
+
+Cut = tuple[int, int]
+"""Before dim i of the source and dim j of the target the same number of elements is left on both sides."""
+
+
+def dims_unmodified_by_reshape(
+    source: ArrayType, target: ArrayType, facts: Facts | None = None
+) -> list[tuple[int, int]]:
+    """The pairs of a source's and a target's dim that a reshape leaves as they are; of symbolic ones those proved.
+
+    >>> dims_unmodified_by_reshape(ArrayType("f32", (4, 1, 3, 5)), ArrayType("f32", (2, 6, 1, 5)))
+    [(3, 3)]
+    """
+    _check_reshape(source, target, facts)
+    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    found = _cuts(source.sizes, target.sizes, proofs)
+    return [(i, j) for (i, j), after in pairwise(found) if after == (i + 1, j + 1)]
+
+
+def align_layouts(source: ArrayType, target: ArrayType, facts: Facts | None = None) -> ArrayType | None:
+    """The target with the layout that makes its reshape from the source a bitcast (the layout it has is not used).
+
+    None where no layout does, or, for tiles and symbolic dims, where none is proved to. Dims of size 1 become the most
+    major ones.
+
+    >>> align_layouts(ArrayType("f32", (3, 8, 5), Layout((2, 1, 0))), ArrayType("f32", (4, 6, 5)))
+    f32[4,6,5]{2,1,0}
+    """
+    _check_reshape(source, target, facts)
+    if source.layout.tiles:
+        return None
+    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    if is_empty(source, facts):
+        order: list[int] | None = list(Layout.descending(target.rank).minor_to_major)
+    else:
+        kept = [d for d, size in enumerate(target.sizes) if not proofs.equal(size, 1)]
+        compact = drop_degenerate_dims(source, facts)
+        order = _aligned(compact, [target.sizes[d] for d in kept], proofs)
+        if order is not None:
+            order = [kept[d] for d in order] + [d for d in reversed(range(target.rank)) if d not in kept]
+    if order is None:
+        return None
+    aligned = ArrayType(
+        target.dtype, target.dims, attrs.evolve(source.layout, minor_to_major=order, splits=()), target.dynamic
+    )
+    return aligned if reshape_is_bitcast(source, aligned, ignore_dtype=True, facts=facts) else None
+
+
+def _aligned(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
+    """The target's dims, minor to major: those that the source's dims become, group by group, in the source's order."""
+    found = _cuts(source.sizes, target, proofs)
+    groups = {}
+    for (i, j), (next_i, next_j) in pairwise(found):
+        if i == next_i:
+            return None  # a size that may be 1 or not: nothing says where in memory it belongs
+        groups[next_i - 1] = (range(i, next_i), range(j, next_j))
+    order: list[int] = []
+    minor = 0
+    minor_to_major = source.layout.minor_to_major
+    while minor < source.rank:
+        if minor_to_major[minor] not in groups:
+            return None
+        mine, its = groups[minor_to_major[minor]]
+        if minor_to_major[minor : minor + len(mine)] != tuple(reversed(mine)):
+            return None
+        order += reversed(its)
+        minor += len(mine)
+    return order
+
+
+def _check_reshape(source: ArrayType, target: ArrayType, facts: Facts | None) -> None:
+    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    if proofs.equal(source.elements, target.elements) is False:
+        raise LayoutError(f"{source} has not as many elements as {target}: one is no reshape of the other")
+
+
+def _cuts(source: Sequence[Dim], target: Sequence[Dim], proofs: Proofs) -> list[Cut]:
+    """All places, in order, where both can be cut; equal dims are taken together, then dims of size 1 alone."""
+    found: list[Cut] = [(0, 0)]
+    end = (len(source), len(target))
+    while found[-1] != end:
+        i, j = found[-1]
+        if i < end[0] and j < end[1] and proofs.equal(source[i], target[j]):
+            found.append((i + 1, j + 1))
+        elif i < end[0] and proofs.equal(source[i], 1):
+            found.append((i + 1, j))
+        elif j < end[1] and proofs.equal(target[j], 1):
+            found.append((i, j + 1))
+        else:
+            found.append(_next_cut(source, target, found[-1], proofs))
+    return found
+
+
+def _next_cut(source: Sequence[Dim], target: Sequence[Dim], cut: Cut, proofs: Proofs) -> Cut:
+    """The nearest place after this one where as many elements were passed on both sides; the end where none is."""
+    i, j = cut
+    if not any(proofs.equal(size, 0) for size in (*source, *target)):
+        for a in range(i + 1, len(source) + 1):
+            for b in range(j + 1, len(target) + 1):
+                if proofs.equal(product(source[i:a]), product(target[j:b])):
+                    return a, b
+    return len(source), len(target)

@@ -1,0 +1,257 @@
+"""Whether a reshape or a transpose leaves memory as it is.
+
+The number of an element, counted row-major, has digits: its places along the dims. Without padding, each digit moves
+the place in memory by its own stride. Where one digit goes on exactly where the next ends, they are one digit. After
+that two arrays have the same memory just when they have the same digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from shapeinf.algebra import Dim, Facts
+from shapeinf.layout.array_type import ArrayType, product
+from shapeinf.layout.counting import is_empty
+from shapeinf.layout.edits import permute_dims
+from shapeinf.layout.indexing import linear_place
+from shapeinf.layout.layout import MAX_INT, permutation
+from shapeinf.layout.proofs import Proofs, every
+from shapeinf.layout.sizes import physical_elements, stored_bits
+from shapeinf.layout.tiling import Place
+
+MAX_COMPARED = 1 << 16
+"""Padded arrays of more elements are compared at a few of them, which can only tell that they differ."""
+
+Parts = list[tuple[int, tuple[int, ...], Dim]]
+"""A physical dim as parts of logical dims, major first: which dim, where it was split, and the size."""
+
+
+@attrs.frozen
+class Digit:
+    """One digit of the number of an element: its values are `0..size-1`, each `stride` elements apart in memory."""
+
+    size: Dim
+    stride: Dim
+
+
+def reshape_is_bitcast(
+    source: ArrayType, target: ArrayType, *, ignore_dtype: bool = False, facts: Facts | None = None
+) -> bool | None:
+    """Whether a reshape leaves every element where it is: always, never, or not decided.
+
+    Memory must also be of the same size. Arrays without elements are always the same. With `ignore_dtype`, places are
+    compared in elements, whatever their types and widths. XLA ignores tiles here; they count, and so do packed
+    elements. Memory spaces do not.
+
+    >>> from shapeinf.layout.layout import Layout
+    >>> reshape_is_bitcast(ArrayType("f32", (3, 4)), ArrayType("f32", (6, 2)))
+    True
+    >>> reshape_is_bitcast(ArrayType("f32", (3, 4), Layout((0, 1))), ArrayType("f32", (6, 2)))
+    False
+    """
+    return _same_memory(source, target, tuple(range(source.rank)), ignore_dtype, facts)
+
+
+def transpose_is_bitcast(
+    source: ArrayType,
+    target: ArrayType,
+    dims: Sequence[int],
+    *,
+    ignore_dtype: bool = False,
+    facts: Facts | None = None,
+) -> bool | None:
+    """Whether a transpose, where dim i of the target is dim `dims[i]` of the source, leaves every element where it is.
+
+    Always, never, or not decided. XLA answers no where only the places of dims of size 1 differ in the layouts, though
+    memory is the same; here that is a yes.
+
+    >>> from shapeinf.layout.layout import Layout
+    >>> transpose_is_bitcast(ArrayType("f32", (10, 5)), ArrayType("f32", (5, 10), Layout((0, 1))), (1, 0))
+    True
+    """
+    order = permutation(dims, "the dims of a transpose", source.rank)
+    if target.rank != source.rank:
+        return False
+    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    sizes = every(proofs.equal(source.sizes[d], size) for d, size in zip(order, target.sizes, strict=True))
+    if sizes is False:
+        return False
+    same = _same_memory(source, target, order, ignore_dtype, facts)
+    return same if sizes or same is False else None
+
+
+def deduce_transpose(source: ArrayType, target: ArrayType, facts: Facts | None = None) -> tuple[int, ...] | None:
+    """The transpose by which the source's memory is the target's: dim i of the target is that dim of the source.
+
+    None where no transpose does this, or none provably does. Of several (with dims of size 1) the one that pairs dims
+    by their order in memory.
+
+    >>> from shapeinf.layout.layout import Layout
+    >>> deduce_transpose(ArrayType("f32", (5, 3)), ArrayType("f32", (3, 5), Layout((0, 1))))
+    (1, 0)
+    """
+    if source.rank != target.rank:
+        return None
+    order = [0] * target.rank
+    for mine, its in zip(source.layout.minor_to_major, target.layout.minor_to_major, strict=True):
+        order[its] = mine
+    known = transpose_is_bitcast(source, target, order, ignore_dtype=True, facts=facts)
+    return tuple(order) if known else None
+
+
+def _same_memory(
+    source: ArrayType, target: ArrayType, order: tuple[int, ...], ignore_dtype: bool, facts: Facts | None
+) -> bool | None:
+    """Whether the elements of the source, its dims in this order, are in the places of the target's."""
+    if not ignore_dtype and (source.dtype != target.dtype or stored_bits(source) != stored_bits(target)):
+        return False
+    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    count = proofs.equal(source.elements, target.elements)
+    if count is False:
+        return False
+    if is_empty(source, facts) and is_empty(target, facts):
+        return True
+    room = proofs.equal(physical_elements(source), physical_elements(target))
+    filled = every(is_empty(a, facts) is False for a in (source, target))
+    if room is False:
+        return False if filled else None
+    before, after = digits(source, order, proofs), digits(target, tuple(range(target.rank)), proofs)
+    if before is not None and after is not None:
+        same = _same_digits(before, after, proofs)
+    else:
+        same = _same_with_padding(source, target, order, facts)
+    if same is False:
+        return False if filled else None
+    return same if same and room else None
+
+
+def digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> list[Digit] | None:
+    """The digits of the numbers of elements, major first, dims taken in this order; None where a tile may pad."""
+    physical: list[Parts] = [[(d, (), array.sizes[d])] for d in array.layout.major_to_minor]
+    for tile in array.layout.tiles:
+        if len(tile) > len(physical):
+            physical = [[] for _ in range(len(tile) - len(physical))] + physical
+        outside = len(physical) - len(tile)
+        outer, inner, joined = physical[:outside], list[Parts](), Parts()
+        for size, parts in zip(tile, physical[outside:], strict=True):
+            joined = joined + parts
+            if isinstance(size, str):
+                continue
+            cut = _cut(joined, size, proofs)
+            if cut is None:
+                return None
+            outer.append(cut[0])
+            inner.append(cut[1])
+            joined = []
+        physical = outer + inner
+    found = []
+    stride: Dim = 1
+    for d, path, values in reversed([part for parts in physical for part in parts]):
+        if not proofs.equal(values, 1):
+            found.append(((order.index(d), path), Digit(values, stride)))
+        stride = stride * values
+    found.sort(key=lambda pair: pair[0])
+    return _merged([digit for _, digit in found], proofs)
+
+
+def _cut(parts: Parts, size: int, proofs: Proofs) -> tuple[Parts, Parts] | None:
+    """The parts of a dim as how many tiles of this size, and the places in one; None where tiles may not be whole."""
+    outer, inner = list(parts), Parts()
+    while size > 1:
+        if not outer:
+            return None
+        d, path, part = outer.pop()
+        if isinstance(part, int) and part and size % part == 0:
+            inner.insert(0, (d, path, part))
+            size //= part
+            continue
+        times = proofs.quotient(part, size)
+        if times is None:
+            return None
+        outer.append((d, (*path, 0), times))
+        inner.insert(0, (d, (*path, 1), size))
+        size = 1
+    return outer, inner
+
+
+def _merged(found: list[Digit], proofs: Proofs) -> list[Digit]:
+    merged: list[Digit] = []
+    for digit in found:
+        if merged and proofs.equal(merged[-1].stride, digit.size * digit.stride):
+            merged[-1] = Digit(merged[-1].size * digit.size, digit.stride)
+        else:
+            merged.append(digit)
+    return merged
+
+
+def _same_digits(before: list[Digit], after: list[Digit], proofs: Proofs) -> bool | None:
+    """Compare from the minor end: the first difference that is certain is one in memory."""
+    for place, (mine, its) in enumerate(zip(reversed(before), reversed(after), strict=False), 1):
+        size, stride = proofs.equal(mine.size, its.size), proofs.equal(mine.stride, its.stride)
+        if size and stride:
+            continue
+        if _all_ints(before) and _all_ints(after):
+            return False
+        if stride is False:
+            return False if every(proofs.at_most(2, digit.size) for digit in (mine, its)) else None
+        if stride is None:
+            return None
+        ends = _ends_first(before, after, place, proofs) or _ends_first(after, before, place, proofs)
+        return False if ends else None
+    return True if len(before) == len(after) else None
+
+
+def _ends_first(short: list[Digit], long: list[Digit], place: int, proofs: Proofs) -> bool:
+    """Whether this digit (from the end) goes on in the one where in the other the next begins, and elsewhere."""
+    if len(short) == place:
+        return False
+    digit, following = short[-place], short[-place - 1]
+    return (
+        proofs.at_most(digit.size + 1, long[-place].size) is True
+        and proofs.at_most(2, following.size) is True
+        and proofs.differ(digit.size * digit.stride, following.stride) is True
+    )
+
+
+def _all_ints(found: list[Digit]) -> bool:
+    return all(isinstance(d.size, int) and isinstance(d.stride, int) for d in found)
+
+
+def _same_with_padding(
+    source: ArrayType, target: ArrayType, order: tuple[int, ...], facts: Facts | None
+) -> bool | None:
+    """The same tiles on the same dims are the same memory; of known sizes, the places of elements are compared."""
+    moved = permute_dims(source, order)
+    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    if (
+        moved.rank == target.rank
+        and moved.layout.minor_to_major == target.layout.minor_to_major
+        and moved.layout.tiles == target.layout.tiles
+        and every(map(proofs.equal, moved.sizes, target.sizes))
+    ):
+        return True
+    sizes = [s for s in (*moved.sizes, *target.sizes, physical_elements(moved)) if isinstance(s, int)]
+    if len(sizes) != moved.rank + target.rank + 1 or sizes[-1] > MAX_INT:
+        return None
+    count = product(sizes[: moved.rank])
+    assert isinstance(count, int)
+    if count <= MAX_COMPARED:
+        numbers = np.arange(count)
+        return bool(np.array_equal(_places(moved, numbers), _places(target, numbers)))
+    units = {product(array.sizes[d + 1 :]) for array in (moved, target) for d in range(array.rank)}
+    numbers = np.array([n for n in (*units, count - 1) if isinstance(n, int) and n < count])
+    return None if np.array_equal(_places(moved, numbers), _places(target, numbers)) else False
+
+
+def _places(array: ArrayType, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The places in memory of the elements with these numbers, counted row-major."""
+    index: list[Place] = []
+    rest: Place = numbers
+    for size in reversed(array.sizes):
+        index.insert(0, rest % size)
+        rest = rest // size
+    return np.broadcast_to(linear_place(array, index), numbers.shape)

@@ -1,0 +1,94 @@
+"""Array types with their dims in another order, with a dim more or less: memory stays what it is where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from shapeinf.algebra import Dim, Facts
+from shapeinf.layout.array_type import ArrayType
+from shapeinf.layout.layout import Layout, Split, integer, permutation
+from shapeinf.layout.proofs import Proofs
+
+
+def permute_dims(array: ArrayType, dims: Sequence[int]) -> ArrayType:
+    """Dim i becomes what dim `dims[i]` was, and memory stays as it is: the transpose is a bitcast.
+
+    >>> permute_dims(ArrayType("f32", (2, 3, 5)), (1, 2, 0))
+    f32[3,5,2]{1,0,2}
+    """
+    order = permutation(dims, "the order of dims", array.rank)
+    return _selected(array, order)
+
+
+def delete_dim(array: ArrayType, dim: int) -> ArrayType:
+    """Without a dim; the others keep their order in memory.
+
+    >>> delete_dim(ArrayType("f32", (2, 3, 5), Layout((0, 2, 1))), 0)
+    f32[3,5]{1,0}
+    """
+    gone = array.dimension_number(dim)
+    return _selected(array, [d for d in range(array.rank) if d != gone])
+
+
+def drop_degenerate_dims(array: ArrayType, facts: Facts | None = None) -> ArrayType:
+    """Without the dims that are 1, where facts prove it for symbolic ones.
+
+    >>> drop_degenerate_dims(ArrayType("f32", (2, 1, 3)))
+    f32[2,3]{1,0}
+    """
+    sizes = array.sizes
+    proofs = Proofs(facts, sizes)
+    return _selected(array, [d for d, size in enumerate(sizes) if not proofs.equal(size, 1)])
+
+
+def insert_dim(
+    array: ArrayType, index: int, size: Dim | None, *, dynamic: bool = False, minor: bool = False
+) -> ArrayType:
+    """With a new dim before dim `index` (the rank: at the end); in memory it is the most major one, or the most minor.
+
+    This is XLA's InsertDimensionAtIndex, PrependMajorDimension (`index` 0) and AppendMinorDimension (at the end, with
+    `minor`) in one.
+
+    >>> insert_dim(ArrayType("f32", (10, 20, 30), Layout((0, 2, 1))), 1, 40)
+    f32[10,40,20,30]{0,3,2,1}
+    """
+    at = integer(index, f"the place of a new dim of {array}", 0, array.rank)
+    moved = [d + (d >= at) for d in array.layout.minor_to_major]
+    splits = [attrs.evolve(s, dimension=s.dimension + (s.dimension >= at)) for s in array.layout.splits]
+    layout = attrs.evolve(array.layout, minor_to_major=[at, *moved] if minor else [*moved, at], splits=splits)
+    dims = (*array.dims[:at], size, *array.dims[at:])
+    flags = (*array.dynamic[:at], dynamic or size is None, *array.dynamic[at:])
+    return ArrayType(array.dtype, dims, layout, flags)
+
+
+def move_dim_to_major(layout: Layout, dim: int) -> Layout:
+    """With this dim as the most major one; the others keep their order.
+
+    >>> move_dim_to_major(Layout((2, 1, 0)), 1)
+    {2,0,1}
+    """
+    moved = integer(dim, f"a dim of {layout}", -layout.rank, layout.rank - 1) % layout.rank
+    rest = [d for d in layout.minor_to_major if d != moved]
+    return attrs.evolve(layout, minor_to_major=[*rest, moved])
+
+
+def descending(array: ArrayType) -> ArrayType:
+    """The array of the same memory whose layout is row-major: its dims are in the order of memory.
+
+    >>> descending(ArrayType("f32", (2, 3, 5), Layout((0, 2, 1))))
+    f32[3,5,2]{2,1,0}
+    """
+    return permute_dims(array, array.layout.major_to_minor)
+
+
+def _selected(array: ArrayType, dims: Sequence[int]) -> ArrayType:
+    """With these dims only, in this order."""
+    place = {d: i for i, d in enumerate(dims)}
+    layout = attrs.evolve(
+        array.layout,
+        minor_to_major=[place[d] for d in array.layout.minor_to_major if d in place],
+        splits=[Split(place[s.dimension], s.indices) for s in array.layout.splits if s.dimension in place],
+    )
+    return ArrayType(array.dtype, [array.dims[d] for d in dims], layout, [array.dynamic[d] for d in dims])

@@ -1,0 +1,174 @@
+"""Indices along dims and places in memory: one to the other, and all of them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shapeinf.algebra import Dim, Dimension, Facts
+from shapeinf.errors import LayoutError
+from shapeinf.layout.array_type import ArrayType
+from shapeinf.layout.counting import is_empty
+from shapeinf.layout.layout import integer
+from shapeinf.layout.proofs import Proofs
+from shapeinf.layout.sizes import physical_elements
+from shapeinf.layout.tiling import Place, steps
+
+
+def linear_index(array: ArrayType, index: Sequence[Dim], facts: Facts | None = None) -> Dim:
+    """The place in memory, counted in elements, of the element at an index: through all tiles of the layout.
+
+    Index and dims may be symbolic; LayoutError where the index is certainly outside. XLA checks this in debug builds
+    only and never for negative ones, follows only the first tile, and takes a place in an array of one dim to be its
+    index whatever the tiles.
+
+    >>> from shapeinf.layout.layout import Layout
+    >>> linear_index(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])), (2, 3))
+    17
+    """
+    sizes = array.sizes
+    if len(index) != array.rank:
+        raise LayoutError(f"an index of {array} has {array.rank} places, not {len(index)}")
+    places = [_place(i) for i in index]
+    proofs = Proofs(facts, (*sizes, *places))
+    for d, (along, size) in enumerate(zip(places, sizes, strict=True)):
+        if proofs.at_most(0, along) is False or proofs.at_most(size, along):
+            raise LayoutError(f"index {along} is outside of dim {d} of {array}")
+    place: Dim = linear_place(array, places)
+    return place
+
+
+def linear_place(array: ArrayType, index: Sequence[Place]) -> Place:
+    """`linear_index` without checks; of numpy arrays of indices too."""
+    found, dims = steps(array)
+    places = [index[d] for d in array.layout.major_to_minor]
+    for step in found:
+        places = step.apply(places)
+    total: Place = 0
+    for size, place in zip(dims, places, strict=True):
+        total = total * size + place
+    return total
+
+
+def multi_index(array: ArrayType, linear: Dim, facts: Facts | None = None) -> tuple[Dim, ...] | None:
+    """The index of the element at a place in memory; None where there is padding.
+
+    LayoutError where the place is certainly outside of the memory of the array. On symbolic sizes, a place that may be
+    padding or not is taken to hold an element.
+
+    >>> multi_index(ArrayType("f32", (2, 3)), 4)
+    (1, 1)
+    """
+    sizes = array.sizes
+    linear = _place(linear)
+    if is_empty(array, facts):
+        raise LayoutError(f"{array} has no elements")
+    room = physical_elements(array)
+    proofs = Proofs(facts, (*sizes, linear))
+    if proofs.at_most(0, linear) is False or proofs.at_most(room, linear):
+        raise LayoutError(f"place {linear} is outside of the {room} elements of {array}")
+    found, dims = steps(array)
+    places: list[Place] = []
+    rest: Place = linear
+    for size in reversed(dims[1:]):
+        places.append(rest % size)
+        rest = rest // size
+    if dims:
+        places.append(rest)
+        if proofs.at_most(dims[0], rest):
+            return None  # the tail padding
+    elif proofs.equal(rest, 0) is False:
+        return None
+    places.reverse()
+    for step in reversed(found):
+        joined = step.undo(places)
+        if any(proofs.at_most(size, place) for size, place in zip(step.joined, joined, strict=True)):
+            return None
+        places = step.ungroup(joined)
+    index: list[Dim] = [0] * array.rank
+    for d, place in zip(array.layout.major_to_minor, places, strict=True):
+        index[d] = place
+    return tuple(index)
+
+
+def next_index(array: ArrayType, index: Sequence[int]) -> tuple[int, ...] | None:
+    """The next index, the last dim fastest whatever the layout; None after the last one.
+
+    >>> next_index(ArrayType("f32", (2, 2)), (0, 1))
+    (1, 0)
+    """
+    sizes = _known_sizes(array)
+    linear_index(array, index)
+    following = list(index)
+    for d in reversed(range(array.rank)):
+        following[d] += 1
+        if following[d] < sizes[d]:
+            return tuple(following)
+        following[d] = 0
+    return None
+
+
+def indices(
+    array: ArrayType,
+    base: Sequence[int] | None = None,
+    count: Sequence[int] | None = None,
+    step: Sequence[int] | None = None,
+) -> Iterator[tuple[int, ...]]:
+    """All indices in the order of the layout, the most minor dim fastest; a scalar has one, an empty array none.
+
+    Along each dim from `base`, fewer than `count` further, by `step`. Count 0 and step 0 together hold a dim at its
+    base; a count of 0 alone visits nothing (XLA then visits the base), and what leaves the array is refused (XLA does
+    not look).
+
+    >>> list(indices(ArrayType("f32", (10, 10)), base=(2, 3), count=(3, 1), step=(2, 1)))
+    [(2, 3), (4, 3)]
+    """
+    sizes = _known_sizes(array)
+    bases = _per_dim(array, base, "base", [0] * array.rank)
+    counts = _per_dim(array, count, "count", [s - b for s, b in zip(sizes, bases, strict=True)])
+    strides = _per_dim(array, step, "step", [1] * array.rank)
+    if 0 in sizes:
+        return iter(())
+    ranges = []
+    for d, (size, first, length, stride) in enumerate(zip(sizes, bases, counts, strides, strict=True)):
+        if stride == 0 and length != 0:
+            raise LayoutError(f"a step of 0 along dim {d} needs a count of 0")
+        visited = range(first, first + 1) if stride == 0 else range(first, first + length, stride)
+        if visited and visited[-1] >= size:
+            raise LayoutError(f"indices up to {visited[-1]} leave dim {d} of {array}")
+        ranges.append(visited)
+    return _walk(ranges, array.layout.minor_to_major)
+
+
+def _walk(ranges: list[range], order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """All combinations; nothing but the present one is kept, so that large arrays cost nothing."""
+    if not all(ranges):
+        return
+    at = [0] * len(ranges)
+    while True:
+        yield tuple(r[i] for r, i in zip(ranges, at, strict=True))
+        for d in order:
+            at[d] += 1
+            if at[d] < len(ranges[d]):
+                break
+            at[d] = 0
+        else:
+            return
+
+
+def _known_sizes(array: ArrayType) -> tuple[int, ...]:
+    sizes = tuple(s for s in array.sizes if isinstance(s, int))
+    if len(sizes) != array.rank:
+        raise LayoutError(f"{array} has symbolic dims: its indices cannot be listed")
+    return sizes
+
+
+def _per_dim(array: ArrayType, values: Sequence[int] | None, what: str, default: list[int]) -> list[int]:
+    if values is None:
+        values = [max(v, 0) for v in default]
+    if len(values) != array.rank:
+        raise LayoutError(f"{what} of {array} needs {array.rank} numbers, not {len(values)}")
+    return [integer(v, what, 0) for v in values]
+
+
+def _place(place: Dim) -> Dim:
+    return place if isinstance(place, Dimension) else integer(place, "an index", -(1 << 63))

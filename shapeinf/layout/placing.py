@@ -1,0 +1,160 @@
+"""The contents of memory: the elements of an array where its layout puts them, and the classic padded layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from shapeinf.algebra import Dim, Dimension, Facts
+from shapeinf.errors import LayoutError, LimitError
+from shapeinf.layout.array_type import ArrayType
+from shapeinf.layout.indexing import linear_place
+from shapeinf.layout.layout import Layout, permutation
+from shapeinf.layout.proofs import Proofs
+from shapeinf.layout.sizes import physical_elements
+
+MAX_PLACED = 1 << 28
+"""Memory of more elements is not laid out."""
+
+MAX_PLACED_RANK = 32
+"""Arrays of more dims are not laid out: some versions of numpy have no more."""
+
+
+def lay_out(values: npt.ArrayLike, layout: Layout, padding_value: Any = 0) -> npt.NDArray[Any]:
+    """The memory of an array, one dim, with the padding filled; elements of any numpy type, packed ones unpacked.
+
+    >>> lay_out([[1, 2, 3], [4, 5, 6]], Layout((0, 1))).tolist()
+    [1, 4, 2, 5, 3, 6]
+    """
+    array = np.asarray(values)
+    type = ArrayType("pred", array.shape, layout)
+    memory = _filled(array, (physical_elements(type),), padding_value)
+    memory[places(type).reshape(-1)] = array.reshape(-1)
+    return memory
+
+
+def take_out(memory: npt.ArrayLike, dims: Iterable[int], layout: Layout) -> npt.NDArray[Any]:
+    """The array of these dims whose memory this is: what `lay_out` was given.
+
+    >>> take_out([1, 4, 2, 5, 3, 6], (2, 3), Layout((0, 1))).tolist()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    type = ArrayType("pred", dims, layout)
+    found, room = np.asarray(memory), physical_elements(type)
+    if found.shape != (room,):
+        raise LayoutError(f"the memory of this array has {room} elements in one dim, not the shape {found.shape}")
+    taken: npt.NDArray[Any] = found[places(type)]
+    return taken
+
+
+def places(array: ArrayType) -> npt.NDArray[np.int64]:
+    """The place in memory of every element, an array of the same dims.
+
+    >>> places(ArrayType("f32", (2, 3), Layout((0, 1)))).tolist()
+    [[0, 2, 4], [1, 3, 5]]
+    """
+    _check_room(physical_elements(array))
+    if array.rank > MAX_PLACED_RANK:
+        raise LimitError(f"memory of {array.rank} dims is not laid out: at most {MAX_PLACED_RANK}")
+    sizes = [size for size in array.sizes if isinstance(size, int)]
+    if len(sizes) != array.rank:
+        raise LayoutError(f"{array} has symbolic dims: the places of its elements cannot be listed")
+    grid = np.indices(sizes, dtype=np.int64, sparse=True)
+    return np.asarray(np.broadcast_to(linear_place(array, grid), sizes), dtype=np.int64)
+
+
+def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
+    return permutation(dims, "minor_to_major")
+
+
+def _dims(dims: Iterable[Dim]) -> tuple[Dim, ...]:
+    return tuple(dims)
+
+
+@attrs.frozen
+class PaddedLayout:
+    """The classic padded layout: each dim is padded at its end, then dims lie in memory from minor to major.
+
+    XLA had this as `padded_dimensions` and `padding_value` and has tiles and tail padding today. Padded dims may be
+    symbolic, for sizes; memory is laid out for known ones.
+
+    Args:
+        minor_to_major: the dims, the one whose neighbours are next to each other in memory first.
+        padded_dimensions: the size of each dim with its padding.
+        padding_value: what is in the padding.
+
+    >>> layout = PaddedLayout((0, 1), (3, 5), padding_value="0")
+    >>> "".join(layout.lay_out([list("abc"), list("def")]))
+    'ad0be0cf0000000'
+    """
+
+    minor_to_major: tuple[int, ...] = attrs.field(converter=_minor_to_major)
+    padded_dimensions: tuple[Dim, ...] = attrs.field(converter=_dims)
+    padding_value: Any = 0
+
+    def __attrs_post_init__(self) -> None:
+        """One padded size for each dim."""
+        permutation(self.minor_to_major, "minor_to_major", len(self.padded_dimensions))
+
+    def padded(self, array: ArrayType, facts: Facts | None = None) -> ArrayType:
+        """The array with its padding as part of its dims: what it takes in memory, its strides and its places.
+
+        The layout that the array has is not used. LayoutError where a padded size is certainly less than the dim.
+
+        >>> PaddedLayout((0, 1), (3, 5)).padded(ArrayType("f32", (2, 3)))
+        f32[3,5]{0,1}
+        """
+        if array.rank != len(self.padded_dimensions):
+            raise LayoutError(f"{array} has {array.rank} dims, but {len(self.padded_dimensions)} are padded")
+        proofs = Proofs(facts, (*array.sizes, *self.padded_dimensions))
+        for d, (size, padded) in enumerate(zip(array.sizes, self.padded_dimensions, strict=True)):
+            if proofs.at_most(size, padded) is False:
+                raise LayoutError(f"dim {d} of {array} is {size}, but its padded size is {padded}")
+        return ArrayType(array.dtype, self.padded_dimensions, Layout(self.minor_to_major))
+
+    def pad(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The array with its padding, before it is laid out.
+
+        >>> PaddedLayout((1, 0), (2, 3)).pad([[1], [2]]).tolist()
+        [[1, 0, 0], [2, 0, 0]]
+        """
+        array = np.asarray(values)
+        type = self.padded(ArrayType("pred", array.shape))
+        whole = _filled(array, type.sizes, self.padding_value)
+        whole[tuple(slice(size) for size in array.shape)] = array
+        return whole
+
+    def lay_out(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The memory of an array, one dim, with the padding filled."""
+        return lay_out(self.pad(values), Layout(self.minor_to_major))
+
+
+def _filled(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDArray[Any]:
+    """An array of these dims full of the value, of a type that holds it and the elements of the other one."""
+    sizes = [d for d in dims if isinstance(d, int)]
+    if len(sizes) != len(dims):
+        raise LayoutError(f"memory of symbolic size cannot be laid out: {', '.join(map(str, dims))}")
+    room = 1
+    for size in sizes:
+        room *= size
+    _check_room(room)
+    dtype = np.result_type(array, np.asarray(value)) if array.dtype.kind in "US" else array.dtype
+    try:
+        filled = np.full(sizes, value, dtype=dtype)
+        fits = dtype.kind not in "biu" or bool(np.asarray(value).astype(dtype) == value)
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        raise LayoutError(f"the padding value {value!r} is none of {dtype}")
+    return filled
+
+
+def _check_room(room: Dim) -> None:
+    if isinstance(room, Dimension):
+        raise LayoutError(f"memory of symbolic size cannot be laid out: {room}")
+    if room > MAX_PLACED:
+        raise LimitError(f"memory of {room} elements is not laid out: at most {MAX_PLACED}")

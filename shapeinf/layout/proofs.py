@@ -1,0 +1,71 @@
+"""Questions about sizes that may be symbolic: yes, no, or not decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shapeinf.algebra import Dim, Dimension, Facts, exact_quotient
+from shapeinf.algebra.dimension import scope_of
+
+
+class Proofs:
+    """Answers from facts; without facts, from the bounds that the symbols were declared with."""
+
+    def __init__(self, facts: Facts | None, dims: Iterable[Dim | None]) -> None:
+        """`dims` are those that will be asked about: they say which scope it is."""
+        scope = scope_of(d for d in dims if d is not None)
+        self.facts = facts if facts is not None or scope is None else Facts(scope)
+
+    def equal(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a == b` always (True), never (False), or not decided (None)."""
+        if not isinstance(a, Dimension) and not isinstance(b, Dimension):
+            return a == b
+        assert self.facts is not None
+        answer = self.facts.prove_eq(a, b)
+        return True if answer is None and self.facts.bounds(a - b) == (0, 0) else answer
+
+    def at_most(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a <= b` always, never, or not decided."""
+        if not isinstance(a, Dimension) and not isinstance(b, Dimension):
+            return a <= b
+        assert self.facts is not None
+        return self.facts.prove_le(a, b)
+
+    def quotient(self, whole: Dim, part: int) -> Dim | None:
+        """`whole / part` where that is always a whole number, else None."""
+        found = exact_quotient(whole, part)
+        if found is None and self.facts is not None and self.facts.divides(part, whole):
+            return whole // part
+        return found
+
+    def differ(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a != b` always, never, or not decided."""
+        return negated(self.equal(a, b))
+
+
+def negated(answer: bool | None) -> bool | None:
+    """Not, of three values."""
+    return None if answer is None else not answer
+
+
+def every(answers: Iterable[bool | None]) -> bool | None:
+    """And, of three values: False as soon as one is; True when all are.
+
+    >>> every([True, None]), every([None, False]), every([])
+    (None, False, True)
+    """
+    decided = True
+    for answer in answers:
+        if answer is False:
+            return False
+        decided = decided and answer is True
+    return True if decided else None
+
+
+def some(answers: Iterable[bool | None]) -> bool | None:
+    """Or, of three values.
+
+    >>> some([None, True]), some([False, None]), some([])
+    (True, None, False)
+    """
+    return negated(every(map(negated, answers)))
