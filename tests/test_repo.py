@@ -25,7 +25,7 @@ ORDER = (
     ("lattice",),
     ("graph", "ops"),
     ("formats",),
-    ("driver", "contract", "memory"),
+    ("driver", "contract", "memory", "program"),
     ("checks",),
     ("report",),
     ("cli",),
