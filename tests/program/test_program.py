@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import TensorProto, helper
 
 from shapeinf import Result, UnknownNameError, infer_shapes
-from shapeinf.errors import IllegalSizeError, MissingSizeError, NoSizeError, ShapeInferenceError, SizeOverflowError
+from shapeinf.errors import (
+    IllegalSizeError,
+    LimitError,
+    MissingSizeError,
+    NoSizeError,
+    ShapeInferenceError,
+    SizeOverflowError,
+)
 from tests.driver.runtime import inferred, parsed, run
 
 NETWORK = """net (float[batch, 3, side, side] image, float[8, 3, 3, 3] w, float[?, 8] rows) => (
@@ -181,3 +189,33 @@ def test_a_graph_without_sizes_and_no_bindings() -> None:
     assert fixed.needed == () and fixed()["z"].tolist() == [[2, 3]]
     none = data_dependent().program()(n=[])
     assert none["z"].shape == (0, 2) and none.bytes("z").shape == (0,) and none.bindings == 0
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = data_dependent().program()
+    monkeypatch.setattr("shapeinf.program.bindings.MAX_BINDINGS", 3)
+    assert program(n=[1, 2, 3]).bindings == 3
+    with pytest.raises(LimitError, match="4 bindings"):
+        program(n=[1, 2, 3, 4])
+    monkeypatch.setattr("shapeinf.algebra.many_bindings.MAX_NUMBERS", 5)
+    with pytest.raises(LimitError, match="3 bindings"):
+        program(n=[1, 2, 3])
+
+
+def test_an_axis_and_a_dim_of_the_same_name() -> None:
+    x, y = (
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, dims) for n, dims in (("x", [None]), ("y", ["x.shape[0]"]))
+    )
+    nodes = [helper.make_node("Relu", [n], [n + n]) for n in "xy"]
+    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("xx", "yy")]
+    program = infer_shapes(helper.make_model(helper.make_graph(nodes, "g", [x, y], outputs))).program()
+    assert program.needed == ("x.shape[0]", "`x.shape[0]`")
+    found = program({"x.shape[0]": 3, "`x.shape[0]`": 5})
+    assert (found["xx"].tolist(), found["yy"].tolist()) == ([[3]], [[5]])
+
+
+def test_no_array_can_be_changed() -> None:
+    for found in (data_dependent().program()(n=[1, 2]), data_dependent().program().masked(n=[1, 2])):
+        for array in (found["z"], found.bytes("z"), found.total_bytes, found.valid, found.peak):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1

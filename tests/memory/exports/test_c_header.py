@@ -6,12 +6,14 @@ import random
 import subprocess
 from pathlib import Path
 
+import attrs
 import pytest
 
 from shapeinf.algebra import Dim, evaluate, maximum
 from shapeinf.algebra.dimension import Scope
 from shapeinf.errors import Source
 from shapeinf.lattice import ShapeFacts
+from shapeinf.memory import Timeline
 from shapeinf.memory.exports import c_header
 from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
 from shapeinf.memory.planning import Plan, Slot
@@ -153,3 +155,12 @@ def test_what_depends_on_data_stands_with_its_bound(tmp_path: Path) -> None:
         [8 * 25 + 5],
         [8 * 2**62 + 2**31 if False else OVERFLOW],
     ]
+
+
+def test_buffers_of_one_name_all_have_a_function(tmp_path: Path) -> None:
+    facts = ShapeFacts()
+    n = facts.scope.symbol("n")
+    made = subject(facts, {"x": 3 * n, "y": 5 * n})
+    buffers = tuple(attrs.evolve(buffer, name="x") for buffer in made.timeline.buffers)
+    both = attrs.evolve(made, timeline=Timeline(made.timeline.moments, buffers))
+    assert values(both, ["bytes_x", "bytes_x_2"], [(7,)], tmp_path) == [[21, 35]]
