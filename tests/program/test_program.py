@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from shapeinf import Result, UnknownNameError, infer_shapes
+from shapeinf import Result, TensorInfo, UnknownNameError, infer_shapes
 from shapeinf.errors import (
     IllegalSizeError,
     LimitError,
@@ -18,7 +18,10 @@ from shapeinf.errors import (
     NoSizeError,
     ShapeInferenceError,
     SizeOverflowError,
+    Source,
 )
+from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.program import ShapeProgram
 from tests.driver.runtime import inferred, parsed, run
 
 NETWORK = """net (float[batch, 3, side, side] image, float[8, 3, 3, 3] w, float[?, 8] rows) => (
@@ -219,3 +222,21 @@ def test_no_array_can_be_changed() -> None:
         for array in (found["z"], found.bytes("z"), found.total_bytes, found.valid, found.peak):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 1
+
+
+def test_conditions_that_no_call_looks_at_are_listed() -> None:
+    facts = ShapeFacts()
+    n, found = facts.scope.symbol("n"), facts.scope.fresh("found")
+    facts.tell_le(found, 2 * n, Source("keep", "two of each at most"))
+    facts.add_guard("the values are sorted", Source("search", "sorted"))
+    tensors = {"x": TensorInfo("float32", Shape((n,))), "y": TensorInfo("float32", Shape((found, n - 4)))}
+    program = ShapeProgram(facts, tensors, {n: "n"})
+    assert program.unchecked == ("2*n - found >= 0", "the values are sorted")
+    known = program(n=6)
+    assert known.bytes("y").tolist() == [4 * 12 * 2] and known.uncounted == ()  # the bound of `found`
+    assert program(n=6, found=5).bytes("y").tolist() == [4 * 5 * 2]
+    for sizes in ({"n": 6, "found": 13}, {"n": 3}):  # past its bound; a size below 0
+        with pytest.raises(IllegalSizeError):
+            program(sizes)
+    with pytest.raises(NoSizeError, match="lifetimes"):
+        _ = program(n=6).peak
