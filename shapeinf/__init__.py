@@ -26,6 +26,7 @@ from shapeinf.driver import (
     rebatch,
 )
 from shapeinf.errors import (
+    BudgetError,
     Contradiction,
     CyclicGraphError,
     IllegalSizeError,
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BindError",
     "Bound",
+    "BudgetError",
     "Cause",
     "Contradiction",
     "Coverage",
