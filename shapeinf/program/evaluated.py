@@ -94,7 +94,7 @@ class EvaluatedShapes:
 
     @property
     def peak(self) -> Ints:
-        """The most bytes in use at one moment, as `Peak` says for `result.memory()`: of what nodes make."""
+        """The most bytes in use at one moment, as `result.memory().peak` says: of what nodes make."""
         return self._row(self._run(self._lowered.peak[0]), 0, "the peak of memory")
 
     @property

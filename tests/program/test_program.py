@@ -170,9 +170,12 @@ def test_what_depends_on_data_is_never_a_number_by_itself() -> None:
     given = program({name: 5}, n=3)
     assert given["where"].tolist() == [[2, 5]] and given.bytes("where").tolist() == [8 * 10]
     assert given.uncounted == () and given.total_bytes.tolist() == [3 * 4 * 4 * 2 + 80]
-    assert found.uncounted == ("where",) and found.total_bytes.tolist() == [3 * 4 * 4 * 2]
-    with pytest.raises(IllegalSizeError):
-        program({name: -1}, n=3)
+    most = 8 * 2 * (3 * 4)  # no more than all elements are not zero
+    assert found.bytes("where").tolist() == [most] and found.uncounted == ()
+    assert found.total_bytes.tolist() == [3 * 4 * 4 * 2 + most]
+    for wrong in (-1, 13):
+        with pytest.raises(IllegalSizeError):
+            program({name: wrong}, n=3)
 
 
 def test_values_without_a_rank_are_listed() -> None:
