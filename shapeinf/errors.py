@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import attrs
+
+_MOST_SHOWN = 12
 
 
 @attrs.frozen
@@ -210,7 +213,8 @@ class SizeOverflowError(ShapeInferenceError):
 
 def at_binding(binding: int, sizes: Mapping[str, int]) -> str:
     """A binding as messages name it: `binding 3 (batch=1, seq=512)`."""
-    shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    shown = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MOST_SHOWN))
+    shown += ", ..." if len(sizes) > _MOST_SHOWN else ""
     return f"binding {binding} ({shown})" if shown else f"binding {binding}"
 
 

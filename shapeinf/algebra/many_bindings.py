@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.algebra.straight_line import Instruction, StraightLine
+from shapeinf.errors import LimitError
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -28,6 +29,9 @@ MAX_BITS = 4096
 
 CHUNK = 8192
 """Bindings at a time: the registers in use then stay in the processor's caches."""
+
+MAX_NUMBERS = 1 << 29
+"""Results of one run: 4 GiB."""
 
 _SAFE = float(1 << 62)
 """Magnitudes are sums and products of roundings, far less than a factor of 2 off: below this, all is in int64."""
@@ -51,6 +55,8 @@ class Values:
 def run(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Values:
     """The values of all outputs; an argument is an int that fits int64, or an int64 array with `bindings` elements.
 
+    Raises LimitError for more than `MAX_NUMBERS` results.
+
     >>> from shapeinf.algebra import Scope
     >>> from shapeinf.algebra.straight_line import lowered
     >>> n = Scope().symbol("n")
@@ -58,6 +64,8 @@ def run(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Va
     >>> found.matrix[1], found.overflow[0]
     (array([         1, 2147483648]), array([False,  True]))
     """
+    if len(program.outputs) * bindings > MAX_NUMBERS:
+        raise LimitError(f"{bindings} bindings of {len(program.outputs)} expressions are too many numbers at once")
     matrix = np.zeros((len(program.outputs), bindings), dtype=np.int64)
     found = Values(matrix, {}, {})
     if not bindings:

@@ -10,7 +10,8 @@ set can only be too large, and what is said of it an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import islice, permutations
@@ -27,8 +28,9 @@ from shapeinf.algebra.feasible import holds_at, value_at
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
 MAX_COORDINATES = 10
-MAX_ALTERNATIVES = 3
-"""Maxima that are told exactly, as alternatives; their number doubles with each."""
+_ALTERNATIVES = re.compile(r"(\{\d\}|\d+|==| |or)+")
+MAX_ALTERNATIVES = 4
+"""Maxima and guards that are told exactly, as alternatives; the parts of a set double with each, or more."""
 MAX_CORNERS = 6
 MAX_CUTS = 48
 
@@ -45,6 +47,39 @@ class Most:
     tight: bool = False
     empty: bool = False
     unbounded: tuple[Dimension, ...] = ()
+
+
+def reach(facts: Facts, symbol: Dimension) -> tuple[int | None, int | None] | None:
+    """The least and the greatest value of a symbol by all linear facts; None where isl cannot tell.
+
+    Raises NoPoint where the facts cannot hold.
+
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> h = facts.scope.symbol("H", 1, 500)
+    >>> _ = facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    >>> reach(facts, h)
+    (17, 500)
+    """
+    context = isl.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    try:
+        writer = _Writer(facts)
+        asked = writer.polynomial(symbol)
+        domain = writer.domain()
+        names = ", ".join([*writer.names.values(), "asked"])
+        points = isl.Set.read_from_str(context, f"{{ [{names}] : {domain} and asked = {asked} }}")
+        place = len(writer.names)
+        low, high = points.dim_min_val(place), points.dim_max_val(place)
+    except (isl.Error, _TooLarge):
+        return None
+    if low.is_nan() or high.is_nan():
+        raise NoPoint
+    return None if low.is_neginfty() else int(low.to_python()), None if high.is_infty() else int(high.to_python())
+
+
+class NoPoint(Exception):  # noqa: N818  (an answer, as StopIteration is)
+    """No sizes satisfy all facts."""
 
 
 class _TooLarge(Exception):  # noqa: N818  (an answer, as StopIteration is)
@@ -240,20 +275,44 @@ class _Writer:
                 e, relation = fact
                 if e.symbols() & set(self.symbols):
                     left.remove(fact)
-                    self._constrain(e, relation)
+                    self._try(lambda: self._constrain(e, relation))  # noqa: B023  (called at once)
+        self._add_alternatives()
         return " and ".join(self.constraints) or "1 = 1"
 
-    def _constrain(self, e: Dimension, relation: str) -> None:
+    def _add_alternatives(self) -> None:
+        """The guards whose symbols are all there, as alternatives; each once, whichever way round it was told."""
+        told = set()
+        for guard in self.facts.guards:
+            operands = tuple(map(self.facts.canon, guard.operands))
+            symbols = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
+            key = (guard.template, frozenset(operands))
+            if guard.equation is not None or not symbols or not symbols <= set(self.symbols) or key in told:
+                continue
+            if self.alternatives < MAX_ALTERNATIVES and _ALTERNATIVES.fullmatch(guard.template):
+                told.add(key)
+                self._try(lambda: self._alternative(guard.template, operands))  # noqa: B023  (called at once)
+
+    def _alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
+        texts = [text for text in map(self.affine, operands) if text is not None]
+        if len(texts) == len(operands):
+            self.alternatives += 1
+            self.constraints.append("(" + template.replace("==", "=").format(*texts) + ")")
+
+    def _try(self, tell: Callable[[], None]) -> None:
+        """Tell a fact, or nothing of it where it needs too many coordinates."""
         names, symbols, told = dict(self.names), dict(self.symbols), list(self.constraints)
         try:
-            text = self.affine(e)
-            if text is not None and relation.startswith("mod"):
-                divisor = int(relation[3:])
-                self.constraints.append(f"{divisor}*{self._coordinate((e, divisor))} = {text}")
-            elif text is not None:
-                self.constraints.append(f"0 {relation} {text}")
-        except _TooLarge:  # one fact less
+            tell()
+        except _TooLarge:
             self.names, self.symbols, self.constraints = names, symbols, told
+
+    def _constrain(self, e: Dimension, relation: str) -> None:
+        text = self.affine(e)
+        if text is not None and relation.startswith("mod"):
+            divisor = int(relation[3:])
+            self.constraints.append(f"{divisor}*{self._coordinate((e, divisor))} = {text}")
+        elif text is not None:
+            self.constraints.append(f"0 {relation} {text}")
 
     def _facts(self) -> Iterator[tuple[Dimension, str]]:
         facts = self.facts

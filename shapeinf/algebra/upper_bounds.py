@@ -94,6 +94,23 @@ def largest_bound(facts: Facts, dims: Sequence[Dim]) -> tuple[UpperBound, int]:
     return best, chosen
 
 
+def narrow(facts: Facts, dims: Iterable[Dim]) -> None:
+    """Tell facts what all of them together say of the bounds of the symbols of dims. Raises Contradiction."""
+    from shapeinf.algebra.polytopes import NoPoint, reach  # loading isl takes a while
+
+    if not facts.relations and not facts.guards and not facts.divisibilities:
+        return
+    forms = (canonical(facts, d) for d in dims)
+    for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
+        source = Source("", f"all that is known of {symbol}")
+        try:
+            found = reach(facts, symbol)
+        except NoPoint:
+            raise Contradiction(f"no sizes satisfy all that is known of {symbol}", source) from None
+        if found is not None:
+            facts.tell_range(symbol, *found, source)
+
+
 def interval_bound(facts: Facts, e: Dim) -> int | None:
     """An upper bound from the bounds of symbols alone; None for none."""
     value = Shift(facts).upper(canonical(facts, e))

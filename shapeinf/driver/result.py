@@ -140,15 +140,10 @@ class Result:
         """All shapes as one numpy program, to be called with arrays of sizes."""
         if self._program is None:
             from shapeinf.contract.conditions import input_symbols
-            from shapeinf.memory.peak import Peak
             from shapeinf.program import ShapeProgram
 
             labels = input_symbols(self._inference)
-
-            def peak() -> Peak:
-                return Peak(self.memory().timeline, self.facts, labels=labels)
-
-            self._program = ShapeProgram(self.facts, self.tensors, labels, peak)
+            self._program = ShapeProgram(self.facts, self.tensors, labels, lambda: self.memory().peak)
         return self._program
 
     def unknowns(self) -> list[UnknownGroup]:

@@ -99,12 +99,17 @@ class Binder:
         values = self._derived(given)
         valid = np.ones(count, dtype=bool)
         found = Bindings(count, values, self.labels, valid, ())
-        return attrs.evolve(found, errors=tuple(self._broken(found, given)))
+        errors = tuple(self._broken(found, given))
+        valid.flags.writeable = False
+        return attrs.evolve(found, errors=errors)
 
     def symbol(self, name: str) -> Dimension:
         """The symbol of a label or a name."""
         for symbol, label in self.labels.items():
-            if name in (label, symbol.name):
+            if name == label:
+                return symbol
+        for symbol in self.labels:
+            if name == symbol.name:
                 return symbol
         raise UnknownNameError("dim", name, self.labels.values())
 

@@ -83,8 +83,9 @@ class Demands:
         return found
 
     def unchecked(self, values: Collection[Dimension]) -> list[str]:
-        """The conditions that nobody looks at when only these symbols have a size."""
-        return [*(d.text for d in self.all if not d.symbols <= frozenset(values)), *self.unreadable]
+        """The conditions of facts that nobody looks at when only these symbols have a size."""
+        known = frozenset(values)
+        return [*(d.text for d in self.all if d.source is not None and not d.symbols <= known), *self.unreadable]
 
     def shown(self, d: Dim) -> str:
         """A dim as text, in the labels of its symbols."""

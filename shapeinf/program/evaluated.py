@@ -94,7 +94,7 @@ class EvaluatedShapes:
 
     @property
     def peak(self) -> Ints:
-        """The most bytes in use at one moment, as `Peak` says for `result.memory()`: of what nodes make."""
+        """The most bytes in use at one moment, as `result.memory().peak` says: of what nodes make."""
         return self._row(self._run(self._lowered.peak[0]), 0, "the peak of memory")
 
     @property
@@ -123,6 +123,7 @@ class EvaluatedShapes:
 
     def _checked(self, values: Values, rows: Sequence[int], what: str, found: Ints) -> Ints:
         """The array, when all of it are numbers; else masked, or an error."""
+        found.flags.writeable = False
         overflow, undefined = _any(values.overflow, rows), _any(values.undefined, rows)
         if self._masked:
             bad = ~self._bindings.valid
@@ -136,7 +137,6 @@ class EvaluatedShapes:
         if overflow is not None:
             binding = int(np.argmax(overflow))
             raise SizeOverflowError(what, binding, self._bindings.at(binding))
-        found.flags.writeable = False
         return found
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf.algebra import ceildiv, maximum, parse_dim
+from shapeinf.algebra import ceildiv, maximum, minimum, parse_dim
 from shapeinf.errors import (
     BudgetError,
     Contradiction,
@@ -180,11 +180,22 @@ def test_bounds_below_a_minus_are_lower_bounds():
     assert str(peak) == "at most 100*H - 6"
 
 
+def test_a_name_that_no_input_has_depends_on_data():
+    facts = facts_of(("H", 1), ("found", 0), ("lost", 0))
+    h, found, lost = (facts.scope.symbol(name) for name in ("H", "found", "lost"))
+    facts.tell_le(found, h * h, Source("nonzero", "no more than there are"))
+    peak = peak_of(facts, ("t", 16 * found, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
+    assert str(peak) == "at least 16*H*H"
+    assert [str(u) for u in peak.unbounded] == ["u: lost has no upper bound"]
+    with pytest.raises(UnknownNameError):
+        peak.at(H=3, found=5)
+
+
 def test_unnamed_axes_have_the_names_of_contracts():
     facts = ShapeFacts()
     d = facts.scope.fresh("x.0", 1)
     odd = facts.scope.symbol("batch _size")
-    peak = peak_of(facts, ("t", d * odd, 0, 1), labels={d: "x.shape[0]"})
+    peak = peak_of(facts, ("t", d * odd, 0, 1), labels={d: "x.shape[0]", odd: "`batch _size`"})
     assert str(peak) == "x.shape[0]*`batch _size`"
     assert peak.at({"x.shape[0]": 3, "batch _size": 4}).bytes == 12
     assert peak.over({"x.shape[0]": (1, 3), "batch _size": 4}).sizes == {"x.shape[0]": 3, "`batch _size`": 4}
@@ -212,7 +223,7 @@ def forced():
         ({"H": 12, "p": 1, "q": 1}, Contradiction, "halves must meet (concat)"),
         ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
         ({"H": 8, "p": 3, "q": 2}, Contradiction, "dims must broadcast (add)"),
-        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0"),
+        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0 for less"),
         ({"H": "8", "p": 0, "q": 1}, ShapeInferenceError, "the size of H must be an int"),
     ],
 )
@@ -291,6 +302,18 @@ def test_largest_without_an_end():
             peak_of(facts, ("t", size, 0, 1)).largest("s", 8)
 
 
+def test_a_dim_that_equals_another_one_is_asked_about():
+    facts = facts_of(("H", 1), ("W", 1))
+    h, w = facts.scope.symbol("H"), facts.scope.symbol("W")
+    facts.tell_equal(h, w, Source("add", "sizes must be equal"))
+    peak = peak_of(facts, ("t", h * w, 0, 1))
+    assert [peak.largest(name, 100).value for name in "HW"] == [10, 10]
+    assert [len(peak.regions(name, {name: (1, 9)})) for name in "HW"] == [1, 1]
+    assert peak.at(W=5).bytes == peak.at(H=5, W=5).bytes == 25
+    with pytest.raises(Contradiction, match="sizes must be equal"):
+        peak.at(H=5, W=6)
+
+
 def test_regions():
     facts = facts_of(("s", 1), ("b", 1))
     b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
@@ -323,3 +346,18 @@ def test_budgets(text, expected):
 def test_budgets_that_are_none(text):
     with pytest.raises(BudgetError, match="is no amount of memory"):
         parse_budget(text)
+
+
+def test_facts_of_nodes_cut_the_ranges():
+    facts = facts_of(("batch", 1), ("seq", 1), ("H", 1))
+    b, s, h = (facts.scope.symbol(name) for name in ("batch", "seq", "H"))
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "must broadcast"), minimum(s, 64), s)
+    facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    peak = peak_of(facts, ("t", 4 * b * s * ((h + 15) // 16), 0, 1))
+    found = peak.over(batch=8, seq=(1, 512), H=(1, 499))
+    runs = [h for h in range(1, 500) if 2 * ((h + 31) // 32) == (h + 15) // 16]
+    assert (found.value, found.tight) == (4 * 8 * 64 * max((h + 15) // 16 for h in runs), True)
+    assert found.sizes["seq"] == 64
+    assert found.sizes["H"] in runs
+    assert peak.largest("H", 4 * 8 * 64 * 12, batch=8, seq=64).value == max(h for h in runs if (h + 15) // 16 <= 12)
+    assert peak.largest("seq", 10**9, batch=8, H=32).value == 64

@@ -1,12 +1,16 @@
 """Peaks against brute force: every point of small boxes, with sizes and relations evaluated by Python."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.algebra import parse_dim
 from shapeinf.algebra.growth import grows_with
+from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.errors import Contradiction
+from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
 
 from .drawn import HIGH, NAMES, RELATIONS, SIZES, drawn, value
@@ -106,6 +110,31 @@ def test_what_is_said_to_grow_grows(text, name, case):
     for point in case.points():
         values = [value(text, {**point, name: v}) for v in range(int(low), int(high) + 1)]
         assert values == sorted(values)
+
+
+LIMITS = st.lists(
+    st.sampled_from(("z <= x*y", "z <= x + y", "2*z <= y + 3", "z <= max(x, y)", "z + x <= 9", "z <= 4", "3*z <= x*x")),
+    min_size=1,
+    max_size=2,
+    unique=True,
+)
+
+
+@given(drawn(0), LIMITS)
+def test_what_depends_on_data_is_never_more(case, limits):
+    facts = ShapeFacts()
+    for name in ("x", "y"):
+        facts.scope.symbol(name, 1, HIGH)
+    facts.scope.fresh("z", 1)
+    tell_assumptions(facts, limits)
+    peak = Peak(case.timeline(facts.scope), facts)
+    for x, y in product(range(1, HIGH + 1, 2), repeat=2):
+        points = [{"x": x, "y": y, "z": z} for z in range(1, HIGH * HIGH + 1)]
+        most = [case.peak(point) for point in points if all(value(text, point) for text in limits)]
+        if most and not peak.at_least:
+            assert peak.at(x=x, y=y).bytes >= max(most)
+        if most and peak.exact:
+            assert peak.at(x=x, y=y).bytes == max(most)
 
 
 @given(drawn(1))

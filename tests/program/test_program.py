@@ -8,9 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import TensorProto, helper
 
-from shapeinf import Result, UnknownNameError, infer_shapes
-from shapeinf.errors import IllegalSizeError, MissingSizeError, NoSizeError, ShapeInferenceError, SizeOverflowError
+from shapeinf import Result, TensorInfo, UnknownNameError, infer_shapes
+from shapeinf.errors import (
+    IllegalSizeError,
+    LimitError,
+    MissingSizeError,
+    NoSizeError,
+    ShapeInferenceError,
+    SizeOverflowError,
+    Source,
+)
+from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.program import ShapeProgram
 from tests.driver.runtime import inferred, parsed, run
 
 NETWORK = """net (float[batch, 3, side, side] image, float[8, 3, 3, 3] w, float[?, 8] rows) => (
@@ -159,9 +170,12 @@ def test_what_depends_on_data_is_never_a_number_by_itself() -> None:
     given = program({name: 5}, n=3)
     assert given["where"].tolist() == [[2, 5]] and given.bytes("where").tolist() == [8 * 10]
     assert given.uncounted == () and given.total_bytes.tolist() == [3 * 4 * 4 * 2 + 80]
-    assert found.uncounted == ("where",) and found.total_bytes.tolist() == [3 * 4 * 4 * 2]
-    with pytest.raises(IllegalSizeError):
-        program({name: -1}, n=3)
+    most = 8 * 2 * (3 * 4)  # no more than all elements are not zero
+    assert found.bytes("where").tolist() == [most] and found.uncounted == ()
+    assert found.total_bytes.tolist() == [3 * 4 * 4 * 2 + most]
+    for wrong in (-1, 13):
+        with pytest.raises(IllegalSizeError):
+            program({name: wrong}, n=3)
 
 
 def test_values_without_a_rank_are_listed() -> None:
@@ -181,3 +195,51 @@ def test_a_graph_without_sizes_and_no_bindings() -> None:
     assert fixed.needed == () and fixed()["z"].tolist() == [[2, 3]]
     none = data_dependent().program()(n=[])
     assert none["z"].shape == (0, 2) and none.bytes("z").shape == (0,) and none.bindings == 0
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = data_dependent().program()
+    monkeypatch.setattr("shapeinf.program.bindings.MAX_BINDINGS", 3)
+    assert program(n=[1, 2, 3]).bindings == 3
+    with pytest.raises(LimitError, match="4 bindings"):
+        program(n=[1, 2, 3, 4])
+    monkeypatch.setattr("shapeinf.algebra.many_bindings.MAX_NUMBERS", 5)
+    with pytest.raises(LimitError, match="3 bindings"):
+        program(n=[1, 2, 3])
+
+
+def test_an_axis_and_a_dim_of_the_same_name() -> None:
+    x, y = (
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, dims) for n, dims in (("x", [None]), ("y", ["x.shape[0]"]))
+    )
+    nodes = [helper.make_node("Relu", [n], [n + n]) for n in "xy"]
+    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("xx", "yy")]
+    program = infer_shapes(helper.make_model(helper.make_graph(nodes, "g", [x, y], outputs))).program()
+    assert program.needed == ("x.shape[0]", "`x.shape[0]`")
+    found = program({"x.shape[0]": 3, "`x.shape[0]`": 5})
+    assert (found["xx"].tolist(), found["yy"].tolist()) == ([[3]], [[5]])
+
+
+def test_no_array_can_be_changed() -> None:
+    for found in (data_dependent().program()(n=[1, 2]), data_dependent().program().masked(n=[1, 2])):
+        for array in (found["z"], found.bytes("z"), found.total_bytes, found.valid, found.peak):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+
+
+def test_conditions_that_no_call_looks_at_are_listed() -> None:
+    facts = ShapeFacts()
+    n, found = facts.scope.symbol("n"), facts.scope.fresh("found")
+    facts.tell_le(found, 2 * n, Source("keep", "two of each at most"))
+    facts.add_guard("the values are sorted", Source("search", "sorted"))
+    tensors = {"x": TensorInfo("float32", Shape((n,))), "y": TensorInfo("float32", Shape((found, n - 4)))}
+    program = ShapeProgram(facts, tensors, {n: "n"})
+    assert program.unchecked == ("2*n - found >= 0", "the values are sorted")
+    known = program(n=6)
+    assert known.bytes("y").tolist() == [4 * 12 * 2] and known.uncounted == ()  # the bound of `found`
+    assert program(n=6, found=5).bytes("y").tolist() == [4 * 5 * 2]
+    for sizes in ({"n": 6, "found": 13}, {"n": 3}):  # past its bound; a size below 0
+        with pytest.raises(IllegalSizeError):
+            program(sizes)
+    with pytest.raises(NoSizeError, match="lifetimes"):
+        _ = program(n=6).peak

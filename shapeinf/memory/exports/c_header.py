@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shapeinf.algebra import Dim, format_dim
 from shapeinf.memory.exports.c_functions import Functions
 from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
 from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.timeline import Buffer
 
 _INTRODUCTION = """\
 /* The memory of {model}; made by shapeinf.
@@ -44,7 +45,7 @@ class _Writer:
         labels = subject.binder.labels
         names = identifiers(labels[symbol] for symbol in subject.dims)
         self.functions = Functions(prefix, [(s, f"dim_{names[labels[s]]}") for s in subject.dims])
-        self.buffers = {buffer.name: buffer for buffer in subject.timeline.buffers}
+        self.buffers = _by_name(subject.timeline.buffers)
         self.names = identifiers([*self.buffers, *subject.slots])
 
     def parts(self) -> Iterator[str]:
@@ -114,14 +115,24 @@ class _Writer:
                 yield f"/* {comment(format_dim(size))} */"
                 yield self.functions.expression(known[size], size)
             bound = "" if self.subject.exact(buffer) else ", at most"
-            held = [value for value in buffer.values if value != name][:8]
+            held = [value for value in buffer.values if value != buffer.name][:8]
             also = f"; it also holds {', '.join(held)}" if held else ""
             yield f"/* The bytes of {comment(name + also)}{bound}. */"
             yield self.functions.call(f"bytes_{self.names[name]}", known[size])
 
 
+def _by_name(buffers: Iterable[Buffer]) -> dict[str, Buffer]:
+    """Buffers by name: where several have one name, all but the first get a number."""
+    found: dict[str, Buffer] = {}
+    for buffer in buffers:
+        name, number = buffer.name, 2
+        while name in found:
+            name, number = f"{buffer.name} #{number}", number + 1
+        found[name] = buffer
+    return found
+
+
 def _fixed(value: int) -> str:
     found = literal(value)
-    if found is None:
-        raise OverflowError(f"{value} does not fit 64 bits")
+    assert found is not None, "plans have limits that are far below"
     return found

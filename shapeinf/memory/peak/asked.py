@@ -18,14 +18,16 @@ class Asked:
     """The names of dims as users write them, and the facts that hold before a question."""
 
     def __init__(self, facts: ShapeFacts, labels: Mapping[Dimension, str] | None = None) -> None:
-        """`labels` are symbols that have another name than their own, such as `x.shape[0]`."""
+        """`labels` are the symbols that users choose, with what they call them; all that have a name by default."""
         self.facts = facts
         named = {facts.scope.symbol(name): quote_name(name) for name in facts.scope.names()}
-        self.labels: dict[Dimension, str] = {**named, **(labels or {})}
+        self.labels: dict[Dimension, str] = dict(named if labels is None else labels)
+        canonical = (facts.canon(symbol) for symbol in self.labels)
+        self._chosen = {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}
 
     def kept(self, symbol: Dimension) -> bool:
-        """Whether a symbol can be asked about."""
-        return symbol in self.labels
+        """Whether users choose a symbol of a canonical dim; others depend on data."""
+        return symbol in self._chosen
 
     def symbol(self, name: str) -> Dimension:
         """The symbol that a user means. Raises UnknownNameError."""
@@ -33,6 +35,12 @@ class Asked:
             if name in (label, symbol.symbol.name):
                 return symbol
         raise UnknownNameError("dim", name, self.labels.values())
+
+    def followed(self, name: str, facts: ShapeFacts) -> Dimension:
+        """The symbol that stands for a dim under facts: another one where they say that both are equal."""
+        symbol = self.symbol(name)
+        found = facts.canon(symbol)
+        return found if isinstance(found, Dimension) and found.is_symbol else symbol
 
     def label(self, name: str) -> str:
         """What users call the symbol of this name."""
@@ -56,7 +64,7 @@ class Asked:
             except TypeError:
                 raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
             told = Source("", f"{self.labels[symbol]} = {value} is asked")
-            self._policy(symbol, value)
+            self._policy(symbol, value, told)
             _tell(lambda: facts.tell_equal(symbol, value, told), told, self.facts.sources.get(symbol))  # noqa: B023
         _check(facts, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
         return facts
@@ -67,8 +75,8 @@ class Asked:
         for name, given in ranges.items():
             symbol = self.symbol(name)
             asked = as_named(name, given)
-            self._policy(symbol, asked.min)
             told = Source("", f"{self.labels[symbol]} in {_text(asked.min, asked.max)} is asked")
+            self._policy(symbol, asked.min, told)
             _tell(lambda: facts.tell_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
             if asked.multiple_of > 1:
                 _tell(lambda: facts.tell_divisible(symbol, asked.multiple_of, told), told)  # noqa: B023
@@ -76,16 +84,12 @@ class Asked:
         _check(facts, "what is asked")
         return facts
 
-    def _policy(self, symbol: Dimension, least: int | None) -> None:
+    def _policy(self, symbol: Dimension, least: int | None, told: Source) -> None:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
         low = symbol.symbol.lo
         if least is not None and low is not None and least < low:
-            name = self.labels[symbol]
-            raise Contradiction(
-                f"{name} = {least} is asked and cannot hold",
-                Source("", f"{name} = {least} is asked"),
-                Source("", f"{name} is taken to be at least {low}; infer with min_dim={max(least, 0)} to ask for less"),
-            )
+            hint = f"{self.labels[symbol]} is taken to be at least {low}; infer with min_dim={max(least, 0)} for less"
+            raise Contradiction(f"{told} and cannot hold", told, Source("", hint))
 
     def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
         """The sizes that attain a bound, by the names of users; those of given dims also where facts tell them."""
@@ -96,7 +100,7 @@ class Asked:
             value = value_at(facts, symbol, best.sizes)
             if value is not None:
                 found[self.labels[symbol]] = value
-        return found
+        return dict(sorted(found.items()))
 
     def evaluate(self, dims: Iterable[Dim], facts: ShapeFacts) -> list[int]:
         """The values of dims under facts that give all their symbols a size. Raises MissingSizeError."""

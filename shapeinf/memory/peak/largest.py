@@ -16,7 +16,7 @@ from shapeinf.algebra import Dim, Dimension, evaluate, substitute
 from shapeinf.algebra.feasible import broken_at, holds_at, value_at
 from shapeinf.algebra.growth import grows_with
 from shapeinf.algebra.long_sums import by_terms, canonical
-from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, upper_bound
+from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest
@@ -41,9 +41,10 @@ class Search:
         """`facts` hold the sizes and ranges of the other dims."""
         self.facts = facts
         self.asked = asked
-        self.symbol = asked.symbol(name)
-        self.name = asked.labels[self.symbol]
+        self.symbol = asked.followed(name, facts)
+        self.name = asked.labels[asked.symbol(name)]
         self.at_least = at_least
+        narrow(facts, [self.symbol, *(term.size for term in terms)])
         self.dims: list[Dim] = [canonical(facts, term.size) for term in terms]
         low, high = facts.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from shapeinf.algebra import Dimension
 from shapeinf.algebra.long_sums import canonical
-from shapeinf.algebra.upper_bounds import largest_bound
+from shapeinf.algebra.upper_bounds import largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
@@ -51,7 +51,11 @@ class Peak:
         *,
         labels: Mapping[Dimension, str] | None = None,
     ) -> None:
-        """Counts the buffers of these roles; `labels` name the symbols of input axes that have no name."""
+        """Counts the buffers of these roles.
+
+        `labels` are the symbols that users choose, the dims of inputs, with their names; all that have a name by
+        default. Others depend on data, whatever a file calls them.
+        """
         self.timeline = timeline
         self.facts = facts
         self.roles = tuple(roles)
@@ -128,6 +132,7 @@ class Peak:
         """
         given = {**(ranges or {}), **more}
         facts = self._asked.ranged(given, assume)
+        narrow(facts, [term.size for term in self.terms])
         best, place = largest_bound(facts, [term.size for term in self.terms] or [0])
         return PeakBound(
             best.value,

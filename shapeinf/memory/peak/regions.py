@@ -22,10 +22,10 @@ def regions_of(
     terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, timeline: Timeline
 ) -> tuple[Region, ...]:
     """Ranges of sizes of a dim, with the term that is the largest there; the first one of those that are equal."""
-    symbol = asked.symbol(name)
+    symbol = asked.followed(name, facts)
     bounds = facts.interval(symbol)
     if bounds.hi is None:
-        raise MissingSizeError([asked.labels[symbol]], "give it a range")
+        raise MissingSizeError([asked.labels[asked.symbol(name)]], "give it a range")
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()

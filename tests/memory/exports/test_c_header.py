@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import random
 import subprocess
+import tempfile
 from pathlib import Path
 
+import attrs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shapeinf.algebra import Dim, evaluate, maximum
 from shapeinf.algebra.dimension import Scope
 from shapeinf.errors import Source
 from shapeinf.lattice import ShapeFacts
+from shapeinf.memory import Timeline
 from shapeinf.memory.exports import c_header
 from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
 from shapeinf.memory.planning import Plan, Slot
+from tests.laws.strategies import BINDINGS, EXPRESSIONS, NAMES
 from tests.memory.exports.compiling import COMPILERS, compiled, printing, values
 from tests.memory.exports.subjects import subject
 
@@ -68,6 +74,19 @@ def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> No
         alive = max(sum(exact[max(0, i - 1) : i + 1]) for i in range(len(exact)))
         assert peak == alive or (peak == OVERFLOW and (alive >= LIMIT or max(batch, seq) >= 2**31))
     assert 50 < overflows < len(bindings) - 50  # both were tried
+
+
+@settings(max_examples=8)
+@given(st.lists(EXPRESSIONS, min_size=1, max_size=12), st.lists(BINDINGS, min_size=1, max_size=20))
+def test_expressions_are_what_they_mean(expressions, bindings) -> None:
+    facts = ShapeFacts()
+    made = [make(facts.scope) for make, _ in expressions]
+    sizes = {f"t{i}": d * d for i, d in enumerate(made)}
+    found = subject(facts, {**sizes, "all": sum(facts.scope.symbol(n, 1, 9) for n in NAMES)})
+    rows = [tuple(b[d.name] for d in found.dims) for b in bindings]
+    with tempfile.TemporaryDirectory() as folder:
+        printed = values(found, [f"bytes_{name}" for name in sizes], rows, Path(folder))
+    assert printed == [[meaning(env) ** 2 for _, meaning in expressions] for env in bindings]
 
 
 def test_sizes_that_break_a_fact_are_refused(tmp_path: Path) -> None:
@@ -153,3 +172,12 @@ def test_what_depends_on_data_stands_with_its_bound(tmp_path: Path) -> None:
         [8 * 25 + 5],
         [8 * 2**62 + 2**31 if False else OVERFLOW],
     ]
+
+
+def test_buffers_of_one_name_all_have_a_function(tmp_path: Path) -> None:
+    facts = ShapeFacts()
+    n = facts.scope.symbol("n")
+    made = subject(facts, {"x": 3 * n, "y": 5 * n})
+    buffers = tuple(attrs.evolve(buffer, name="x") for buffer in made.timeline.buffers)
+    both = attrs.evolve(made, timeline=Timeline(made.timeline.moments, buffers))
+    assert values(both, ["bytes_x", "bytes_x_2"], [(7,)], tmp_path) == [[21, 35]]
