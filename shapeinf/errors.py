@@ -6,9 +6,12 @@ Errors carry fields; the text is rendered from them, so a program can act on the
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import attrs
+
+_MOST_SHOWN = 12
 
 
 @attrs.frozen
@@ -154,6 +157,65 @@ class BudgetError(ShapeInferenceError):
         """Show it, and what can be read."""
         self.budget = budget
         super().__init__(f"{budget!r} is no amount of memory: give bytes as an int, or text such as '64MiB', '1.5 GB'")
+
+
+class IllegalSizeError(ShapeInferenceError):
+    """Sizes that break a bound, a relation or another fact.
+
+    Args:
+        condition: what must hold, as text.
+        source: who says so, where that is known.
+        binding: the number of the first binding that breaks it, from 0.
+        sizes: the sizes of that binding, by name.
+    """
+
+    def __init__(self, condition: str, source: Source | None, binding: int, sizes: Mapping[str, int]) -> None:
+        """Keep the fields."""
+        self.condition = condition
+        self.source = source
+        self.binding = binding
+        self.sizes = dict(sizes)
+        because = f" (because {source})" if source is not None else ""
+        super().__init__(f"{at_binding(binding, sizes)}: {condition} does not hold{because}")
+
+
+class NoSizeError(ShapeInferenceError):
+    """What was asked for has no number: it depends on data, or nobody knows it, or it divides by zero.
+
+    Args:
+        what: such as "the shape of 'y'".
+        reason: why there is none.
+    """
+
+    def __init__(self, what: str, reason: str) -> None:
+        """Keep the fields."""
+        super().__init__(f"there is no number for {what}: {reason}")
+        self.what = what
+        self.reason = reason
+
+
+class SizeOverflowError(ShapeInferenceError):
+    """A number that does not fit 64 bits.
+
+    Args:
+        what: such as "the bytes of 'y'".
+        binding: the number of the first binding at which it does not fit, from 0.
+        sizes: the sizes of that binding, by name.
+    """
+
+    def __init__(self, what: str, binding: int, sizes: Mapping[str, int]) -> None:
+        """Keep the fields."""
+        super().__init__(f"{at_binding(binding, sizes)}: 64 bits are too few for {what}")
+        self.what = what
+        self.binding = binding
+        self.sizes = dict(sizes)
+
+
+def at_binding(binding: int, sizes: Mapping[str, int]) -> str:
+    """A binding as messages name it: `binding 3 (batch=1, seq=512)`."""
+    shown = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MOST_SHOWN))
+    shown += ", ..." if len(sizes) > _MOST_SHOWN else ""
+    return f"binding {binding} ({shown})" if shown else f"binding {binding}"
 
 
 class UnknownOperatorError(ShapeInferenceError):

@@ -25,8 +25,9 @@ ORDER = (
     ("lattice",),
     ("graph", "layout", "ops"),
     ("formats",),
-    ("driver", "contract", "memory"),
+    ("driver", "contract", "memory", "program"),
     ("checks",),
+    ("runtime",),
     ("report",),
     ("cli",),
 )

@@ -11,6 +11,7 @@ from rich.text import Text
 from shapeinf.algebra import Dimension
 from shapeinf.driver import Result
 from shapeinf.report import as_table
+from shapeinf.report.texts import printable as printable
 
 WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped in a file or a pipe."""
@@ -21,7 +22,7 @@ def print_result(result: Result, console: Console) -> None:
     if not console.is_terminal:
         console.width = WIDE
     console.print(_clean(console, as_table(result)), end="")
-    dims = _dims(result)
+    dims = dims_line(result)
     if dims:
         say(console, f"dims      {dims}")
     for heading, condition in zip_longest(["contract"], result.contract.conditions):
@@ -34,15 +35,6 @@ def print_result(result: Result, console: Console) -> None:
         say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
 
 
-def printable(text: str) -> str:
-    r"""The text without control characters: names come from files that nobody vouches for.
-
-    >>> print(printable("a\x1b[31m"))
-    a\x1b[31m
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def _clean(console: Console, view: RenderableType) -> Segments:
     """The view with all of its texts printable; line ends stay."""
     return Segments(
@@ -51,7 +43,7 @@ def _clean(console: Console, view: RenderableType) -> Segments:
     )
 
 
-def _dims(result: Result) -> str:
+def dims_line(result: Result) -> str:
     """The named dims of the inputs with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
     found = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
     return ", ".join(f"{s} {result.interval(s)}{_residue(result, s)}" for s in sorted(found, key=str))

@@ -12,7 +12,10 @@ from shapeinf.cli.check import check_command
 from shapeinf.cli.diff import diff
 from shapeinf.cli.explain import explain
 from shapeinf.cli.infer import infer
+from shapeinf.cli.memory import memory_command
+from shapeinf.cli.plan import plan
 from shapeinf.cli.rebatch import rebatch
+from shapeinf.cli.verify import verify_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,4 +29,7 @@ main.add_command(explain)
 main.add_command(infer)
 main.add_command(bind)
 main.add_command(diff)
+main.add_command(memory_command)
+main.add_command(plan)
 main.add_command(rebatch)
+main.add_command(verify_command)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from shapeinf.contract import Contract
     from shapeinf.memory import Memory
+    from shapeinf.program import ShapeProgram
 
 
 @attrs.frozen
@@ -59,6 +60,7 @@ class Result:
         self._notes = tuple(notes)
         self._tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
+        self._program: ShapeProgram | None = None
 
     @property
     def inference(self) -> Inference:
@@ -133,6 +135,16 @@ class Result:
         if name not in self._inference.program.slots:
             raise UnknownNameError("tensor", name, self._inference.program.slots)
         return explain(self._inference, name, axis)
+
+    def program(self) -> ShapeProgram:
+        """All shapes as one numpy program, to be called with arrays of sizes."""
+        if self._program is None:
+            from shapeinf.contract.conditions import input_symbols
+            from shapeinf.program import ShapeProgram
+
+            labels = input_symbols(self._inference)
+            self._program = ShapeProgram(self.facts, self.tensors, labels, lambda: self.memory().peak)
+        return self._program
 
     def unknowns(self) -> list[UnknownGroup]:
         """All axes and ranks that are not known, grouped by the node or input that first did not know; most first."""

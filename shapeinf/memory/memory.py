@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +12,8 @@ from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
 from shapeinf.memory.liveness import NOBODY, Flat, flatten
 from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
+from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
+from shapeinf.memory.planning.of_timeline import PLANNED
 from shapeinf.memory.sizes import sum_of
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 
@@ -51,7 +54,10 @@ class Memory:
 
     @cached_property
     def peak(self) -> Peak:
-        """The most bytes of activations and outputs that are in use at once."""
+        """The most that nodes make and that is in use at once, as a maximum of polynomials in the dims of the inputs.
+
+        Inputs and weights are apart: a `Peak` of this timeline with other roles counts them.
+        """
         from shapeinf.contract.conditions import input_symbols
         from shapeinf.memory.peak import Peak
 
@@ -87,6 +93,28 @@ class Memory:
         """The bytes of those activations of known size that lie inside of bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
         return sum_of(self.facts.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
+
+    def plan(
+        self,
+        sizes: Mapping[str, int] | None = None,
+        *,
+        alignment: int = 64,
+        planner: str = "best",
+        roles: Collection[Role] = PLANNED,
+    ) -> Plan:
+        """Offsets in one arena, for these sizes or all that the dims may have; see `shapeinf.memory.planning.plan`."""
+        return plan(self.timeline, self.facts, sizes, alignment=alignment, planner=planner, roles=roles)
+
+    def verify_plan(
+        self,
+        plan: Plan,
+        sizes: Mapping[str, int] | None = None,
+        *,
+        alignment: int | None = None,
+        roles: Collection[Role] = PLANNED,
+    ) -> list[PlanFinding]:
+        """What is wrong with a plan of any tool; see `shapeinf.memory.planning.verify_plan`."""
+        return verify_plan(plan, self.timeline, self.facts, sizes, alignment=alignment, roles=roles)
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -1,0 +1,180 @@
+"""`shapeinf plan MODEL` and `shapeinf plan verify PLAN`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import click
+
+from shapeinf.cli.codes import FINDINGS
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.listing import dims_line, printable
+from shapeinf.cli.model_options import Command, ModelOptions, model_options
+from shapeinf.driver import Result
+from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
+
+SCHEMA = "shapeinf.plan.verify/1"
+MIB = 2**20
+
+_ORDER = click.option(
+    "--order",
+    type=click.Choice(["file", "least"]),
+    default="file",
+    show_default=True,
+    help="The order in which the nodes run: that of the file, or one that needs less.",
+)
+_ALIASES = click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
+_IN_PLACE = click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
+_JSON = click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+
+
+def timeline_options(command: Command) -> Command:
+    """The options that say when what lives."""
+    for option in (_IN_PLACE, _ALIASES, _ORDER):
+        command = option(command)
+    return command
+
+
+class _WithVerify(click.Command):
+    """A command that hands its arguments to `verify` where that is the first one."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] == ["verify"]:
+            return verify.make_context(f"{info_name} verify", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(cls=_WithVerify)
+@click.argument("model", type=click.Path())
+@model_options()
+@timeline_options
+@click.option(
+    "--planner",
+    type=click.Choice([*PLANNERS, "omnimalloc"]),
+    default="best",
+    show_default=True,
+    help="Who places the tensors; omnimalloc is a package of its own, and takes some seconds.",
+)
+@click.option(
+    "--alignment",
+    type=click.IntRange(1, 2**30),
+    default=64,
+    show_default=True,
+    help="What every offset is a multiple of.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="OUT",
+    help="Write the plan: OUT.json, or minimalloc's CSV by any other name.",
+)
+@_JSON
+def plan(
+    model: str,
+    given: ModelOptions,
+    order: Literal["file", "least"],
+    aliases: bool,
+    in_place: bool,
+    planner: str,
+    alignment: int,
+    output: str | None,
+    json_wanted: bool,
+) -> None:
+    """Place what the nodes of MODEL make in one arena, at offsets that are valid for all sizes that its dims may have.
+
+    With --bind of all dims, for these sizes. With ranges (--dim, --assume), every slot is as large as its tensor can
+    be. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
+
+    Exit codes: 0 fine, 1 some tensors have no place (they are listed), 2 usage, 3 could not run.
+    """
+    with readable_errors():
+        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
+        made = memory.plan(planner=planner, alignment=alignment)
+        if json_wanted:
+            click.echo(json.dumps(to_json(made), indent=2))
+        else:
+            _print_plan(made, memory.result)
+        if output is not None:
+            save_plan(made, output)
+            click.echo(f"saved {output}", err=True)
+    if made.unplaced:
+        raise click.exceptions.Exit(FINDINGS)
+
+
+@click.command()
+@click.argument("plan", type=click.Path())
+@click.option("--model", "-m", required=True, type=click.Path(), help="The model that the plan is for.")
+@model_options()
+@timeline_options
+@click.option(
+    "--alignment",
+    type=click.IntRange(1, 2**30),
+    help="What every offset must be a multiple of; what the plan says by default, and a CSV says nothing.",
+)
+@_JSON
+def verify(
+    plan: str,
+    model: str,
+    given: ModelOptions,
+    order: Literal["file", "least"],
+    aliases: bool,
+    in_place: bool,
+    alignment: int | None,
+    json_wanted: bool,
+) -> None:
+    """Check PLAN, of any tool, against a model: is it valid for all sizes that the dims of the model may have?
+
+    PLAN is minimalloc's CSV (id,lower,upper,size,offset), or JSON as `shapeinf plan -o plan.json` writes it. Ids are
+    names of tensors; moments count the nodes from 0.
+
+    Exit codes: 0 fine, 1 findings, 2 usage, 3 could not run.
+    """
+    with readable_errors():
+        made = load_plan(plan)
+        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
+        found = memory.verify_plan(made, alignment=alignment)
+        if json_wanted:
+            _print_json(plan, model, found)
+        else:
+            told = f"valid: {_counted(len(made.slots), 'slot')}, an arena of {_bytes(made.arena)}"
+            click.echo("\n".join(printable(str(one)) for one in found) or told)
+    if found:
+        raise click.exceptions.Exit(FINDINGS)
+
+
+def _print_plan(made: Plan, result: Result) -> None:
+    """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
+    click.echo(
+        f"arena {_bytes(made.arena)} for {_counted(len(made.slots), 'tensor')} by {made.planner}, "
+        f"offsets are multiples of {made.alignment}; {made.problem.most_alive} bytes are in use at once"
+    )
+    dims = dims_line(result)
+    if dims:
+        click.echo(printable(f"valid for {dims}"))
+    rows = [("offset", "bytes", "moments", "tensor")]
+    for s in sorted(made.slots, key=lambda slot: (slot.offset, slot.lower)):
+        rows.append((str(s.offset), str(s.size), f"{s.lower}..{s.upper - 1}", printable(s.name)))
+    wide = [max(len(row[k]) for row in rows) for k in range(3)]
+    for row in rows if made.slots else []:
+        click.echo("  ".join([*(row[k].rjust(wide[k]) for k in range(3)), row[3]]))
+    for one in made.unplaced:
+        click.echo(printable(f"no place for {one.name}: {one.cause}"))
+
+
+def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:
+    records = [
+        {"kind": one.kind, "tensor": one.tensor, "other": one.other or None, "cause": one.cause} for one in found
+    ]
+    click.echo(json.dumps({"schema": SCHEMA, "plan": plan, "model": model, "findings": records}, indent=2))
+
+
+def _bytes(count: int) -> str:
+    return f"{count} bytes ({count / MIB:.1f} MiB)" if count >= MIB else f"{count} bytes"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,164 @@
+"""Straight-line programs as C functions in checked 64-bit integer math."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.straight_line import Instruction, Lowering, StraightLine, lowered
+from shapeinf.memory.exports.c_names import comment, literal
+from shapeinf.program.demands import Demand
+
+MATH = """\
+#if !defined(@P_PORTABLE_MATH) && ((defined(__GNUC__) && __GNUC__ >= 5) || defined(__clang__))
+#define @P_BUILTIN_MATH 1
+#else
+#define @P_BUILTIN_MATH 0
+#endif
+
+static inline int64_t @p_math_failed(int64_t failure, int64_t *status)
+{
+    if (*status == 0) {
+        *status = failure;
+    }
+    return 0;
+}
+
+static inline int64_t @p_math_add(int64_t a, int64_t b, int64_t *status)
+{
+#if @P_BUILTIN_MATH
+    int64_t found;
+    if (__builtin_add_overflow(a, b, &found)) {
+        return @p_math_failed(@P_OVERFLOW, status);
+    }
+    return found;
+#else
+    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) {
+        return @p_math_failed(@P_OVERFLOW, status);
+    }
+    return a + b;
+#endif
+}
+
+static inline int64_t @p_math_multiply(int64_t a, int64_t b, int64_t *status)
+{
+#if @P_BUILTIN_MATH
+    int64_t found;
+    if (__builtin_mul_overflow(a, b, &found)) {
+        return @p_math_failed(@P_OVERFLOW, status);
+    }
+    return found;
+#else
+    int outside;
+    if (a == 0 || b == 0) {
+        return 0;
+    }
+    if (a > 0) {
+        outside = b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a;
+    } else {
+        outside = b > 0 ? a < INT64_MIN / b : b < INT64_MAX / a;
+    }
+    return outside ? @p_math_failed(@P_OVERFLOW, status) : a * b;
+#endif
+}
+
+/* Rounds down, as Python's // does. */
+static inline int64_t @p_math_floordiv(int64_t a, int64_t b, int64_t *status)
+{
+    int64_t found;
+    if (b == 0) {
+        return @p_math_failed(@P_UNDEFINED, status);
+    }
+    if (b == -1) {
+        return a == INT64_MIN ? @p_math_failed(@P_OVERFLOW, status) : -a;
+    }
+    found = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? found - 1 : found;
+}
+
+static inline int64_t @p_math_maximum(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+"""
+"""`@p` and `@P` stand for the prefix."""
+
+
+class Functions:
+    """Writes functions that all have the same parameters."""
+
+    def __init__(self, prefix: str, parameters: Sequence[tuple[Dimension, str]]) -> None:
+        """`parameters` are symbols with their names in C, which are safe already."""
+        self.prefix = prefix
+        self.names = dict(parameters)
+        self.declared = ", ".join(f"int64_t {name}" for name in self.names.values()) or "void"
+        self.passed = ", ".join(self.names.values())
+
+    def math(self) -> str:
+        """The checked operations."""
+        return MATH.replace("@P", self.prefix.upper()).replace("@p", self.prefix)
+
+    def check(self, demands: Iterable[Demand]) -> str:
+        """`check`: whether the sizes fit what must hold of them."""
+        chosen = list(demands)
+        lowering = Lowering()
+        registers = [lowering.dim(clause.expression) for demand in chosen for clause in demand.clauses]
+        program = lowering.program(registers)
+        lines = self._registers(program)
+        outputs = iter(program.outputs)
+        if program.instructions:
+            lines += ["    if (status != 0) {", "        return status;", "    }"]
+        for demand in chosen:
+            tests = [f"r{next(outputs)} {'==' if clause.zero else '>='} 0" for clause in demand.clauses]
+            lines.append(f"    if (!({' || '.join(tests)})) {{ /* {comment(demand.text)} */")
+            lines += [f"        return {self.prefix.upper()}_ILLEGAL;", "    }"]
+        return self._function("check", program, [*lines, "    return status;"])
+
+    def expression(self, name: str, dim: Dim) -> str:
+        """A function of one dim."""
+        return self._evaluated(name, lowered([dim]))
+
+    def largest(self, name: str, dims: Iterable[Dim]) -> str:
+        """A function of the largest of dims; 0 for none."""
+        lowering = Lowering()
+        register = lowering.maximum([lowering.constant(0), *map(lowering.dim, dims)])
+        return self._evaluated(name, lowering.program([register]))
+
+    def call(self, name: str, target: str) -> str:
+        """A function that is another one."""
+        head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
+        return f"{head}\n{{\n    return {self.prefix}_{target}({self.passed});\n}}\n"
+
+    def _evaluated(self, name: str, program: StraightLine) -> str:
+        check = ["    if (status != 0) {", "        return status;", "    }"]
+        lines = self._registers(program, f"{self.prefix}_check({self.passed})")
+        (output,) = program.outputs
+        return self._function(
+            name, program, [lines[0], *check, *lines[1:], f"    return status != 0 ? status : r{output};"]
+        )
+
+    def _registers(self, program: StraightLine, status: str = "0") -> list[str]:
+        lines = [f"    int64_t status = {status};"]
+        for number, one in enumerate(program.instructions):
+            lines.append(f"    const int64_t r{number} = {self._value(program, one)};")
+        return lines
+
+    def _value(self, program: StraightLine, one: Instruction) -> str:
+        if one.op == "symbol":
+            return self.names[program.symbols[one.left]]
+        if one.op == "constant":
+            failed = f"{self.prefix}_math_failed({self.prefix.upper()}_OVERFLOW, &status)"
+            return literal(one.left) or failed
+        status = "" if one.op == "maximum" else ", &status"
+        return f"{self.prefix}_math_{one.op}(r{one.left}, r{one.right}{status})"
+
+    def _function(self, name: str, program: StraightLine, lines: list[str]) -> str:
+        head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
+        read = set(program.symbols)
+        unread = [f"    (void){c};" for symbol, c in self.names.items() if symbol not in read]
+        return "\n".join([head, "{", *_declarations_first(lines, unread), "}", ""])
+
+
+def _declarations_first(lines: list[str], unread: list[str]) -> list[str]:
+    """What is said of parameters that nothing reads comes after the first declaration."""
+    return [lines[0], *unread, *lines[1:]]

@@ -1,0 +1,92 @@
+"""JSON: symbols, buffers, peak and plan, in a versioned form; `schema/memory-1.json` describes it."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from shapeinf.algebra import Dim, Dimension, format_dim, quote_name
+from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.planning import Plan
+from shapeinf.memory.timeline import Buffer
+from shapeinf.program.demands import Demands
+
+SCHEMA = "shapeinf.memory/1"
+"""Changes when something that was there means something else, or is there no more; new keys alone do not change it."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of what `as_json` gives.
+
+    >>> schema()["properties"]["schema"]
+    {'const': 'shapeinf.memory/1'}
+    """
+    text = files("shapeinf.memory.exports").joinpath("schema", "memory-1.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def json_text(subject: Subject) -> str:
+    """The JSON text, with a line end."""
+    return json.dumps(as_json(subject), indent=1, ensure_ascii=True) + "\n"
+
+
+def as_json(subject: Subject) -> dict[str, Any]:
+    """Everything that is known, as plain values: an expression is an int, or a text in the grammar of dims."""
+    peak, plan = subject.peak, subject.plan
+    demands = Demands(subject.facts, {})
+    return {
+        "schema": SCHEMA,
+        "model": subject.name,
+        "symbols": [
+            *(_symbol(subject, symbol, "input") for symbol in subject.dims),
+            *(_symbol(subject, symbol, "data") for symbol in subject.data_dependent),
+        ],
+        "conditions": [*(demand.text for demand in demands.all), *demands.unreadable],
+        "moments": [{"node": moment.node, "op": moment.op} for moment in subject.timeline.moments],
+        "tensors": [_tensor(subject, buffer) for buffer in subject.timeline.buffers],
+        "peak": {
+            "terms": [{"bytes": _expression(t.size), "moments": list(t.moments)} for t in peak.terms],
+            "at_least": peak.at_least,
+            "at_most": peak.at_most,
+        },
+        "unknowns": [
+            {"name": buffer.name, "cause": subject.why_unbounded(buffer)}
+            for buffer in subject.timeline.buffers
+            if subject.at_most(buffer) is None
+        ],
+        "plan": None if plan is None else _plan(plan),
+    }
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    unplaced = [{"name": one.name, "cause": one.cause} for one in plan.unplaced]
+    return {"arena": plan.arena, "alignment": plan.alignment, "unplaced": unplaced}
+
+
+def _symbol(subject: Subject, symbol: Dimension, role: str) -> dict[str, Any]:
+    bounds = subject.facts.interval(symbol)
+    label = subject.binder.labels[symbol]
+    return {"name": quote_name(symbol.name), "label": label, "role": role, "min": bounds.lo, "max": bounds.hi}
+
+
+def _tensor(subject: Subject, buffer: Buffer) -> dict[str, Any]:
+    dims = subject.facts.canon_shape(buffer.shape).dims
+    slot = subject.slots.get(buffer.name)
+    return {
+        "name": buffer.name,
+        "values": list(buffer.values),
+        "role": buffer.role,
+        "dtype": buffer.dtype,
+        "dims": None if dims is None else [_expression(subject.facts.canon(d)) for d in dims],
+        "bytes": None if buffer.size is None else _expression(subject.facts.canon(buffer.size)),
+        "birth": buffer.birth,
+        "death": buffer.death,
+        "offset": None if slot is None else slot.offset,
+        "planned_bytes": None if slot is None else slot.size,
+    }
+
+
+def _expression(d: Dim) -> int | str:
+    return d if isinstance(d, int) else format_dim(d)

@@ -1,0 +1,90 @@
+"""What is exported, in the form that all formats are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.elimination import Elimination
+from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.peak import Peak
+from shapeinf.memory.planning import Plan, Slot
+from shapeinf.memory.timeline import Buffer, Timeline
+from shapeinf.program.bindings import Binder
+
+
+@attrs.frozen(slots=False)
+class Subject:
+    """The memory of one model.
+
+    Args:
+        name: of the model.
+        timeline: its buffers.
+        facts: what is known of its dims.
+        labels: the symbols of its inputs, with what they are called.
+        plan: the places of its buffers, where they have some.
+    """
+
+    name: str
+    timeline: Timeline
+    facts: ShapeFacts
+    labels: Mapping[Dimension, str]
+    plan: Plan | None = None
+
+    @cached_property
+    def peak(self) -> Peak:
+        """The most memory in use at once."""
+        return Peak(self.timeline, self.facts, labels=self.labels)
+
+    @cached_property
+    def binder(self) -> Binder:
+        """The names of its dims, and what must hold of them."""
+        found = Binder(self.facts, self.labels, self.data_dependent)
+        found.demands.add_sizes(
+            (self.facts.canon(d), buffer.name)
+            for buffer in self.timeline.buffers
+            for d in self.facts.canon_shape(buffer.shape).dims or ()
+        )
+        return found
+
+    @cached_property
+    def dims(self) -> list[Dimension]:
+        """The symbols on which sizes depend: those of the inputs that do not follow from others."""
+        return Binder(self.facts, self.labels).needed
+
+    @cached_property
+    def data_dependent(self) -> list[Dimension]:
+        """The other symbols of sizes and shapes, in the order of the buffers."""
+        known = set(self.dims)
+        found: dict[Dimension, None] = {}
+        for buffer in self.timeline.buffers:
+            for d in (buffer.size, *(buffer.shape.dims or ())):
+                canonical = 0 if d is None else self.facts.canon(d)
+                if isinstance(canonical, Dimension):
+                    found.update(dict.fromkeys(sorted(canonical.symbols() - known, key=str)))
+        return list(found)
+
+    @cached_property
+    def without_data(self) -> Elimination:
+        """Finds bounds of sizes that depend on data."""
+        return Elimination(self.facts, set(self.dims).__contains__)
+
+    def at_most(self, buffer: Buffer) -> Dim | None:
+        """The most bytes that a buffer can have, in the dims of the inputs; None where there is no bound."""
+        return None if buffer.size is None else self.without_data.upper(buffer.size)
+
+    def exact(self, buffer: Buffer) -> bool:
+        """Whether `at_most` is what it has."""
+        return buffer.size is not None and self.without_data.stays(self.facts.canon(buffer.size))
+
+    def why_unbounded(self, buffer: Buffer) -> str:
+        """Why `at_most` has no answer."""
+        return buffer.cause or ("its size is not known" if buffer.size is None else "it depends on data")
+
+    @cached_property
+    def slots(self) -> dict[str, Slot]:
+        """The places of buffers, by name."""
+        return {} if self.plan is None else {slot.name: slot for slot in self.plan.slots}

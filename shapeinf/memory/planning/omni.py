@@ -1,0 +1,44 @@
+"""Plans by omnimalloc, an optional package: a search in C++ that is given some seconds."""
+
+from __future__ import annotations
+
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.memory.planning.planners import best
+from shapeinf.memory.planning.problem import Plan, PlanError, Problem
+
+SECONDS = 3.0
+
+
+def omnimalloc(problem: Problem, seconds: float = SECONDS) -> Plan:
+    """The plan of omnimalloc's SuperMalloc after a search of some seconds, or that of `best` where it is smaller.
+
+    The search is bounded by time: two runs may give different plans. `Plan.planner` says whose plan it is.
+    Raises ShapeInferenceError without the package (`pip install shapeinf[omnimalloc]`).
+    """
+    try:
+        from omnimalloc import Allocation
+        from omnimalloc.allocators.supermalloc import SupermallocAllocator
+    except ImportError:
+        raise ShapeInferenceError(
+            "the planner omnimalloc needs the package of that name: pip install 'shapeinf[omnimalloc]'"
+        ) from None
+    if not seconds > 0:
+        raise PlanError(f"a search takes more than {seconds} seconds")
+    ours = best(problem)
+    if ours.arena == problem.most_alive:
+        return ours
+    step = problem.alignment
+    wanted = [
+        Allocation(id=i, size=-(-r.size // step), start=r.lower, end=r.upper)
+        for i, r in enumerate(problem.requests)
+        if r.size
+    ]
+    try:
+        placed = SupermallocAllocator(timeout=seconds).allocate(tuple(wanted))
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise PlanError(f"omnimalloc has no plan: {error}") from None
+    offsets = [0] * len(problem.requests)
+    for one in placed:
+        offsets[one.id] = one.offset * step
+    theirs = problem.placed(offsets, "omnimalloc")
+    return theirs if theirs.arena < ours.arena else ours

@@ -1,0 +1,164 @@
+"""What is to be placed, and where it was placed: requests for memory over time, slots, and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any
+
+import attrs
+
+from shapeinf.errors import LimitError, ModelError, UnknownNameError
+
+MOST_BUFFERS = 200_000
+"""A problem with more of them is refused: the planners take quadratic time."""
+
+MOST_BYTES = 2**62
+"""All sizes together must be less: offsets are 64-bit in every format."""
+
+MOST_ALIGNMENT = 2**30
+
+
+class PlanError(ModelError):
+    """A plan, a problem or a file of one that makes no sense; names the line or the buffer."""
+
+
+def _integer(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise PlanError(f"{attribute.name} of {owner.name!r} must be an int, not {value!r}")
+
+
+def _natural(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
+    _integer(owner, attribute, value)
+    if value < 0:
+        raise PlanError(f"{attribute.name} of {owner.name!r} must not be negative: {value}")
+
+
+def _after_lower(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
+    _integer(owner, attribute, value)
+    if value <= owner.lower:
+        raise PlanError(f"{owner.name!r} lives from {owner.lower} until before {value}: that is no time at all")
+
+
+@attrs.frozen
+class Request:
+    """A buffer that wants `size` bytes at the moments `lower <= t < upper`."""
+
+    name: str
+    lower: int = attrs.field(validator=_integer)
+    upper: int = attrs.field(validator=_after_lower)
+    size: int = attrs.field(validator=_natural)
+
+
+@attrs.frozen
+class Slot(Request):
+    """A buffer with its place: the bytes `offset` to `offset + size` of the arena.
+
+    >>> Slot("x", 0, 2, 100, 64).top
+    164
+    """
+
+    offset: int = attrs.field(validator=_natural)
+
+    @property
+    def top(self) -> int:
+        """The first byte after it."""
+        return self.offset + self.size
+
+
+@attrs.frozen
+class Unplaced:
+    """A tensor that has no place in a plan, and why."""
+
+    name: str
+    cause: str
+
+
+def check_alignment(alignment: int) -> int:
+    """The alignment, if it is one. Raises PlanError."""
+    if isinstance(alignment, bool) or not isinstance(alignment, int) or not 1 <= alignment <= MOST_ALIGNMENT:
+        raise PlanError(f"an alignment is an int from 1 to {MOST_ALIGNMENT}, not {alignment!r}")
+    return alignment
+
+
+def _as_requests(requests: Iterable[Request]) -> tuple[Request, ...]:
+    return tuple(requests)
+
+
+def _as_slots(slots: Iterable[Slot]) -> tuple[Slot, ...]:
+    return tuple(slots)
+
+
+def _as_unplaced(unplaced: Iterable[Unplaced]) -> tuple[Unplaced, ...]:
+    return tuple(unplaced)
+
+
+@attrs.frozen
+class Problem:
+    """Buffers to place, each at a multiple of `alignment`. Raises PlanError and LimitError.
+
+    >>> Problem([Request("x", 0, 2, 100), Request("y", 1, 3, 50), Request("z", 2, 4, 20)]).most_alive
+    150
+    """
+
+    requests: tuple[Request, ...] = attrs.field(converter=_as_requests)
+    alignment: int = 1
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what cannot be placed, and what is too large."""
+        check_alignment(self.alignment)
+        if len(self.requests) > MOST_BUFFERS:
+            raise LimitError(f"{len(self.requests)} buffers are more than the limit of {MOST_BUFFERS}")
+        seen: set[str] = set()
+        for request in self.requests:
+            if request.name in seen:
+                raise PlanError(f"two buffers are named {request.name!r}")
+            seen.add(request.name)
+        if sum(request.size + self.alignment for request in self.requests) >= MOST_BYTES:
+            raise LimitError(f"the sizes of all buffers are together more than the limit of {MOST_BYTES} bytes")
+
+    @property
+    def most_alive(self) -> int:
+        """The most bytes in use at one moment: no arena is smaller."""
+        changes: dict[int, int] = {}
+        for r in self.requests:
+            changes[r.lower] = changes.get(r.lower, 0) + r.size
+            changes[r.upper] = changes.get(r.upper, 0) - r.size
+        return max(accumulate(changes[t] for t in sorted(changes)), default=0)
+
+    def placed(self, offsets: Iterable[int], planner: str = "") -> Plan:
+        """The plan with these offsets, in the order of the requests."""
+        pairs = zip(self.requests, offsets, strict=True)
+        slots = tuple(Slot(r.name, r.lower, r.upper, r.size, int(offset)) for r, offset in pairs)
+        return Plan(slots, max((s.top for s in slots), default=0), self.alignment, planner)
+
+
+@attrs.frozen
+class Plan:
+    """Where each buffer lies in one arena.
+
+    Args:
+        slots: the buffers with their places, each name once.
+        arena: bytes of the arena.
+        alignment: what every offset is a multiple of.
+        planner: who made it.
+        unplaced: tensors that the arena has no place for, and why.
+    """
+
+    slots: tuple[Slot, ...] = attrs.field(converter=_as_slots)
+    arena: int
+    alignment: int = 1
+    planner: str = ""
+    unplaced: tuple[Unplaced, ...] = attrs.field(default=(), converter=_as_unplaced)
+
+    def __getitem__(self, name: str) -> Slot:
+        """The slot of a tensor."""
+        for slot in self.slots:
+            if slot.name == name:
+                return slot
+        raise UnknownNameError("slot", name, (s.name for s in self.slots))
+
+    @property
+    def problem(self) -> Problem:
+        """What was to be placed, without the places."""
+        return Problem(tuple(Request(s.name, s.lower, s.upper, s.size) for s in self.slots), self.alignment)

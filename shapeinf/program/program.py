@@ -1,0 +1,99 @@
+"""The program of a result: made once, called with many bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shapeinf.algebra import Dimension, Interval
+from shapeinf.driver.infos import TensorInfo
+from shapeinf.lattice import ShapeFacts
+from shapeinf.program.bindings import Binder, Bindings, Size
+from shapeinf.program.evaluated import EvaluatedShapes
+from shapeinf.program.lowered import Lowered, PeakMaker, Table
+
+
+class ShapeProgram:
+    """All shapes of a model, as a function of arrays of sizes.
+
+    >>> from shapeinf import infer_shapes
+    >>> program = infer_shapes("examples/convnet.onnx").program()
+    >>> found = program(batch=[1, 8], height=64, width=[64, 128])
+    >>> found["image"].tolist()
+    [[1, 3, 64, 64], [8, 3, 64, 128]]
+    """
+
+    def __init__(
+        self,
+        facts: ShapeFacts,
+        tensors: Mapping[str, TensorInfo],
+        inputs: Mapping[Dimension, str],
+        peak: PeakMaker | None = None,
+    ) -> None:
+        """`inputs` are the symbols of the inputs with their labels, `peak` finds the peak."""
+        self._table = Table(facts, tensors)
+        self._peak = peak
+        symbols = self._table.symbols()
+        self._binder = Binder(facts, inputs, symbols)
+        needed = set(self._binder.needed)
+        self._hidden = [s for s in symbols if s not in needed]
+        self._lowered: dict[frozenset[Dimension], Lowered] = {}
+        self._binder.demands.add_sizes(
+            (self._table.dims[row], name) for name, rows in self._table.ranked() for row in rows
+        )
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The tensors of which the rank is known."""
+        return tuple(name for name, _ in self._table.ranked())
+
+    @property
+    def distinct_dims(self) -> int:
+        """How many different dims all shapes are made of: so many rows a call evaluates."""
+        return len(self._table.dims)
+
+    @property
+    def unknown(self) -> dict[str, str]:
+        """The values that have no shape here, and why."""
+        return dict(self._table.unknown)
+
+    @property
+    def inputs(self) -> dict[str, Interval]:
+        """The dims of the inputs by label, with their bounds: these may be given."""
+        return {label: self._table.facts.interval(symbol) for symbol, label in self._binder.inputs.items()}
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The dims that must be given: those of the inputs that do not follow from others."""
+        return tuple(self._binder.labels[symbol] for symbol in self._binder.needed)
+
+    @property
+    def data_dependent(self) -> dict[str, Interval]:
+        """The sizes that depend on data, with their bounds: these may be given too."""
+        return {self._binder.labels[symbol]: self._table.facts.interval(symbol) for symbol in self._hidden}
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Conditions that no call looks at: they are words only, or about sizes that depend on data."""
+        return tuple(self._binder.demands.unchecked(self._binder.needed))
+
+    def __call__(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
+        """All shapes at some bindings: a size is an int, or one int for each binding.
+
+        Names that are no identifiers go into the mapping. Raises UnknownNameError and MissingSizeError for names,
+        IllegalSizeError for sizes that break a fact, ValueError for what are no sizes.
+        """
+        bindings = self._binder.bind(sizes, more)
+        if bindings.errors:
+            raise min(bindings.errors, key=lambda error: error.binding)
+        return EvaluatedShapes(self._programs(bindings), bindings, masked=False)
+
+    def masked(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
+        """As a call, but bindings that break facts, divide by zero or overflow raise nothing: they are masked."""
+        bindings = self._binder.bind(sizes, more)
+        return EvaluatedShapes(self._programs(bindings), bindings, masked=True)
+
+    def _programs(self, bindings: Bindings) -> Lowered:
+        given = frozenset(bindings.values)
+        if given not in self._lowered:
+            self._lowered[given] = Lowered(self._table, given, self._peak)
+        return self._lowered[given]

@@ -1,0 +1,111 @@
+"""Memory over time as a PNG, drawn by matplotlib, which is an extra."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.report.memory_columns import Step, areas, columns
+from shapeinf.report.memory_picture import COLOURS
+from shapeinf.report.memory_svg import near_peak
+from shapeinf.report.memory_view import MemoryView
+from shapeinf.report.texts import of_bytes, places, shortened, ticks
+
+REST = "#c4cad1"
+MARK = "#b3261e"
+NAME = 44
+"""Characters of a name in the legend."""
+
+
+class DrawingMissingError(ShapeInferenceError):
+    """matplotlib is not installed."""
+
+    def __init__(self) -> None:
+        """Say how to install it."""
+        super().__init__("a PNG needs matplotlib: pip install 'shapeinf[png]' (--html needs nothing)")
+
+
+def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
+    """Draw a view into a file: the areas over time, and the plan below them where there is one.
+
+    Raises DrawingMissingError without matplotlib.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise DrawingMissingError from error
+    window = near_peak(view)
+    count = 1 + (window is not None) + bool(view.slots)
+    figure = Figure(figsize=(13, 0.6 + 4.4 * count), layout="constrained")
+    FigureCanvasAgg(figure)
+    rows = list(figure.subplots(count, 1, squeeze=False)[:, 0])
+    _over_time(rows.pop(0), view, range(len(view.moments)))
+    if window is not None:
+        _over_time(rows.pop(0), view, window)
+    if view.slots:
+        _plan(rows.pop(0), view)
+    if view.title:
+        figure.suptitle(_text(f"Memory over time: {view.title}", 120), fontsize=13)
+    figure.savefig(path, format="png", dpi=110)
+
+
+def _over_time(axes: Any, view: MemoryView, window: range) -> None:
+    whole = len(window) == len(view.moments)
+    drawn = columns(view, window)
+    named, rest = areas(view, drawn)
+    steps_of = {id(block): steps for block, steps in named}
+    for block, colour in zip(view.named, COLOURS, strict=False):
+        _fill(axes, steps_of[id(block)], colour, f"{of_bytes(block.size)}  {_text(block.name, NAME)}")
+    _fill(axes, rest, REST, "all others")
+    if window:
+        axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
+        axes.plot([view.peak + 0.5], [view.peak_bytes], "o", color=MARK, markersize=5)
+        least = "at least " if view.unknown else ""
+        peak = f"peak {least}{of_bytes(view.peak_bytes)} at {_text(view.at(view.peak), 100)}"
+        axes.set_title(peak if whole else f"around the peak: #{window[0]} to #{window[-1]}", color=MARK, fontsize=11)
+    if whole:
+        axes.legend(loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False)
+    _axes(axes, window, view.peak_bytes)
+
+
+def _fill(axes: Any, steps: Sequence[Step], colour: str, label: str) -> None:
+    """One collection of rectangles, as wide as their steps are long."""
+    from matplotlib.collections import PolyCollection
+
+    corners = [((s.first, s.low), (s.last, s.low), (s.last, s.high), (s.first, s.high)) for s in steps]
+    axes.add_collection(PolyCollection(corners, facecolors=colour, edgecolors=colour, linewidths=0.2, label=label))
+
+
+def _plan(axes: Any, view: MemoryView) -> None:
+    colours = {(block.name, block.birth): COLOURS[i] for i, block in enumerate(view.named)}
+    groups: dict[str, list[Step]] = {}
+    for slot in view.slots:
+        place = Step(slot.lower, slot.upper, slot.offset, slot.offset + slot.size)
+        groups.setdefault(colours.get((slot.name, slot.lower), REST), []).append(place)
+    for colour, steps in groups.items():
+        _fill(axes, steps, colour, "")
+    axes.axhline(view.arena, color=MARK, linestyle="--", linewidth=1)
+    axes.set_title(f"the plan: {of_bytes(view.arena)}", color=MARK, fontsize=11)
+    _axes(axes, range(len(view.moments)), view.arena)
+
+
+def _axes(axes: Any, window: range, most: int) -> None:
+    marks = ticks(most)
+    axes.set_xlim(window.start, max(window.stop, 1))
+    axes.set_ylim(0, max(most * 1.04, 1))
+    axes.set_yticks([mark for mark in marks if mark <= most * 1.04], [of_bytes(m) for m in marks if m <= most * 1.04])
+    shown = places(window)
+    axes.set_xticks([place + 0.5 for place in shown], [str(place) for place in shown])
+    axes.set_xlabel("node, in the order in which they run")
+    axes.grid(axis="y", color="#d1d9e0", linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _text(text: str, most: int) -> str:
+    """A name as it is: without what matplotlib would read as a formula."""
+    return shortened(text, most).replace("$", r"\$")

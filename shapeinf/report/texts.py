@@ -1,0 +1,71 @@
+"""Texts for people: names that come from files, and numbers of bytes."""
+
+from __future__ import annotations
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def printable(text: str) -> str:
+    r"""The text without control characters: names come from files that nobody vouches for.
+
+    >>> print(printable("a\x1b[31m"))
+    a\x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shortened(text: str, most: int) -> str:
+    """Printable, and at most so many characters: names differ at their ends, so the middle or the start is left out.
+
+    >>> shortened("encoder/layer/0/attention/output", 27), shortened("encoder/layer/0/attention/output", 12)
+    ('encoder/laye...ntion/output', '...on/output')
+    """
+    text = printable(text)
+    if len(text) <= most:
+        return text
+    head = (most - 3) // 2 if most > 20 else 0
+    return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
+
+
+def of_bytes(count: int) -> str:
+    """A number of bytes in the unit that suits it, with three digits.
+
+    >>> [of_bytes(n) for n in (0, 1023, 1024, 1500, 3 << 20, 135266304)]
+    ['0 B', '1023 B', '1 KiB', '1.46 KiB', '3 MiB', '129 MiB']
+    """
+    unit = unit_of(count)
+    amount = count / 1024**unit
+    return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 or not unit else f"{amount:.3g} {UNITS[unit]}"
+
+
+def unit_of(count: int) -> int:
+    """The unit that suits a number of bytes, by its place in `UNITS`."""
+    unit = 0
+    while unit + 1 < len(UNITS) and count >= 1024 ** (unit + 1):
+        unit += 1
+    return unit
+
+
+def ticks(most: int, wanted: int = 5) -> list[int]:
+    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `most`.
+
+    >>> ticks(129 << 20) == [n << 20 for n in (0, 32, 64, 96, 128, 160)]
+    True
+    """
+    step = 1
+    while step * wanted < most:
+        step *= 2
+    return list(range(0, max(most, 1) + step, step))
+
+
+def places(window: range, wanted: int = 10) -> list[int]:
+    """Numbers for an axis: 1, 2 or 5 times a power of ten apart.
+
+    >>> places(range(6)), places(range(7, 45))
+    ([0, 1, 2, 3, 4, 5], [10, 15, 20, 25, 30, 35, 40])
+    """
+    step, factors = 1, (2, 5, 10)
+    while step * wanted < len(window):
+        power = 10 ** (len(str(step)) - 1)
+        step = next(power * f for f in factors if power * f > step)
+    return [place for place in range(-(-window.start // step) * step, window.stop, step)]

@@ -1,0 +1,105 @@
+"""`shapeinf verify`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from shapeinf.cli import main
+from tests.driver.runtime import parsed
+
+CHOICE = "g (float[n] x) => (float[1, 3] y) { c = NonZero(x)  y = Cast<to = 1>(c) }"
+REFUSED = "g (float[n] x) => (float[n] y) { y = my.Own(x) }"
+FINE = "g (float[n, 3] x) => (float[n, 3] y) { y = Neg(x) }"
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, ["verify", *map(str, args)])
+
+
+@pytest.fixture
+def model(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(parsed(getattr(request, "param", FINE)).SerializeToString())
+    return path
+
+
+@pytest.fixture
+def array(tmp_path: Path) -> Path:
+    path = tmp_path / "x.npy"
+    np.save(path, np.array([1, 0, 0, 2], np.float32))
+    return path
+
+
+def test_fine(model: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    result = run(model, "--at", "n=2", "--at", "n=5")
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[1] == "n=2" and "n=5" in lines and lines[-1] == "verified"
+
+
+@pytest.mark.parametrize("model", [CHOICE], indirect=True)
+def test_what_is_wrong_is_a_finding(model: Path, array: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    result = run(model, "--input", f"x={array}")
+    assert result.exit_code == 1
+    assert "WRONG y (Cast ''): float32[1, 2] in the runtime, float32[1, 3] by inference (bound)" in result.output
+    assert run(model, "--input", f"x={array}", "--declared", "ignore").exit_code == 0
+
+
+@pytest.mark.parametrize("model", [REFUSED], indirect=True)
+def test_what_the_runtime_refuses_could_not_run(model: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    result = run(model, "--json")
+    assert result.exit_code == 3
+    found = json.loads(result.output)
+    assert found["schema"] == "shapeinf.verify/1" and not found["ok"] and "Own" in found["runs"][0]["refused"]
+
+
+def test_json_has_the_counts(model: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    found = json.loads(run(model, "--bind", "n=4", "--json").output)
+    (only,) = found["runs"]
+    assert found["ok"] and found["verdict"] == "verified"
+    assert (only["sizes"], only["tensors"], only["exact"], only["bound_bytes"]) == ({"n": 4}, 1, 1, 48)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--bind", "m=4"], "the model has: n"),
+        (["--at", "n"], "--at"),
+        (["--bind", "n=4", "--dim", "n=1..3"], "outside of"),
+        (["--input", "x"], "expected NAME=FILE.npy"),
+        (["--input", "z=pyproject.toml"], "is no .npy file"),
+        (["--runtime", "other"], "onnxruntime"),
+    ],
+)
+def test_usage(model: Path, options: list[str], words: str) -> None:
+    pytest.importorskip("onnxruntime")
+    result = run(model, *options)
+    assert result.exit_code == 2 and words in result.output, result.output
+
+
+def test_an_array_file_runs_no_code(model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    path = tmp_path / "x.npy"
+    np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    result = run(model, "--input", f"x={path}")
+    assert result.exit_code == 2 and "is no .npy file" in result.output
+
+
+def test_a_missing_runtime_could_not_run(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    result = run(model)
+    assert result.exit_code == 3 and "pip install 'shapeinf[verify]'" in result.output
+
+
+def test_a_missing_file_could_not_run(tmp_path: Path) -> None:
+    assert run(tmp_path / "none.onnx").exit_code == 3

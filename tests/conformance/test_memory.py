@@ -1,0 +1,132 @@
+"""Public benchmarks of planners: CSVs of minimalloc's form with the capacity in the name, and what others reach.
+
+`memory/*.NUMBER.csv` are large; `baseline.json` has what cheap greedy planners reach on them, and
+`omnimalloc_results.json` what those of omnimalloc do, as a multiple of the capacity. `memory/small/*.NUMBER.csv` have
+the optimum in their names.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shapeinf.memory.planning import (
+    PLANNERS,
+    best,
+    greedy_by_size,
+    load_problem,
+    plan_from_csv,
+    problem_from_csv,
+    to_csv,
+)
+from shapeinf.memory.planning.packing import Blocks, pack
+from tests.conformance.conftest import ROOT, need, vectors
+from tests.memory.planning_cases import faults
+
+FOLDER = ROOT / "memory"
+LARGE = sorted(FOLDER.glob("*.*.csv"))
+SMALL = sorted((FOLDER / "small").glob("*.*.csv"))
+BASELINE = vectors("memory/baseline.json")
+OMNIMALLOC = vectors("memory/omnimalloc_results.json")
+FITS = ("first", "best")
+THROUGH_OMNIMALLOC = 1.16
+
+
+def capacity(path):
+    return int(path.name.split(".")[-2])
+
+
+def greedies(path):
+    """What cheap greedy planners of others reach, in bytes by the name of the planner."""
+    found = {}
+    for entry in need(BASELINE, "memory/baseline.json"):
+        if entry["file"] == path.name:
+            found |= {key: value for key, value in entry.items() if key.endswith(("_first", "_best"))}
+    for name, (ratio, _) in (OMNIMALLOC or {}).get(path.name, {}).items():
+        if name.startswith("greedy") or name == "best_fit":
+            found[name] = round(ratio * capacity(path))
+    return found
+
+
+def test_the_vectors_are_there():
+    need(BASELINE, "memory/baseline.json")
+    assert LARGE and SMALL
+
+
+@pytest.mark.parametrize("path", [*LARGE, *SMALL], ids=lambda path: path.name)
+def test_every_planner_is_valid(path):
+    problem = load_problem(path)
+    for name, planner in PLANNERS.items():
+        assert not faults(problem, planner(problem)), name
+
+
+@pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
+def test_best_is_no_worse_than_the_best_of_the_cheap_greedies(path):
+    found = greedies(path)
+    if not found:
+        pytest.skip(f"{path.name}: no baseline")
+    # the results of omnimalloc are rounded to 4 digits of the capacity
+    assert best(load_problem(path)).arena <= min(found.values()) + capacity(path) * 5e-5
+
+
+@pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
+def test_greedy_planners_reach_what_those_of_others_do(path):
+    """Written independently, the same order and the same gaps give the same arena to the byte."""
+    found = greedies(path)
+    problem = load_problem(path)
+    blocks = Blocks.of(problem)
+    requests = problem.requests
+    orders = {
+        "size": lambda i: -requests[i].size,
+        "area": lambda i: -requests[i].size * (requests[i].upper - requests[i].lower),
+        "dur": lambda i: (requests[i].lower - requests[i].upper, -requests[i].size),
+        "start": lambda i: (requests[i].lower, -requests[i].size),
+    }
+    ours = {}
+    for key, order in orders.items():
+        turns = np.array(sorted(range(len(requests)), key=order))
+        ours |= {f"{key}_{fit}": blocks.arena(pack(blocks, turns, fit)) for fit in FITS}
+    theirs = {key: value for key, value in found.items() if key in ours}
+    assert {key: ours[key] for key in theirs} == theirs
+    if "size_first" in found:
+        assert greedy_by_size(problem).arena == found["size_first"]
+
+
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
+def test_best_reaches_the_optimum_of_small_problems(path):
+    assert best(load_problem(path)).arena == capacity(path)
+
+
+@pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
+def test_what_lives_at_once_is_what_others_say(path):
+    for entry in need(BASELINE, "memory/baseline.json"):
+        if entry["file"] == path.name:
+            problem = load_problem(path)
+            assert (len(problem.requests), problem.most_alive) == (entry["n"], entry["max_live"])
+
+
+@pytest.mark.parametrize("path", [*LARGE, *SMALL], ids=lambda path: path.name)
+def test_files_read_back(path):
+    text = path.read_text()
+    problem = problem_from_csv(text)
+    assert to_csv(problem).split() == text.split()
+    plan = greedy_by_size(problem)
+    assert plan_from_csv(to_csv(plan)).slots == plan.slots
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
+def test_through_omnimalloc(path):
+    """Its search is bounded by time: a machine that is busy is given more of it."""
+    pytest.importorskip("omnimalloc", reason="omnimalloc is not there: pip install 'shapeinf[omnimalloc]'")
+    from shapeinf.memory.planning.omni import omnimalloc
+
+    problem = load_problem(path)
+    reached = []
+    for seconds in (1, 3, 10, 30):
+        plan = omnimalloc(problem, seconds)
+        assert not faults(problem, plan)
+        reached.append(plan.arena / capacity(path))
+        if reached[-1] <= THROUGH_OMNIMALLOC:
+            return
+    raise AssertionError(f"{reached} are more than {THROUGH_OMNIMALLOC} times the capacity")

@@ -1,0 +1,32 @@
+"""Hand-made subjects of exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.memory import Buffer, Moment, Timeline
+from shapeinf.memory.exports import Subject
+from shapeinf.memory.planning import Plan
+
+
+def subject(
+    facts: ShapeFacts,
+    sizes: Mapping[str, Dim | None],
+    *,
+    name: str = "model",
+    plan: Plan | None = None,
+    labels: Mapping[Dimension, str] | None = None,
+) -> Subject:
+    """Buffers of bytes: each lives at its own moment and the next one, the last one only at its own."""
+    count = len(sizes)
+    moments = tuple(Moment(f"node{i}", "Step") for i in range(count))
+    buffers = tuple(
+        Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None if d is None else (d,)), (n,), "no idea")
+        for i, (n, d) in enumerate(sizes.items())
+    )
+    if labels is None:
+        labels = {facts.scope.symbol(s): s for s in facts.scope.names()}
+    timeline = Timeline(moments, buffers)
+    return Subject(name, timeline, facts, labels, plan)

@@ -1,0 +1,153 @@
+"""JSON is what its schema says and holds what was put in; tables have the numbers of one binding."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from shapeinf.algebra import Scope, evaluate, parse_dim
+from shapeinf.errors import (
+    IllegalSizeError,
+    MissingSizeError,
+    ShapeInferenceError,
+    SizeOverflowError,
+    Source,
+    UnknownNameError,
+)
+from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
+from shapeinf.memory.planning import Plan, Slot
+from tests.memory.exports.subjects import subject
+
+
+def example() -> Subject:
+    """Two known buffers, one that depends on data with a bound, one without, and one of which nothing is known."""
+    facts = ShapeFacts()
+    b, s = facts.scope.symbol("batch", 1, 8), facts.scope.symbol("seq len")
+    kept, boxes = facts.scope.fresh("kept"), facts.scope.fresh("boxes", 0)
+    facts.tell_le(kept, b * s, Source("nz", "no more than all elements"))
+    facts.tell_divisible(s, 2, Source("split", "halves"))
+    sizes = {"x": 4 * b * s, "half": b * (s // 2), "nz": 8 * kept, "boxes": 16 * boxes, "text": None}
+    slots = (Slot("x", 0, 2, 128, 0), Slot("half", 1, 3, 16, 128))
+    return subject(facts, sizes, name="tiny", plan=Plan(slots, 192, 64), labels={b: "batch", s: "`seq len`"})
+
+
+def test_json_is_what_the_schema_says() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(schema())
+    validator = jsonschema.Draft202012Validator(schema())
+    data = json.loads(json_text(example()))
+    validator.validate(data)
+    for key in schema()["required"]:
+        broken = {k: v for k, v in data.items() if k != key}
+        assert not validator.is_valid(broken)
+    assert not validator.is_valid({**data, "schema": "shapeinf.memory/2"})
+
+
+def test_json_holds_what_was_put_in() -> None:
+    data = json.loads(json_text(example()))
+    assert (data["schema"], data["model"]) == ("shapeinf.memory/1", "tiny")
+    assert [(s["name"], s["label"], s["role"], s["min"], s["max"]) for s in data["symbols"]] == [
+        ("batch", "batch", "input", 1, 8),
+        ("`seq len`", "`seq len`", "input", 2, None),
+        ("kept", "kept", "data", 0, None),
+        ("boxes", "boxes", "data", 0, None),
+    ]
+    tensors = {t["name"]: t for t in data["tensors"]}
+    scope = Scope()
+    values = {"batch": 3, "seq len": 10, "kept": 7, "boxes": 5}
+    sizes = {
+        n: None if t["bytes"] is None else evaluate(parse_dim(str(t["bytes"]), scope), values)
+        for n, t in tensors.items()
+    }
+    assert sizes == {"x": 120, "half": 15, "nz": 56, "boxes": 80, "text": None}
+    assert [(t["birth"], t["death"], t["offset"]) for t in data["tensors"]] == [
+        (0, 2, 0),
+        (1, 3, 128),
+        (2, 4, None),
+        (3, 5, None),
+        (4, 5, None),
+    ]
+    assert data["unknowns"] == [{"name": "boxes", "cause": "no idea"}, {"name": "text", "cause": "no idea"}]
+    assert data["plan"] == {"arena": 192, "alignment": 64, "unplaced": []}
+    assert data["peak"]["at_least"] and data["peak"]["at_most"]
+    peak = max(evaluate(parse_dim(str(t["bytes"]), scope), values) for t in data["peak"]["terms"])
+    assert peak == 15 + 8 * 3 * 10  # `half`, and `nz` with all elements kept
+    assert "`seq len` % 2 == 0" in data["conditions"]
+
+
+def test_json_without_a_plan_and_without_nodes() -> None:
+    data = as_json(subject(ShapeFacts(), {}))
+    assert data["plan"] is None and data["tensors"] == [] and data["peak"]["terms"] == []
+
+
+def table(text: str) -> dict[str, dict[str, str]]:
+    return {row["name"]: row for row in csv.DictReader(text.splitlines())}
+
+
+def test_a_table_of_one_binding() -> None:
+    found = table(csv_text(example(), {"batch": 3, "seq len": 10}))
+    assert [(r["bytes"], r["shape"], r["offset"]) for r in found.values()] == [
+        ("120", "120", "0"),
+        ("15", "15", "128"),
+        ("240", "?", ""),
+        ("", "?", ""),
+        ("", "", ""),
+    ]
+    assert found["nz"]["cause"] == "at most: it depends on data (kept)"
+    assert found["text"]["cause"] == "no idea" and found["x"]["cause"] == ""
+
+
+def test_sizes_that_depend_on_data_may_be_given() -> None:
+    found = table(csv_text(example(), {"batch": 3, "seq len": 10, "kept": 7, "boxes": 5}))
+    assert [r["bytes"] for r in found.values()] == ["120", "15", "56", "80", ""]
+    assert found["nz"]["cause"] == ""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error"),
+    [
+        ({"batch": 3}, MissingSizeError),
+        ({"batch": 9, "seq len": 10}, IllegalSizeError),
+        ({"batch": 3, "seq len": 11}, IllegalSizeError),
+        ({"batch": 3, "seq len": 10, "kept": 31}, IllegalSizeError),
+        ({"batch": 3, "seq_len": 10}, UnknownNameError),
+        ({"batch": 8, "seq len": 2**62}, SizeOverflowError),
+    ],
+)
+def test_sizes_that_make_no_table(sizes: dict[str, int], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        csv_text(example(), sizes)
+
+
+def test_parquet_is_the_same_table(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    sizes = {"batch": 3, "seq len": 10}
+    write(example(), tmp_path / "m.parquet", sizes)
+    found = parquet.read_table(tmp_path / "m.parquet").to_pylist()
+    plain = list(table(csv_text(example(), sizes)).values())
+    assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in found] == plain
+    assert found[0]["bytes"] == 120 and found[4]["bytes"] is None
+
+
+def test_parquet_without_pyarrow_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ShapeInferenceError, match="pip install"):
+        write(example(), tmp_path / "m.parquet", {"batch": 3, "seq len": 10})
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("m.json", "{"), ("M.CSV", "name,role,"), ("m.h", "/* The memory of tiny")]
+)
+def test_the_suffix_says_what_is_written(name: str, begins: str, tmp_path: Path) -> None:
+    write(example(), tmp_path / name, {"batch": 3, "seq len": 10})
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+
+
+def test_other_suffixes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"\.json"):
+        write(example(), tmp_path / "m.txt")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,46 @@
+"""Random problems, and the definition of a valid plan, written without looking at the planners."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import strategies as st
+
+from shapeinf.memory.planning import Plan, Problem, Request
+
+
+@st.composite
+def problems(draw: st.DrawFn, most: int = 14, alignments: tuple[int, ...] = (1, 1, 8, 64, 48)) -> Problem:
+    """Few moments and few sizes, so that buffers meet; now and then sizes of 0 and far apart moments."""
+    times = draw(st.sampled_from([st.integers(0, 6), st.integers(0, 30), st.integers(-(2**70), 2**70)]))
+    sizes = draw(st.sampled_from([st.integers(0, 5), st.integers(0, 300), st.integers(0, 2**40)]))
+    entries = draw(st.lists(st.tuples(times, times, sizes), max_size=most))
+    requests = [Request(f"b{i}", min(a, b), max(a, b) + (a == b), size) for i, (a, b, size) in enumerate(entries)]
+    return Problem(requests, draw(st.sampled_from(alignments)))
+
+
+def most_alive(problem: Problem) -> int:
+    """The largest sum of the sizes at one moment, at each at which something begins."""
+    moments = {r.lower for r in problem.requests}
+    return max((sum(r.size for r in problem.requests if r.lower <= t < r.upper) for t in moments), default=0)
+
+
+def faults(problem: Problem, plan: Plan) -> list[str]:
+    """All that is wrong with a plan for a problem, by trying all pairs."""
+    found = []
+    wanted = [(r.name, r.lower, r.upper, r.size) for r in problem.requests]
+    if [(s.name, s.lower, s.upper, s.size) for s in plan.slots] != wanted:
+        found.append("other buffers")
+    for s in plan.slots:
+        if s.offset < 0 or s.offset + s.size > plan.arena:
+            found.append(f"{s} is outside of the arena")
+        if s.offset % problem.alignment:
+            found.append(f"{s} is not aligned")
+    for a, b in itertools.combinations(plan.slots, 2):
+        in_time = max(a.lower, b.lower) < min(a.upper, b.upper)
+        in_space = max(a.offset, b.offset) < min(a.offset + a.size, b.offset + b.size)
+        if in_time and in_space:
+            found.append(f"{a} and {b} overlap")
+    if plan.arena < most_alive(problem):
+        found.append("the arena is smaller than what lives at one moment")
+    return found

@@ -1,0 +1,204 @@
+"""minimalloc's CSV and our JSON: what is written reads back, and what makes no sense is refused with its place."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.errors import LimitError
+from shapeinf.memory.planning import (
+    Plan,
+    PlanError,
+    PlanFileError,
+    Problem,
+    Request,
+    Slot,
+    Unplaced,
+    from_json,
+    greedy_by_size,
+    load_plan,
+    load_problem,
+    plan_from_csv,
+    problem_from_csv,
+    save_plan,
+    to_csv,
+    to_json,
+)
+from shapeinf.memory.planning import files as plan_files
+from tests.memory.planning_cases import problems
+
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
+SMALL = st.integers(0, 2**62)
+
+
+@st.composite
+def plans(draw):
+    slots = []
+    for name in draw(st.lists(NAMES, unique=True, max_size=6)):
+        lower, length, size, offset = draw(st.tuples(SMALL, st.integers(1, 9), SMALL, SMALL))
+        slots.append(Slot(name, lower, lower + length, size, offset))
+    return Plan(slots, max((s.top for s in slots), default=0))
+
+
+@given(plans())
+def test_a_plan_reads_back(plan):
+    assert plan_from_csv(to_csv(plan)) == plan
+    assert from_json(json.loads(json.dumps(to_json(plan)))) == plan
+
+
+@given(problems())
+def test_a_problem_reads_back(problem):
+    small = Problem([r for r in problem.requests if max(abs(r.lower), abs(r.upper)) < 2**62], problem.alignment)
+    assert problem_from_csv(to_csv(small), small.alignment) == small
+
+
+@given(st.text(max_size=60) | st.text("id,lowerupsz0123456789-\n\r\"' ", max_size=60))
+def test_any_text_is_read_or_refused(text):
+    for read in (problem_from_csv, plan_from_csv):
+        for prefix in ("", "id,lower,upper,size,offset\n"):
+            with contextlib.suppress(PlanError, LimitError):
+                read(prefix + text)
+
+
+KEYS = ["schema", "slots", "unplaced", "arena", "alignment", "name", "lower", "upper", "size", "offset"]
+JSONS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["schema", "slots", "unplaced", "arena", "alignment", "name", "lower", "upper", "size", "offset"]
+            ),
+            inner,
+        )
+    ),
+)
+
+
+@given(JSONS, st.sampled_from(["slots", "unplaced", "arena", "alignment", "planner", "schema", "slot"]))
+def test_any_json_is_read_or_refused(data, where):
+    whole = to_json(Plan([Slot("x", 0, 2, 100, 0)], 100))
+    if where == "slot":
+        whole["slots"] = [data]
+    else:
+        whole[where] = data
+    for one in (data, whole):
+        with contextlib.suppress(PlanError, LimitError):
+            assert isinstance(from_json(one), Plan)
+
+
+HEAD = "id,lower,upper,size,offset\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cause"),
+    [
+        ("", 1, "must name the columns"),
+        ("\n\n", 1, "must name the columns"),
+        ("id,lower,upper\n", 1, "no column 'size'"),
+        ("id,lower,upper,size,size\n", 1, "column 'size' is there twice"),
+        ("id,lower,upper,size,colour\n", 1, "column 'colour' is not known"),
+        ("# pool_offset=3\nid,lower,upper,size\n", 1, "is not known"),
+        (HEAD + "x,0,1,4\n", 2, "5 fields are expected, there are 4"),
+        (HEAD + "x,0,1,4,0\n\ny,0,1,four,0\n", 4, "size must be an int of 64 bits, not 'four'"),
+        (HEAD + "x,0,1,4.0,0\n", 2, "size must be an int"),
+        (HEAD + "x,0,1,٤,0\n", 2, "size must be an int"),
+        (HEAD + "x,0,1," + "9" * 30 + ",0\n", 2, "size must be an int"),
+        (HEAD + "x,0,1," + "9" * 100_000 + ",0\n", 2, r"size must be an int.*\.\.\."),
+        (HEAD + "x,0,1," + "9" * 200_000 + ",0\n", 2, "no CSV"),
+        (HEAD + "x,0,1,-4,0\n", 2, "must not be negative"),
+        (HEAD + "x,0,1,4,-8\n", 2, "must not be negative"),
+        (HEAD + "x,3,3,4,0\n", 2, "no time at all"),
+        (HEAD + "x,0:1,3,4,0\n", 2, "lower must be an int"),
+        (HEAD + ",0,1,4,0\n", 2, "the id is empty"),
+        (HEAD + "x,0,1,4,\n", 2, "has no offset"),
+        ("id,lower,upper,size\nx,0,1,4\n", 2, "has no offset"),
+        (HEAD + "x,0,1,4,0\ny,0,1,4,4\nx,2,3,4,0\n", 4, "two buffers have the id 'x', the other one is in line 2"),
+        (HEAD + 'x,0,1,4,0\n"y,0,1,4,4\n', 3, "no CSV"),
+    ],
+)
+def test_what_is_no_csv_of_a_plan(text, line, cause):
+    with pytest.raises(PlanFileError, match=cause) as caught:
+        plan_from_csv(text)
+    assert caught.value.line == line
+
+
+def test_columns_in_any_order_and_omnimallocs_kind():
+    plan = plan_from_csv("size,kind,offset,id,upper,lower\r\n4,OUTPUT,8,x,2,1\r\n", 8)
+    assert plan == Plan([Slot("x", 1, 2, 4, 8)], 12, 8)
+
+
+def test_a_problem_may_have_offsets_that_are_not_there():
+    assert problem_from_csv("id,lower,upper,size,offset\nx,0,1,4,\n").requests == (Request("x", 0, 1, 4),)
+
+
+def test_too_many_buffers(monkeypatch):
+    lines = "".join(f"{i},0,1,4,0\n" for i in range(200_001))
+    with pytest.raises(LimitError, match="more buffers than"):
+        plan_from_csv(HEAD + lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"schema": "shapeinf.plan/2"}, "schema"),
+        ({"slots": None}, "list `slots`"),
+        ({"slots": [{}]}, r"slots\[0\]: `name` must be a text"),
+        ({"slots": [{"name": "x", "lower": 0, "upper": 1, "size": "4", "offset": 0}]}, "size of 'x' must be an int"),
+        ({"slots": [{"name": "x", "lower": 0, "upper": 1, "size": 4}]}, "offset of 'x' must be an int"),
+        ({"slots": [{"name": "x", "lower": 0, "upper": 1, "size": 4, "offset": 0}] * 2}, r"slots\[1\]: two slots"),
+        ({"unplaced": [{"name": "x"}]}, r"unplaced\[0\]: `cause` must be a text"),
+        ({"arena": -1}, "arena"),
+        ({"arena": True}, "arena"),
+        ({"alignment": 0}, "alignment"),
+        ({"planner": 3}, "planner"),
+    ],
+)
+def test_what_is_no_json_of_a_plan(change, cause):
+    with pytest.raises(PlanError, match=cause):
+        from_json({**to_json(Plan([], 0)), **change})
+
+
+def test_files(tmp_path):
+    plan = greedy_by_size(Problem([Request("x", 0, 2, 100), Request('ß, "quoted"\n', 1, 3, 50)], 64))
+    whole = attrs.evolve(plan, unplaced=(Unplaced("y", "its size u0 has no upper bound"),))
+    save_plan(whole, tmp_path / "plan.json")
+    assert load_plan(tmp_path / "plan.json") == whole
+    save_plan(plan, tmp_path / "plan.csv")
+    assert load_plan(tmp_path / "plan.csv", 64).slots == plan.slots
+    assert load_problem(tmp_path / "plan.csv", 64) == plan.problem
+
+
+@pytest.mark.parametrize(
+    ("raw", "cause"),
+    [
+        (b"\xff\xfe", "no UTF-8 text"),
+        (b"{", "no JSON"),
+        (b'{"schema": ' + b"[" * 200_000, "no JSON"),
+        (b'{"arena": ' + b"9" * 10_000 + b"}", "no JSON|schema"),
+        (b"", "must name the columns"),
+    ],
+)
+def test_hostile_files(tmp_path, raw, cause):
+    path = tmp_path / "plan"
+    path.write_bytes(raw)
+    with pytest.raises(PlanError, match=cause) as caught:
+        load_plan(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan_files, "MOST_FILE", 10)
+    (tmp_path / "plan.csv").write_text("id,lower,upper,size,offset\n")
+    with pytest.raises(LimitError, match="more than 10 bytes"):
+        load_plan(tmp_path / "plan.csv")
+
+
+def test_a_name_that_no_csv_can_hold():
+    with pytest.raises(PlanError, match="write JSON"):
+        to_csv(Plan([Slot("a\0b", 0, 1, 1, 0)], 1))

@@ -1,0 +1,244 @@
+"""Plans for timelines, and what `verify_plan` says of plans: by hand, by brute force, and by damage of every kind."""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shapeinf.algebra import Scope, evaluate, parse_dim
+from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownNameError
+from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.memory import Buffer, Timeline
+from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan
+from shapeinf.memory.planning.meetings import MOST_MEETINGS
+from tests.memory.planning_cases import problems
+
+
+def model(*buffers, ranges=None, relations=()):
+    """A timeline of buffers (name, size as text, birth, death[, role[, values]]), and the facts of its dims."""
+    scope = Scope()
+    for name, (low, high) in (ranges or {}).items():
+        scope.symbol(name, low, high)
+    facts = ShapeFacts(scope)
+    for left, right in relations:
+        facts.tell_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "told"))
+    made = []
+    for name, size, birth, death, *more in buffers:
+        role, values = (*more, *("activation", (name,))[len(more) :])
+        dim = None if size is None else parse_dim(str(size), scope)
+        made.append(Buffer(name, dim, birth, death, role, "uint8", Shape.unknown(), values, "" if size else "no idea"))
+    return Timeline((), tuple(made)), facts
+
+
+CHAIN = (("a", "4*n", 0, 2), ("b", "8*n", 1, 3), ("c", "n*m", 2, 4, "output"), ("x", "4*n", 0, 4, "input"))
+RANGES = {"n": (1, 10), "m": (1, 6)}
+
+
+def kinds(findings):
+    return sorted((one.kind, one.tensor) for one in findings)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({"n": 2, "m": 3}, {"a": 8, "b": 16, "c": 6}),
+        ({"n": 2}, {"a": 8, "b": 16, "c": 12}),
+        (None, {"a": 40, "b": 80, "c": 60}),
+    ],
+)
+def test_slots_are_as_large_as_their_tensors_can_be(sizes, expected):
+    timeline, facts = model(*CHAIN, ranges=RANGES)
+    made = plan(timeline, facts, sizes, alignment=16)
+    assert {slot.name: slot.size for slot in made.slots} == expected
+    assert made.unplaced == () and made.alignment == 16 and made.planner == "best"
+    assert all(slot.offset % 16 == 0 for slot in made.slots)
+    assert verify_plan(made, timeline, facts, sizes) == []
+
+
+def test_roles():
+    timeline, facts = model(*CHAIN, ranges=RANGES)
+    assert {slot.name for slot in plan(timeline, facts, roles=["input"]).slots} == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("size", "cause"),
+    [(None, "no idea"), ("4*q", "its size 4*q has no upper bound"), ("n - 20", "its size n - 20 is negative")],
+)
+def test_what_has_no_size_is_listed(size, cause):
+    timeline, facts = model(("a", "4*n", 0, 2), ("b", size, 1, 3), ranges=RANGES)
+    made = plan(timeline, facts)
+    assert made.unplaced == (Unplaced("b", cause),)
+    assert [slot.name for slot in made.slots] == ["a"]
+    assert kinds(verify_plan(made, timeline, facts)) == [("unbounded", "b")]
+
+
+def test_an_unbounded_dim_with_a_size_is_placed():
+    timeline, facts = model(("b", "4*q", 1, 3))
+    made = plan(timeline, facts, {"q": 5})
+    assert made["b"].size == 20
+    assert verify_plan(made, timeline, facts, {"q": 5}) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error", "text"),
+    [
+        ({"k": 2}, UnknownNameError, "no dim is named 'k'"),
+        ({"n": 11}, ShapeError, "11"),
+        ({"n": 10, "m": 6}, ShapeError, "12"),
+        ({"n": "2"}, ShapeInferenceError, "must be an int"),
+    ],
+)
+def test_sizes_that_there_are_not(sizes, error, text):
+    timeline, facts = model(*CHAIN, ranges=RANGES, relations=[("n + m", "12")])
+    for run in (lambda: plan(timeline, facts, sizes), lambda: verify_plan(Plan([], 0), timeline, facts, sizes)):
+        with pytest.raises(error, match=text):
+            run()
+
+
+def test_an_unknown_planner_and_slot():
+    timeline, facts = model(*CHAIN, ranges=RANGES)
+    with pytest.raises(UnknownNameError, match="best_fit"):
+        plan(timeline, facts, planner="bestfit")
+    with pytest.raises(UnknownNameError, match="no slot is named 'aa'"):
+        plan(timeline, facts)["aa"]
+
+
+SIZES = st.sampled_from(["n", "4*n", "n*m", "8*m", "16", "n + m", "max(n, m)*4", "(n + 1)//2", "0", "n*n"])
+TIMES = st.tuples(st.integers(0, 6), st.integers(1, 4))
+
+
+@given(st.lists(st.tuples(SIZES, TIMES), max_size=7), st.sampled_from(sorted(PLANNERS)), st.sampled_from([1, 8, 64]))
+def test_a_plan_for_a_range_is_valid_at_every_binding_in_it(entries, planner, alignment):
+    buffers = [(f"b{i}", size, birth, birth + length) for i, (size, (birth, length)) in enumerate(entries)]
+    timeline, facts = model(*buffers, ranges={"n": (1, 4), "m": (1, 5)}, relations=[("n + m", "7")])
+    made = plan(timeline, facts, planner=planner, alignment=alignment)
+    assert verify_plan(made, timeline, facts) == []
+    used = {str(s) for b in timeline.buffers if not isinstance(b.size, int) for s in b.size.symbols()}
+    for n, m in itertools.product(range(1, 5), range(1, 6)):
+        if n + m <= 7:
+            binding = {name: value for name, value in (("n", n), ("m", m)) if name in used}
+            assert all(made[b.name].size >= evaluate(b.size, binding) for b in timeline.buffers)
+            assert verify_plan(made, timeline, facts, binding) == []
+
+
+@given(problems(alignments=(1,)), st.data())
+def test_overlaps_are_those_of_brute_force(problem, data):
+    offsets = st.integers(0, max([1, *(r.size for r in problem.requests)]) * 3)
+    made = problem.placed([data.draw(offsets) for _ in problem.requests])
+    timeline, facts = model(*((r.name, r.size, r.lower, r.upper) for r in problem.requests))
+    expected = {
+        (a.name, b.name)
+        for a, b in itertools.combinations(made.slots, 2)
+        if max(a.lower, b.lower) < min(a.upper, b.upper) and max(a.offset, b.offset) < min(a.top, b.top)
+    }
+    found = verify_plan(made, timeline, facts)
+    assert {one.kind for one in found} <= {"overlap"}
+    assert sorted((one.tensor, one.other) for one in found) == sorted(expected)
+
+
+GOOD = {"a": (0, 2, 40, 0), "b": (1, 3, 80, 64), "c": (2, 4, 60, 0)}
+
+
+def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
+    """A valid plan for CHAIN over RANGES, and what is changed in it."""
+    entries = {name: where for name, where in {**GOOD, **(changes or {})}.items() if name not in without}
+    return Plan([Slot(name, *where) for name, where in entries.items()], arena, alignment, "", unplaced)
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "texts"),
+    [
+        (a_plan(), [], []),
+        (a_plan(without=["b"]), [("missing", "b")], ["it has no slot, and needs 80 bytes"]),
+        (
+            a_plan(without=["b"], unplaced=[Unplaced("b", "too hard")]),
+            [("missing", "b")],
+            ["needs 80 bytes; the plan says: too hard"],
+        ),
+        (a_plan({"b": (1, 3, 79, 64)}), [("too small", "b")], ["its slot has 79 bytes, it needs 80"]),
+        (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is no multiple of 8"]),
+        (a_plan({"bb": (0, 1, 8, 152)}, 160), [("unknown", "bb")], ["no tensor is named 'bb'; did you mean b?"]),
+        (a_plan(unplaced=[Unplaced("bb", "")]), [("unknown", "bb")], []),
+        (a_plan(arena=143), [("arena", "b")], ["ends at byte 144, after the end of the arena of 143 bytes"]),
+        (
+            a_plan({"b": (2, 3, 80, 64)}),
+            [("lifetime", "b")],
+            ["the plan keeps it at moments [2, 3), the model at [1, 3)"],
+        ),
+        (a_plan({"b": (1, 2, 80, 64)}), [("lifetime", "b")], []),
+        (a_plan({"b": (0, 9, 80, 64)}), [], []),
+        (
+            a_plan({"b": (1, 3, 80, 32)}),
+            [("overlap", "a"), ("overlap", "b")],
+            ["bytes [0, 40) at moments [0, 2) and b: bytes [32, 112) at moments [1, 3) share memory"],
+        ),
+        # what overlaps only where the plan says that things live longer
+        (a_plan({"a": (0, 3, 40, 0)}), [("overlap", "a")], ["as the plan says itself"]),
+        # what overlaps only because a slot is too small for its tensor
+        (a_plan({"a": (0, 2, 40, 0), "b": (1, 3, 80, 32), "c": (2, 4, 60, 112)}, 172), [("overlap", "a")], []),
+        (
+            a_plan({"a": (0, 2, 8, 0), "b": (1, 3, 80, 8), "c": (2, 4, 60, 88)}, 148),
+            [("overlap", "a"), ("too small", "a")],
+            ["bytes [0, 40) at moments [0, 2) and b: bytes [8, 88)"],
+        ),
+        # an input may have a slot
+        (a_plan({"x": (0, 4, 40, 144)}, 184), [], []),
+        (a_plan({"x": (0, 4, 40, 0)}), [("overlap", "a"), ("overlap", "c")], []),
+    ],
+)
+def test_damage_of_every_kind_is_found(made, expected, texts):
+    timeline, facts = model(*CHAIN, ranges=RANGES)
+    found = verify_plan(made, timeline, facts)
+    assert kinds(found) == expected
+    for text in texts:
+        assert any(text in str(one) for one in found), found
+
+
+def test_a_plan_may_be_enough_for_a_binding_only():
+    timeline, facts = model(*CHAIN, ranges=RANGES)
+    small = a_plan({"c": (2, 4, 40, 0)})
+    assert kinds(verify_plan(small, timeline, facts)) == [("too small", "c")]
+    assert verify_plan(small, timeline, facts, {"n": 8, "m": 5}) == []
+
+
+def test_alignment_of_the_plan_or_of_the_caller():
+    timeline, facts = model(*CHAIN, ranges=RANGES)
+    assert kinds(verify_plan(a_plan({"b": (1, 3, 80, 72)}, 152), timeline, facts, alignment=64)) == [
+        ("misaligned", "b")
+    ]
+
+
+def test_values_of_one_buffer():
+    """A slot may stand for any value of a buffer; several for values of one lie at one place and may be at once."""
+    timeline, facts = model(("a", 8, 0, 4, "activation", ("a", "view")), ("b", 8, 1, 2))
+    b = Slot("b", 1, 2, 8, 8)
+    one, other = Slot("a", 0, 2, 8, 0), Slot("view", 1, 4, 8, 0)
+    assert verify_plan(Plan([attrs.evolve(one, name="view", upper=4), b], 16), timeline, facts) == []
+    assert verify_plan(Plan([one, other, b], 16), timeline, facts) == []
+    apart = verify_plan(Plan([one, attrs.evolve(other, offset=16), b], 24), timeline, facts)
+    assert kinds(apart) == [("apart", "view")]
+    assert kinds(verify_plan(Plan([one, b], 16), timeline, facts)) == [("lifetime", "a")]
+
+
+def test_what_nobody_reads_has_a_place_while_it_is_made():
+    timeline, facts = model(("a", 8, 1, 1), ("b", 8, 0, 3))
+    made = plan(timeline, facts, alignment=1)
+    assert made.arena == 16 and (made["a"].lower, made["a"].upper) == (1, 2)
+    assert verify_plan(made, timeline, facts) == []
+
+
+def test_tensors_of_no_bytes_need_no_slot():
+    timeline, facts = model(("a", 8, 0, 2), ("nothing", "0", 0, 2))
+    assert verify_plan(Plan([Slot("a", 0, 2, 8, 0)], 8), timeline, facts) == []
+    assert plan(timeline, facts)["nothing"].size == 0
+
+
+def test_the_overlaps_of_a_hostile_plan_are_counted_out():
+    count = 3000
+    timeline, facts = model(*((f"b{i}", 8, 0, 2) for i in range(count)))
+    found = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, facts)
+    assert [one.kind for one in found] == ["overlap"] * MOST_MEETINGS + ["too many"]

@@ -1,0 +1,191 @@
+"""`verify`: what runs is compared whole, what is wrong is found, and what does not run is never counted as passed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
+from shapeinf.runtime import RuntimeMissingError, Verification, verify
+from tests.driver.runtime import parsed
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
+
+MATMUL = "g (float[batch, seq] x, float[seq, 4] w) => (float[batch, 4] y) { p = MatMul(x, w)  y = Relu(p) }"
+CHOICE = "g (float[n] x) => (float[1, m] y, float[n] z) { c = NonZero(x)  y = Cast<to = 1>(c)  z = Neg(x) }"
+ENDLESS = """g (float[n] x) => (float[n] y) {
+    trips = Constant<value = int64 {9000000000000000}>()
+    go = Constant<value = bool {1}>()
+    y = Loop(trips, go, x) <body = b (int64 i, bool c, float[n] v) => (bool d, float[n] w)
+        { d = Identity(c)  w = Neg(v) }>
+}"""
+
+
+def of(text: str, **options: Any) -> Verification:
+    return verify(parsed(text), **options)
+
+
+def counts(found: Verification) -> tuple[int, int, int, int]:
+    run = found.runs[0]
+    return run.tensors, run.exact, run.bounded, run.bound
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),  # tensors, exact, bounded, outputs in buffers of ours
+    [
+        pytest.param(MATMUL, (2, 2, 0, 1), id="plain"),
+        pytest.param(CHOICE, (3, 1, 2, 1), id="a size that depends on data"),
+        pytest.param("g (float x) => (float y) { y = Neg(x) }", (1, 1, 0, 1), id="scalar"),
+        pytest.param("g (string[n] x) => (string[n] y) { y = Identity(x) }", (1, 1, 0, 0), id="strings"),
+        pytest.param("g (bfloat16[n] x) => (float[n] y) { y = Cast<to = 1>(x) }", (1, 1, 0, 1), id="bfloat16"),
+        pytest.param("g (float[n] x) => (bfloat16[n] y) { y = Cast<to = 16>(x) }", (1, 1, 0, 1), id="to bfloat16"),
+        pytest.param(
+            "g (float[n, 2] x) => (float[n] y) { s = SplitToSequence<axis = 1, keepdims = 0>(x)"
+            " i = Constant<value = int64 {1}>() y = SequenceAt(s, i) }",
+            (3, 3, 0, 1),
+            id="sequence",
+        ),
+        pytest.param(
+            "g (int64[n] x) => (float[n, 3] y) { t = Constant<value = float[2, 3] {1, 2, 3, 4, 5, 6}>()"
+            " y = Gather(t, x) }",
+            (2, 2, 0, 1),
+            id="integers are legal indices",
+        ),
+        pytest.param(
+            "g (int64[n] x) => (float[n, 3] y) { t = Constant<value = float[1, 3] {1, 2, 3}>() y = Gather(t, x) }",
+            (2, 2, 0, 1),
+            id="only 0 is a legal index",
+        ),
+        pytest.param("g (float[?, 3] x) => (float[k, 3] y) { y = Neg(x) }", (1, 1, 0, 1), id="a dim without a name"),
+    ],
+)
+def test_what_runs_is_verified(text: str, expected: tuple[int, int, int, int]) -> None:
+    found = of(text)
+    assert found.ok, str(found)
+    assert counts(found) == expected, str(found)
+    assert found.verdict == "verified"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_are_not_zero(seed: int) -> None:
+    text = """g (float[batch, 5] x, int64 steps) => (float[k, batch, 5] ys) {
+        go = Constant<value = bool {1}>()
+        last, ys = Loop(steps, go, x) <body = b (int64 i, bool c, float[batch, 5] v)
+            => (bool d, float[batch, 5] w, float[batch, 5] y) { d = Identity(c)  w = Neg(v)  y = Abs(v) }>
+    }"""
+    assert of(text, seed=seed).ok
+
+
+def test_every_set_of_sizes_is_a_run() -> None:
+    found = of(MATMUL, at=[{"batch": 2, "seq": 3}, {"batch": 5}])
+    first, second = found.runs
+    assert (first.sizes, first.chosen) == ({"batch": 2, "seq": 3}, {})
+    assert second.sizes["batch"] == 5 and list(second.chosen) == ["seq"]
+    assert (first.bound_bytes, second.bound_bytes) == (2 * 4 * 4, 5 * 4 * 4)
+
+
+def test_chosen_sizes_are_legal_for_the_graph() -> None:
+    text = "g (float[h] x) => (float[a, 6] y) { s = Constant<value = int64[2] {-1, 6}>() y = Reshape(x, s) }"
+    run = of(text).runs[0]
+    assert run.ok and run.sizes["h"] % 6 == 0 and run.chosen == run.sizes
+
+
+def test_given_arrays_bind_the_dims_that_they_show() -> None:
+    x = np.array([0.0, 1.0, 2.0, 0.0], np.float32)
+    run = of(CHOICE, arrays={"x": x}).runs[0]
+    assert run.sizes == {"n": 4}
+    assert [one.tensor for one in run.unbound] == ["y"] and "at most 16 bytes" in run.unbound[0].reason
+
+
+def test_a_false_declaration_that_is_trusted_is_found() -> None:
+    model = parsed(CHOICE.replace("float[1, m] y", "float[1, 3] y"))
+    x = np.array([0.0, 1.0, 2.0], np.float32)
+    found = verify(model, arrays={"x": x})
+    assert not found.ok
+    assert {(one.tensor, one.by) for one in found.mismatches} >= {("y", "bound"), ("y", "symbolic")}
+    assert any("float32[1, 2] in the runtime, float32[1, 3] by inference" in str(one) for one in found.mismatches)
+    assert verify(model, arrays={"x": x}, declared="ignore").ok
+
+
+def test_one_symbol_for_two_sizes_is_found() -> None:
+    text = (
+        "g (float[n] x, float[k] v) => (float[1, m] y, float[1, m] z)"
+        "{ c = NonZero(x)  y = Cast<to = 1>(c)  d = NonZero(v)  z = Cast<to = 1>(d) }"
+    )
+    arrays = {"x": np.array([1, 1, 0], np.float32), "v": np.array([1, 0, 0], np.float32)}
+    assert [one.tensor for one in of(text, arrays=arrays).mismatches].count("z") > 0
+    assert of(text, arrays=arrays, declared="ignore").ok
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("g (float[n] x) => (float[n] y) { y = my.Own(x) }", "my"),
+        ("g (float[2] x, float[3] z) => (float[2] y) { y = Add(x, z) }", "Incompatible dimensions"),
+    ],
+)
+def test_what_the_runtime_refuses_is_not_verified(text: str, words: str) -> None:
+    found = of(text)
+    assert not found.ok and found.refused and words in found.runs[0].refused
+    assert found.verdict == "not verified: the runtime did not run it"
+    assert found.runs[0].tensors == 0
+
+
+def test_a_run_that_takes_too_long_is_stopped() -> None:
+    found = of(ENDLESS, timeout=0.2)
+    assert found.runs[0].refused == "stopped after 0.2 seconds"
+
+
+def test_weights_beside_the_model_are_found(tmp_path: Path) -> None:
+    weight = onnx.numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
+    model = parsed("g (float[n, 64] x) => (float[n, 64] y) { y = MatMul(x, w) }")
+    model.graph.initializer.append(weight)
+    path = tmp_path / "model.onnx"
+    onnx.save_model(model, path, save_as_external_data=True, location="weights", size_threshold=0)
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    found = verify(path)
+    assert found.ok and counts(found) == (1, 1, 0, 1), str(found)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+
+
+def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shapeinf.runtime.verifying.MAX_HELD", 40)
+    text = "g (float[8] x) => (float[8] y) { a = Neg(x)  b = Abs(a)  y = Relu(b) }"
+    assert counts(of(text)) == (3, 3, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"at": [{"btch": 1}]}, UnknownNameError, "batch"),
+        ({"arrays": {"X": np.zeros(1)}}, UnknownNameError, "x"),
+        ({"arrays": {"x": np.zeros((1, 2, 3), np.float32)}}, ShapeInferenceError, "3 axes, the model 2"),
+        ({"arrays": {"w": np.zeros((2, 5), np.float32)}}, ShapeInferenceError, "axis 1 of the array for input w is 5"),
+        ({"arrays": {"x": np.zeros((1, 2), np.float32)}, "at": [{"seq": 3}]}, ShapeInferenceError, "but seq is 3"),
+    ],
+)
+def test_mistakes_of_the_user(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        of(MATMUL, **options)
+
+
+def test_arrays_of_another_type_are_not_run() -> None:
+    found = of(MATMUL, arrays={"x": np.zeros((1, 2))})
+    assert found.runs[0].refused == "the array for input x is float64, the model wants float32"
+
+
+def test_without_the_runtime_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(RuntimeMissingError, match=r"pip install 'shapeinf\[verify\]'"):
+        of(MATMUL)
+
+
+def test_only_onnx_models_run() -> None:
+    text = "version 1.0; graph g( x ) -> ( y ) { x = external(shape = [1, 2]); y = relu(x); }"
+    with pytest.raises(ModelError, match="only an ONNX model can be run"):
+        verify(text)
