@@ -37,8 +37,7 @@ def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialT
     c.expect(batch, batches, "boxes and scores must be of equal batch size")
     c.expect(count, counts, "there must be a score for each box")
     most = _limit(c, c.interval(count).hi, limit)
-    pairs = c.interval(c.numel((batch, classes))).hi
-    return 0 if most == 0 else c.fresh("count", 0, None if pairs is None or most is None else pairs * most)
+    return 0 if most == 0 else c.some_of(c.numel((batch, classes, count if most is None else most)), "count")
 
 
 def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:

@@ -265,6 +265,7 @@ class _Walk:
             if number >= first and life.role == "activation" and number not in makes:
                 self.names.discard(life.name)
                 life.name = self._unique(frame.path + frame.program.names[slot])
+                life.frame, life.slot = frame, slot
             values[slot] = number
             makes.append(number)
         return tuple(makes)

@@ -8,7 +8,9 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from shapeinf.errors import LimitError
 from shapeinf.graph import Declared, Graph, Node
+from shapeinf.memory import liveness
 from tests.conformance.conftest import ROOT, need
 from tests.driver.runtime import parsed
 from tests.memory import independent
@@ -124,6 +126,24 @@ def test_what_changes_from_trip_to_trip_has_the_size_of_the_largest():
     assert [m.node for m in timeline.moments] == ["n", "y/d", "y/k", "y/s2", "y"]
 
 
+def test_sizes_that_depend_on_data_are_bounded_by_other_dims():
+    """Trips are counted from 0 and are M in all; no more than all 4*N elements are other than 0."""
+    text = """g (float[N, 4] x, float[M] z) => (float[] y, int64[] p) {
+        n = Size(z)
+        y = Loop(n, , x) <body = b (int64 i, bool c, float[] s) => (bool d, float[] s2) {
+            d = Identity(c)  s2 = Concat<axis = 0>(s, x) }>
+        p = NonZero(x) }"""
+    result = infer_shapes(parsed(text))
+    memory = result.memory()
+    (where,) = [b.size for b in memory.timeline.buffers if b.name == "p"]
+    assert evaluate(where, {s.name: 12 for s in where.symbols()}) == 2 * 8 * 12
+    peak = memory.peak.at(N=3, M=5)
+    # in the last trip: n, i, c, d, the state of 5 times 3 rows, the next of 6 times 3, and room for the result
+    assert peak.bytes == 8 + 8 + 1 + 1 + (15 + 18 + 18) * 16
+    assert str(peak).startswith(f"at most {peak.bytes} bytes at Concat 'y/s2'")
+    assert str(result.contract) == "nothing is demanded of the inputs"
+
+
 def test_a_loop_that_gives_up_claims_nothing():
     """Doubling a number of times that nobody knows: the state has no size, and so is no part of any claim."""
     text = """g (int64 n, float[N, 4] x) => (float[] y) {
@@ -159,6 +179,22 @@ def test_functions_work_on_the_values_of_their_caller():
         assert calls == [5, 11]
         del found[11], found[5]
         assert found == wanted
+
+
+def test_what_bodies_need_is_a_total_of_its_own():
+    """In each call `s` and `t`, N rows of 4 floats; in the loop 3 scalars, 5 others."""
+    memory = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
+    assert str(memory.bodies) == "64*N"
+    result = infer_shapes(parsed(NESTED["a loop that collects"]))
+    memory = result.memory()
+    inner = [b for b in memory.timeline.buffers if b.name.startswith("last/")]
+    assert evaluate(memory.bodies, {"N": 3}) == sum(evaluate(b.size, {"N": 3}) for b in inner) == 8 + 1 + 1 + 5 * 48
+
+
+def test_there_is_a_limit_to_what_functions_expand_to(monkeypatch):
+    monkeypatch.setattr(liveness, "MAX_MOMENTS_OF_BODIES", 7)
+    with pytest.raises(LimitError, match="functions expand to more than 7 nodes"):
+        infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
 
 
 def test_equal_calls_of_a_function_all_count():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from shapeinf.errors import UnknownNameError
 from shapeinf.graph import Declared, Graph, Node
 from tests.driver.runtime import parsed
 from tests.memory.storage import replay
@@ -246,5 +247,5 @@ def test_nodes_with_bodies_move_as_a_whole():
 
 
 def test_an_order_that_there_is_not():
-    with pytest.raises(ValueError, match="'file' or 'least', not 'best'"):
-        infer_shapes(parsed(WIDE)).memory(order="best")
+    with pytest.raises(UnknownNameError, match=r"leest.*least"):
+        infer_shapes(parsed(WIDE)).memory(order="leest")
