@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext
 
 def some(c: InferenceContext, all_of_them: Dim, lo: int = 0) -> Dim:
     """An unknown number of at most so many."""
-    return c.fresh("count", lo, c.interval(all_of_them).hi)
+    return c.some_of(all_of_them, "count", lo)
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:

@@ -230,6 +230,12 @@ class RuleContext:
         self.made_fresh = True
         return self.facts.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
+    def some_of(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
+        """A new unknown that is never more than `most`: nothing is demanded, it follows from what the node does."""
+        found = self.fresh(hint, lo, self.interval(most).hi)
+        self.facts.scope.limits[found] = most
+        return found
+
     def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
         """What to raise when the outputs cannot be known; the reason is shown to the user.
 
