@@ -45,7 +45,7 @@ def slice_by_attribute(
 
 def _any_slice(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     """Unknown axes: the rank stays and no axis grows."""
-    dims = (c.fresh(f"slice.{i}", 0, c.interval(d).hi) for i, d in enumerate(x.shape))
+    dims = (c.some_of(d, f"slice.{i}") for i, d in enumerate(x.shape))
     return PartialTensor(x.dtype, Shape(dims), None)
 
 
@@ -68,7 +68,7 @@ def _sliced(
         if step == 0:
             c.fail("a step must not be 0")
         if step is None:
-            dims[axis] = c.fresh(f"slice.{axis}", 0, c.interval(dims[axis]).hi)
+            dims[axis] = c.some_of(dims[axis], f"slice.{axis}")
             index[axis] = None
             continue
         size = dims[axis]
@@ -134,7 +134,7 @@ def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim
 
 def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
     """The sizes, none negative; those that are not known are unknowns that add up with the others to the axis."""
-    found = [c.fresh(f"split.{i}", 0, c.interval(total).hi) if s is None else s for i, s in enumerate(sizes)]
+    found = [c.some_of(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
     for size in found:
         if c.prove_le(0, size) is not True:
             c.at_least(size, 0, "the size of a part must not be negative")

@@ -47,10 +47,7 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         limit = None
     if go_on is False or limit == 0:
         return Iterated(0, list(carried), _never(c, body, width))
-    high = None if limit is None else c.interval(limit).hi
-    number = c.fresh("iteration", 0, None if high is None else max(0, high - 1))
-    if high is None and isinstance(limit, Dimension) and not limit.is_anonymous:
-        c.known_at_most(number + 1, maximum(limit, 1), "trips are counted from 0")
+    number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
     grown = _by_induction(c, body, number, carried)
     if grown is not None:
         after, outputs = grown
@@ -67,9 +64,13 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
     if grown is not None:
         after, outputs = grown
         some = go_on is True and limit is not None and c.prove_le(1, limit) is True
-        trips = c.fresh("trips", int(some), high)
+        trips = _some_trips(c, limit, int(some))
         return Iterated(trips, [after(trips, i) for i in range(width)], outputs[1 + width :])
     return _fixpoint(c, body, number, limit, go_on, carried)
+
+
+def _some_trips(c: InferenceContext, limit: Dim | None, least: int) -> Dimension:
+    return c.fresh("trips", least) if limit is None else c.some_of(maximum(limit, 0), "trips", least)
 
 
 def _trips(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
@@ -238,8 +239,7 @@ def _fixpoint(
         for i, (old, out) in enumerate(zip(carried, outputs[1:], strict=False))
     ]
     always = go_on is True and _is_true(outputs[0]) and limit is not None
-    high = None if limit is None else c.interval(limit).hi
-    trips: Dim = maximum(limit, 0) if always and limit is not None else c.fresh("trips", int(some), high)
+    trips: Dim = maximum(limit, 0) if always and limit is not None else _some_trips(c, limit, int(some))
     return Iterated(trips, final, outputs[1 + width :])
 
 

@@ -208,8 +208,8 @@ class Scope:
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
         self.capped: list[str] = []
-        self.declared_bounds: dict[int, tuple[float, float]] = {}
-        """Bounds of atoms from those that symbols were made with; `interval` fills it."""
+        self.declared_bounds: dict[int, tuple[float, float]] = {}  # of atoms, as symbols were made; `interval` fills it
+        self.limits: dict[Dimension, Dim] = {}  # what unknowns are at most, by what they are made of
         self._names: dict[str, Dimension] = {}
         self._floors: dict[tuple[Dim, Dim], int] = {}
         self._maxes: dict[tuple[Dim, ...], int] = {}

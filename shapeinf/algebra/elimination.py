@@ -137,9 +137,13 @@ class Elimination:
 
     @property
     def limits(self) -> dict[Dimension, list[Dim]]:
-        """What relations say that a symbol is at most."""
+        """What a symbol is at most, by what it was made of and by relations."""
         if self._limits is None:
             self._limits = {}
+            for made, limit in self.facts.scope.limits.items():
+                found = self.facts.canon(made)
+                if isinstance(found, Dimension) and found.is_symbol and not self.kept(found):
+                    self._limits.setdefault(found, []).append(self.facts.canon(limit))
             for relation in self.facts.relations[:_MAX_RELATIONS]:
                 expression = self.facts.canon(relation.expression)
                 for symbol, limit in _solved(expression):

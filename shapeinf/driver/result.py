@@ -160,7 +160,7 @@ class Result:
             aliases: values that are views of others, such as reshaped ones, have no memory of their own.
             in_place: results are written in the place of inputs that nobody needs any more, where operators allow it.
 
-        Raises LimitError when functions and bodies expand to too many nodes.
+        Raises UnknownNameError for another order, LimitError when functions and bodies expand to too many nodes.
         """
         from shapeinf.memory.memory import Memory
 

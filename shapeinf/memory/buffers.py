@@ -39,7 +39,7 @@ class TimelineMaker:
         lives = flat.lives
         if not (self.aliases or self.in_place):
             return Timeline(tuple(flat.moments), tuple([self._buffer(flat, [life]) for life in lives]))
-        sizes = [self.size(life).bytes for life in lives]
+        sizes = [self._steady(life) for life in lives]
         roots = shared(flat, sizes.__getitem__, aliases=self.aliases, in_place=self.in_place)
         members: dict[int, list[Life]] = {}
         for life, root in zip(lives, roots, strict=True):
@@ -54,6 +54,13 @@ class TimelineMaker:
         if len(runs) == 1:
             return self._size_of_number(runs[0], life.slot)
         return self._largest(tuple([self._number(run, life.slot) for run in runs]), runs[0])
+
+    def _steady(self, life: Life) -> Dim | None:
+        """The bytes of a value; None where trips differ: of equal largest sizes those of one trip may still differ."""
+        runs = life.frame.runs
+        if not life.cause and len(runs) > 1 and len({self._number(run, life.slot) for run in runs}) > 1:
+            return None
+        return self.size(life).bytes
 
     def _number(self, run: Inference, slot: int) -> int:
         if run.table.epoch != self.facts.epoch:

@@ -32,10 +32,11 @@ class Frame:
     path: str = ""
     inner: bool = False
     """Whether it is a body or a function."""
+    program: Program = attrs.field(init=False)
+    """The compiled graph; the same for all runs."""
 
-    @property
-    def program(self) -> Program:
-        """The compiled graph; the same for all runs."""
+    @program.default
+    def _program(self) -> Program:
         return self.runs[0].program
 
     def types(self, slot: int) -> list[Type | None]:
@@ -265,6 +266,7 @@ class _Walk:
             if number >= first and life.role == "activation" and number not in makes:
                 self.names.discard(life.name)
                 life.name = self._unique(frame.path + frame.program.names[slot])
+                life.frame, life.slot = frame, slot
             values[slot] = number
             makes.append(number)
         return tuple(makes)

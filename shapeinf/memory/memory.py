@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from shapeinf.algebra import Dim
+from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
 from shapeinf.memory.liveness import NOBODY, Flat, flatten
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
 
 Order = Literal["file", "least"]
+ORDERS = ("file", "least")
 
 
 class Memory:
@@ -32,15 +34,16 @@ class Memory:
     """
 
     def __init__(self, result: Result, order: Order = "file", *, aliases: bool = False, in_place: bool = False) -> None:
-        """See `Result.memory`. Raises ValueError for an order that there is not, LimitError for too large a model."""
-        if order not in ("file", "least"):
-            raise ValueError(f"the order is 'file' or 'least', not {order!r}")
+        """See `Result.memory`. Raises UnknownNameError for another order, LimitError for too large a model."""
+        if order not in ORDERS:
+            raise UnknownNameError("order", order, ORDERS)
         self.result = result
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
         maker = TimelineMaker(result.inference, aliases=aliases, in_place=in_place)
         flat = flatten(result.inference)
         self.timeline: Timeline = maker.of(flat)
+        self._inner = frozenset([life.name for life in flat.lives if life.frame.inner])
         if order == "least":
             self.timeline, self.chosen_at = _least(result.inference, maker, flat, self.timeline)
 
@@ -103,6 +106,12 @@ class Memory:
     ) -> list[PlanFinding]:
         """What is wrong with a plan of any tool; see `shapeinf.memory.planning.verify_plan`."""
         return verify_plan(plan, self.timeline, self.facts, sizes, alignment=alignment, roles=roles)
+
+    @cached_property
+    def bodies(self) -> Dim:
+        """The bytes of those activations of known size that lie inside of bodies and functions."""
+        inner = [b for b in self.timeline.buffers if b.name in self._inner]
+        return sum_of(self.facts.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -108,10 +108,6 @@ class RuleContext:
         """Take `d <= bound` to hold where the output is another one without it, and the node runs all the same."""
         self._tell_le(d, bound, law, assumed=True)
 
-    def known_at_most(self, d: Dim, bound: Dim, why: str) -> None:
-        """Say that `d <= bound` by what `d` is, such as the number of a trip: nothing is demanded of the inputs."""
-        self.facts.tell_le(d, bound, Source("", why, assumed=True))
-
     def _tell_le(self, a: Dim, b: Dim, law: str, *, assumed: bool = False) -> None:
         try:
             self.facts.tell_le(a, b, Source(self.site, law, assumed))
@@ -233,6 +229,12 @@ class RuleContext:
         """A new unknown, named by this site."""
         self.made_fresh = True
         return self.facts.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
+
+    def some_of(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
+        """A new unknown that is never more than `most`: nothing is demanded, it follows from what the node does."""
+        found = self.fresh(hint, lo, self.interval(most).hi)
+        self.facts.scope.limits[found] = most
+        return found
 
     def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
         """What to raise when the outputs cannot be known; the reason is shown to the user.

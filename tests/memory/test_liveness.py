@@ -134,17 +134,14 @@ def test_sizes_that_depend_on_data_are_bounded_by_other_dims():
             d = Identity(c)  s2 = Concat<axis = 0>(s, x) }>
         p = NonZero(x) }"""
     result = infer_shapes(parsed(text))
-    n, m = map(result.scope.symbol, "NM")
-    sizes = {b.name: b.size for b in result.memory().timeline.buffers}
-    facts = result.facts
-    (trip,) = [s for s in sizes["y/s"].symbols() if s.symbol.anonymous]
-    assert facts.prove_le(trip, m - 1) is True
-    assert facts.prove_le(trip, m - 2) is None
-    count = result.tensors["p"].shape[1]
-    assert facts.prove_le(count, 4 * n) is True
-    assert facts.prove_le(count, 4 * n - 1) is None
+    memory = result.memory()
+    (where,) = [b.size for b in memory.timeline.buffers if b.name == "p"]
+    assert evaluate(where, {s.name: 12 for s in where.symbols()}) == 2 * 8 * 12
+    peak = memory.peak.at(N=3, M=5)
+    # in the last trip: n, i, c, d, the state of 5 times 3 rows, the next of 6 times 3, and room for the result
+    assert peak.bytes == 8 + 8 + 1 + 1 + (15 + 18 + 18) * 16
+    assert str(peak).startswith(f"at most {peak.bytes} bytes at Concat 'y/s2'")
     assert str(result.contract) == "nothing is demanded of the inputs"
-    assert evaluate(sizes["y"], {"N": 3, "M": 5}) == 6 * 3 * 16
 
 
 def test_a_loop_that_gives_up_claims_nothing():
@@ -182,6 +179,16 @@ def test_functions_work_on_the_values_of_their_caller():
         assert calls == [5, 11]
         del found[11], found[5]
         assert found == wanted
+
+
+def test_what_bodies_need_is_a_total_of_its_own():
+    """In each call `s` and `t`, N rows of 4 floats; in the loop 3 scalars, 5 others."""
+    memory = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
+    assert str(memory.bodies) == "64*N"
+    result = infer_shapes(parsed(NESTED["a loop that collects"]))
+    memory = result.memory()
+    inner = [b for b in memory.timeline.buffers if b.name.startswith("last/")]
+    assert evaluate(memory.bodies, {"N": 3}) == sum(evaluate(b.size, {"N": 3}) for b in inner) == 8 + 1 + 1 + 5 * 48
 
 
 def test_there_is_a_limit_to_what_functions_expand_to(monkeypatch):

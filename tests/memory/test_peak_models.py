@@ -2,6 +2,7 @@
 
 import random
 
+import onnx
 import pytest
 
 from shapeinf import infer_shapes
@@ -70,3 +71,13 @@ def test_no_moment_of_a_corpus_model_needs_more(path):
         assert found.bytes >= max(totals)
         if memory.peak.exact:
             assert found.bytes == max(totals) == totals[found.index]
+
+
+def test_what_nodes_pick_is_at_most_all_of_it():
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+    pick (float[n, m] x, int64[1] end) => (int64[2, k] where, float[r, c] part)
+    <int64[1] zero = {0}> { where = NonZero(x)  part = Slice(x, zero, end) }""")
+    peak = infer_shapes(model).memory().peak
+    assert (peak.at_most, peak.at_least) == (True, False)
+    assert peak.at(n=3, m=5).bytes == 2 * 8 * 15 + 4 * 15
+    assert peak.over(n=(1, 8), m=(1, 9)).value == 20 * 72

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from shapeinf.errors import UnknownNameError
 from shapeinf.graph import Declared, Graph, Node
 from tests.driver.runtime import parsed
 from tests.memory.storage import replay
@@ -246,5 +247,16 @@ def test_nodes_with_bodies_move_as_a_whole():
 
 
 def test_an_order_that_there_is_not():
-    with pytest.raises(ValueError, match="'file' or 'least', not 'best'"):
-        infer_shapes(parsed(WIDE)).memory(order="best")
+    with pytest.raises(UnknownNameError, match=r"leest.*least"):
+        infer_shapes(parsed(WIDE)).memory(order="leest")
+
+
+def test_what_differs_from_trip_to_trip_is_not_overwritten():
+    """`t` and `u` have N, 2N and 4N rows in three trips, the same in each trip, but nobody looks at single trips."""
+    text = """g (float[N, 4] x) => (float[] y) {
+        n = Constant<value = int64 {3}>()
+        y = Loop(n, , x) <body = b (int64 i, bool c, float[] s) => (bool d, float[] s2) {
+            d = Identity(c)  t = Softmax(s)  u = Relu(t)  v = Softmax(x)  w = Relu(v)  k = ReduceSum<keepdims = 0>(w)
+            m = Add(u, k)  s2 = Concat<axis = 0>(m, m) }> }"""
+    timeline = infer_shapes(parsed(text)).memory(in_place=True).timeline
+    assert shared(timeline) == ["y/v y/w"]
