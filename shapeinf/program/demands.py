@@ -49,7 +49,7 @@ class Demands:
         self.labels = labels
         self.unreadable: list[str] = []
         """Conditions that are words only: no program can look at them."""
-        self.all = [*self._relations(), *self._divisible(), *self._guards()]
+        self.all = [*self._relations(), *self._limits(), *self._divisible(), *self._guards()]
         self._programs: dict[frozenset[Dimension], tuple[list[Demand], StraightLine, list[range]]] = {}
 
     def add_sizes(self, owners: Iterable[tuple[Dim, str]]) -> None:
@@ -123,6 +123,11 @@ class Demands:
         for relation in self.facts.relations:
             expression = self._plain(relation.expression)
             yield Demand(f"{self.shown(expression)} >= 0", relation.source, (Clause(expression, False),))
+
+    def _limits(self) -> Iterator[Demand]:
+        for symbol, most in self.facts.scope.limits.items():
+            expression = self._plain(most - symbol)
+            yield Demand(f"{self.shown(expression)} >= 0", None, (Clause(expression, False),))
 
     def _divisible(self) -> Iterator[Demand]:
         for fact in self.facts.divisibilities:
