@@ -22,7 +22,7 @@ from shapeinf.memory.planning import (
     thorough,
 )
 from shapeinf.memory.planning.planners import planner_named
-from tests.memory.planning_cases import faults, most_alive, problems
+from tests.memory.planning_cases import faults, least_arena, most_alive, problems
 
 QUICK = {name: planner for name, planner in PLANNERS.items() if name != "thorough"}
 
@@ -35,6 +35,8 @@ def test_every_planner_is_valid_and_best_is_the_best(problem):
         assert plan.planner == name
     assert plans["best"].arena == min(plan.arena for plan in plans.values())
     assert problem.most_alive == most_alive(problem)
+    assert problem.least_arena == least_arena(problem)
+    assert most_alive(problem) <= problem.least_arena <= plans["best"].arena
 
 
 @given(problems(most=5, alignments=(1,)))

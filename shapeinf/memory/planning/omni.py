@@ -25,7 +25,7 @@ def omnimalloc(problem: Problem, seconds: float = SECONDS) -> Plan:
     if not seconds > 0:
         raise PlanError(f"a search takes more than {seconds} seconds")
     ours = thorough(problem)
-    if ours.arena == problem.most_alive:
+    if ours.arena == problem.least_arena:
         return ours
     step = problem.alignment
     wanted = [

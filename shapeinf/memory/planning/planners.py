@@ -55,7 +55,7 @@ def thorough(problem: Problem) -> Plan:
 
 def _searched(problem: Problem, planner: str, searches: int) -> Plan:
     blocks = Blocks.of(problem)
-    least = problem.most_alive
+    least = problem.least_arena
     found: Ints = np.zeros(len(blocks), dtype=np.int64)
     arena: int | None = None
     for places in _tries(problem, blocks, least, searches):
