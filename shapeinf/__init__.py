@@ -26,9 +26,11 @@ from shapeinf.driver import (
     rebatch,
 )
 from shapeinf.errors import (
+    BudgetError,
     Contradiction,
     CyclicGraphError,
     LimitError,
+    MissingSizeError,
     ModelError,
     ShapeError,
     ShapeInferenceError,
@@ -45,6 +47,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BindError",
     "Bound",
+    "BudgetError",
     "Cause",
     "Contradiction",
     "Coverage",
@@ -57,6 +60,7 @@ __all__ = [
     "Graph",
     "Interval",
     "LimitError",
+    "MissingSizeError",
     "ModelError",
     "NamedDim",
     "NnefError",

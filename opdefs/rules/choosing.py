@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.rules.elements import known_dims
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 
 def some(c: InferenceContext, all_of_them: Dim, lo: int = 0) -> Dim:
     """An unknown number of at most so many."""
-    return c.fresh("count", lo, c.interval(all_of_them).hi)
+    high = c.interval(all_of_them).hi
+    count = c.fresh("count", lo, high)
+    if high is None and isinstance(all_of_them, Dimension) and not all_of_them.is_anonymous:
+        c.known_at_most(count, all_of_them, "some are no more than all")
+    return count
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
@@ -38,7 +42,13 @@ def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialT
     c.expect(count, counts, "there must be a score for each box")
     most = _limit(c, c.interval(count).hi, limit)
     pairs = c.interval(c.numel((batch, classes))).hi
-    return 0 if most == 0 else c.fresh("count", 0, None if pairs is None or most is None else pairs * most)
+    if most == 0:
+        return 0
+    kept = c.fresh("count", 0, None if pairs is None or most is None else pairs * most)
+    all_of_them = c.numel((batch, classes, count if most is None else most))
+    if pairs is None and isinstance(all_of_them, Dimension) and not all_of_them.is_anonymous:
+        c.known_at_most(kept, all_of_them, "some are no more than all")
+    return kept
 
 
 def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:

@@ -49,6 +49,8 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         return Iterated(0, list(carried), _never(c, body, width))
     high = None if limit is None else c.interval(limit).hi
     number = c.fresh("iteration", 0, None if high is None else max(0, high - 1))
+    if high is None and isinstance(limit, Dimension) and not limit.is_anonymous:
+        c.known_at_most(number + 1, maximum(limit, 1), "trips are counted from 0")
     grown = _by_induction(c, body, number, carried)
     if grown is not None:
         after, outputs = grown

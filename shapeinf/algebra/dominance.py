@@ -15,10 +15,11 @@ import numpy.typing as npt
 from shapeinf.algebra.dimension import Dim, Dimension, Monomial
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import sample_points, value_at
+from shapeinf.algebra.long_sums import canonical, is_long
 
 MAX_COMPARED = 512
-MAX_PROOFS = 200
-"""Pairs that isl is asked about; some 0.1 ms each."""
+MAX_PROOFS = 64
+"""Pairs that isl is asked about; about 1 ms each."""
 
 Shifted = dict[tuple[Monomial, int], int]
 """A polynomial in what atoms are above their lower bounds, by (monomial, sign); see `Shift`."""
@@ -35,6 +36,7 @@ class Shift:
         """Bounds are those of the facts."""
         self.facts = facts
         self._monomials: dict[Monomial, dict[Monomial, int]] = {}
+        self._unsigned: set[Monomial] = set()
         self._lower: dict[int, float] = {}
 
     def dim(self, d: Dim) -> Shifted:
@@ -44,7 +46,8 @@ class Shift:
             for m, c in self._monomial(monomial).items():
                 total[m] = total.get(m, 0) + c * coefficient
         found: Shifted = {(m, 1): c for m, c in total.items() if c}
-        found.update({(m, -1): -c for m, c in total.items() if c and any(self._low(a) == -inf for a in m)})
+        if self._unsigned:
+            found.update({(m, -1): -c for m, c in total.items() if c and m in self._unsigned})
         return found
 
     def upper(self, d: Dim) -> float:
@@ -87,6 +90,7 @@ class Shift:
                         grown[m] = grown.get(m, 0) + c * int(low)
                 found = grown
             self._monomials[monomial] = found
+            self._unsigned.update(m for m in found if any(self._low(a) == -inf for a in m))
         return found
 
 
@@ -99,18 +103,21 @@ def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> 
     >>> undominated(facts, [x, 2 * x * y, y * y, x + y])
     [1, 2]
     """
-    canonical = list(map(facts.canon, dims))
-    kept = _by_coefficients(Shift(facts), canonical)
+    forms = [canonical(facts, d) for d in dims]
+    kept = _by_coefficients(Shift(facts), forms)
     if len(kept) > 1:
-        kept = _by_proof(facts, canonical, kept, proofs)
+        kept = _by_proof(facts, forms, kept, proofs)
     return sorted(kept)
 
 
 def _by_coefficients(shift: Shift, dims: Sequence[Dim]) -> list[int]:
     rows = _matrix([shift.dim(d) for d in dims])
+    largest = np.empty_like(rows[:MAX_COMPARED])
     kept: list[int] = []
     for place in sorted(range(len(dims)), key=lambda i: (-sum(rows[i].tolist()), i)):
-        if not kept or not (rows[kept[:MAX_COMPARED]] >= rows[place]).all(axis=1).any():
+        if not (largest[: len(kept)] >= rows[place]).all(axis=1).any():
+            if len(kept) < MAX_COMPARED:
+                largest[len(kept)] = rows[place]
             kept.append(place)
     return kept
 
@@ -140,6 +147,8 @@ def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int) -
         for other in left:
             if proofs <= 0:
                 return left
+            if is_long(dims[place]) or is_long(dims[other]):
+                continue
             if other != place and all(a <= b for a, b in zip(values[place], values[other], strict=True)):
                 proofs -= 1
                 if decide_le(facts, dims[place], dims[other]).value:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol, terms_of
 from shapeinf.algebra.extremum import maximum, minimum
 from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.long_sums import canonical, is_long
 
 _MAX_RELATIONS = 256
 
@@ -37,11 +38,11 @@ class Elimination:
 
     def upper(self, d: Dim) -> Dim | None:
         """An upper bound of a dim; the dim itself where nothing is to go, None where there is no bound."""
-        return self._bound(self.facts.canon(d), True)
+        return self._bound(canonical(self.facts, d), True)
 
     def lower(self, d: Dim) -> Dim | None:
         """A lower bound of a dim."""
-        return self._bound(self.facts.canon(d), False)
+        return self._bound(canonical(self.facts, d), False)
 
     def stays(self, d: Dim) -> bool:
         """Whether a dim holds no symbol that is to go."""
@@ -60,6 +61,8 @@ class Elimination:
         return self._nearer(self._sum(d, up), self._number(d, up), up)
 
     def _number(self, d: Dim, up: bool) -> int | None:
+        if is_long(d):
+            return None
         bound = self.facts.bounds(d)[int(up)]
         return None if bound in (inf, -inf) else int(bound)
 
@@ -69,6 +72,8 @@ class Elimination:
         if len(found) < 2:
             return found[0] if found else None
         a, b = found if up else found[::-1]
+        if is_long(a) or is_long(b):
+            return found[0]
         if self.facts.prove_le(a, b):
             return found[0]
         if self.facts.prove_le(b, a):
@@ -77,13 +82,14 @@ class Elimination:
         return nearest if self.stays(nearest) else found[0]
 
     def _sum(self, d: Dimension, up: bool) -> Dim | None:
-        total: Dim = 0
+        total: dict[Monomial, int] = {}
         for monomial, coefficient in d.terms:
             part = self._product(d.scope, monomial, up if coefficient > 0 else not up)
             if part is None:
                 return None
-            total = total + part * coefficient
-        return total
+            for m, c in terms_of(d.scope, part):
+                total[m] = total.get(m, 0) + c * coefficient
+        return d.scope.make(total)
 
     def _product(self, scope: Scope, monomial: Monomial, up: bool) -> Dim | None:
         whole = scope.make({monomial: 1})

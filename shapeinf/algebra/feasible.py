@@ -11,6 +11,7 @@ from math import inf
 from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.evaluation import evaluate
 from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.long_sums import canonical
 from shapeinf.algebra.told import Guard
 
 SAMPLES = 24
@@ -114,7 +115,7 @@ def _in_ranges(facts: Facts, point: Mapping[str, int]) -> bool:
 def value_at(facts: Facts, d: Dim, values: Mapping[str, int]) -> int | None:
     """The value of a dim at a point; None where a symbol of it has none, or it divides by zero."""
     try:
-        return int(evaluate(facts.canon(d), values))
+        return int(evaluate(canonical(facts, d), values))
     except (KeyError, ZeroDivisionError):
         return None
 

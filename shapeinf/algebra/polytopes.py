@@ -1,5 +1,8 @@
 """Facts as a set of integer points that polynomials can be bounded over, by isl's Bernstein expansion.
 
+Where the bound is not attained at a corner of the set, the set is cut in two, and the part with the larger bound again,
+until a point attains what is left, or too many cuts were made: every step is a bound.
+
 Each symbol is a coordinate, and so is each floor `f = n // q`, with `q*f <= n <= q*f + q - 1`, and each maximum. What
 cannot be said in linear constraints (a product of symbols inside a floor, or in a relation) is left out, so that the
 set can only be too large, and what is said of it an upper bound.
@@ -7,8 +10,10 @@ set can only be too large, and what is said of it an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import islice, permutations
 from math import floor, inf
 from typing import Any
@@ -18,34 +23,73 @@ import islpy as isl
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Scope, Symbol
 from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.feasible import holds_at, value_at
 
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
 MAX_COORDINATES = 10
-MAX_ALTERNATIVES = 3
-"""Maxima that are told exactly, as alternatives; their number doubles with each."""
-MAX_CORNERS = 12
+_ALTERNATIVES = re.compile(r"(\{\d\}|\d+|==| |or)+")
+MAX_ALTERNATIVES = 4
+"""Maxima and guards that are told exactly, as alternatives; the parts of a set double with each, or more."""
+MAX_CORNERS = 6
+MAX_CUTS = 48
 
 
 @attrs.frozen
 class Most:
-    """What isl says of a dim over a set: the largest value that it can have, and corners where it may have it.
+    """What isl says of a dim over a set: the largest value that it can have, and sizes that attain it where known.
 
     `value` is None where there is no bound; `empty` says that the facts cannot hold.
     """
 
     value: int | None
-    corners: tuple[dict[str, int], ...] = ()
+    sizes: dict[str, int] = attrs.field(factory=dict)
+    tight: bool = False
     empty: bool = False
     unbounded: tuple[Dimension, ...] = ()
+
+
+def reach(facts: Facts, symbol: Dimension) -> tuple[int | None, int | None] | None:
+    """The least and the greatest value of a symbol by all linear facts; None where isl cannot tell.
+
+    Raises NoPoint where the facts cannot hold.
+
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> h = facts.scope.symbol("H", 1, 500)
+    >>> _ = facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    >>> reach(facts, h)
+    (17, 500)
+    """
+    context = isl.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    try:
+        writer = _Writer(facts)
+        asked = writer.polynomial(symbol)
+        domain = writer.domain()
+        names = ", ".join([*writer.names.values(), "asked"])
+        points = isl.Set.read_from_str(context, f"{{ [{names}] : {domain} and asked = {asked} }}")
+        place = len(writer.names)
+        low, high = points.dim_min_val(place), points.dim_max_val(place)
+    except (isl.Error, _TooLarge):
+        return None
+    if low.is_nan() or high.is_nan():
+        raise NoPoint
+    return None if low.is_neginfty() else int(low.to_python()), None if high.is_infty() else int(high.to_python())
+
+
+class NoPoint(Exception):  # noqa: N818  (an answer, as StopIteration is)
+    """No sizes satisfy all facts."""
 
 
 class _TooLarge(Exception):  # noqa: N818  (an answer, as StopIteration is)
     """More coordinates than isl can be asked about in reasonable time."""
 
 
-def most(facts: Facts, e: Dimension) -> Most | None:
+def most(facts: Facts, e: Dimension, enough: float = -inf) -> Most | None:
     """The least bound that isl finds for a canonical dim; None where it is too much for isl.
+
+    It need not be less than `enough`.
 
     >>> from shapeinf.errors import Source
     >>> facts = Facts(Scope())
@@ -64,15 +108,91 @@ def most(facts: Facts, e: Dimension) -> Most | None:
         points = isl.Set.read_from_str(context, f"{{ [{names}] : {domain} }}")
         if points.is_empty():
             return Most(None, empty=True)
-        fold, _ = isl.PwQPolynomial.read_from_str(context, f"{{ [{names}] -> {polynomial} : {domain} }}").bound(
-            isl.fold.max
-        )
-        value = fold.max()
-        if value.is_infty() or value.is_nan():
+        whole = isl.PwQPolynomial.read_from_str(context, f"{{ [{names}] -> {polynomial} : {domain} }}")
+        value = _bernstein(whole)
+        if value is None:
             return Most(None, unbounded=tuple(writer.unbounded(points, e)))
-        return Most(floor(Fraction(str(value))), tuple(islice(writer.corners(points), MAX_CORNERS)))
     except (isl.Error, _TooLarge):
         return None
+    return _Cuts(writer, e, whole, points, value, enough).most()
+
+
+def _bernstein(polynomial: Any) -> int | None:
+    """A bound of all integer values; None for none."""
+    value = polynomial.bound(isl.fold.max)[0].max()
+    return None if value.is_infty() or value.is_nan() else floor(Fraction(str(value)))
+
+
+class _Cuts:
+    """Cuts a set into parts until the bound of the largest is attained."""
+
+    def __init__(self, writer: _Writer, e: Dimension, whole: Any, points: Any, value: int, enough: float) -> None:
+        self.writer = writer
+        self.e = e
+        self.whole = whole
+        self.parts: list[tuple[int, int, Any]] = [(-value, 0, points)]
+        """A heap: the part with the largest bound first."""
+        self.enough = enough
+        self.count = 0
+        self.best: int | None = None
+        self.sizes: dict[str, int] = {}
+
+    def most(self) -> Most:
+        """The bound of all parts."""
+        for _ in range(MAX_CUTS):
+            part = self.parts[0]
+            try:
+                self._witness(part[2])
+                if self._attained() or -part[0] <= self.enough:
+                    break
+                halves = self._halves(part)
+            except isl.Error:  # past the limit: what is known holds
+                break
+            if not halves:
+                break
+            heappop(self.parts)
+            for half in halves:
+                heappush(self.parts, half)
+            if not self.parts or self._attained():
+                break
+        left = [-part[0] for part in self.parts[:1]]
+        known = [] if self.best is None else [self.best]
+        if not left and not known:
+            return Most(None, empty=True)
+        return Most(max(left + known), self.sizes, self._attained())
+
+    def _attained(self) -> bool:
+        return self.best is not None and all(-part[0] <= self.best for part in self.parts[:1])
+
+    def _witness(self, points: Any) -> None:
+        """Look for a point of a part that is larger than those known."""
+        facts = self.writer.facts
+        names = {s.name for s in self.e.symbols()}
+        for corner in islice(self.writer.corners(points), MAX_CORNERS):
+            value = value_at(facts, self.e, corner)
+            if value is not None and (self.best is None or value > self.best) and holds_at(facts, corner):
+                self.best, self.sizes = value, {name: corner[name] for name in names}
+
+    def _halves(self, part: tuple[int, int, Any]) -> list[tuple[int, int, Any]]:
+        """The parts on both sides of a cut through the longest side, with their bounds; none for a single point."""
+        bound, _, points = part
+        sides = [(points.dim_max_val(i).sub(points.dim_min_val(i)), i) for i in self.writer.places()]
+        length, place = max(((int(v.to_python()), i) for v, i in sides if not v.is_infty()), default=(0, 0))
+        if length == 0:
+            return []
+        middle = int(points.dim_min_val(place).to_python()) + length // 2
+        found = []
+        for low, high in ((None, middle), (middle + 1, None)):
+            half = points
+            if high is not None:
+                half = half.upper_bound_val(isl.dim_type.set, place, isl.Val.read_from_str(half.get_ctx(), str(high)))
+            if low is not None:
+                half = half.lower_bound_val(isl.dim_type.set, place, isl.Val.read_from_str(half.get_ctx(), str(low)))
+            if not half.is_empty():
+                value = _bernstein(self.whole.intersect_domain(half))
+                self.count += 1
+                found.append((bound if value is None else max(bound, -value), self.count, half))
+        return found
 
 
 class _Writer:
@@ -155,20 +275,44 @@ class _Writer:
                 e, relation = fact
                 if e.symbols() & set(self.symbols):
                     left.remove(fact)
-                    self._constrain(e, relation)
+                    self._try(lambda: self._constrain(e, relation))  # noqa: B023  (called at once)
+        self._add_alternatives()
         return " and ".join(self.constraints) or "1 = 1"
 
-    def _constrain(self, e: Dimension, relation: str) -> None:
+    def _add_alternatives(self) -> None:
+        """The guards whose symbols are all there, as alternatives; each once, whichever way round it was told."""
+        told = set()
+        for guard in self.facts.guards:
+            operands = tuple(map(self.facts.canon, guard.operands))
+            symbols = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
+            key = (guard.template, frozenset(operands))
+            if guard.equation is not None or not symbols or not symbols <= set(self.symbols) or key in told:
+                continue
+            if self.alternatives < MAX_ALTERNATIVES and _ALTERNATIVES.fullmatch(guard.template):
+                told.add(key)
+                self._try(lambda: self._alternative(guard.template, operands))  # noqa: B023  (called at once)
+
+    def _alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
+        texts = [text for text in map(self.affine, operands) if text is not None]
+        if len(texts) == len(operands):
+            self.alternatives += 1
+            self.constraints.append("(" + template.replace("==", "=").format(*texts) + ")")
+
+    def _try(self, tell: Callable[[], None]) -> None:
+        """Tell a fact, or nothing of it where it needs too many coordinates."""
         names, symbols, told = dict(self.names), dict(self.symbols), list(self.constraints)
         try:
-            text = self.affine(e)
-            if text is not None and relation.startswith("mod"):
-                divisor = int(relation[3:])
-                self.constraints.append(f"{divisor}*{self._coordinate((e, divisor))} = {text}")
-            elif text is not None:
-                self.constraints.append(f"0 {relation} {text}")
-        except _TooLarge:  # one fact less
+            tell()
+        except _TooLarge:
             self.names, self.symbols, self.constraints = names, symbols, told
+
+    def _constrain(self, e: Dimension, relation: str) -> None:
+        text = self.affine(e)
+        if text is not None and relation.startswith("mod"):
+            divisor = int(relation[3:])
+            self.constraints.append(f"{divisor}*{self._coordinate((e, divisor))} = {text}")
+        elif text is not None:
+            self.constraints.append(f"0 {relation} {text}")
 
     def _facts(self) -> Iterator[tuple[Dimension, str]]:
         facts = self.facts
@@ -187,10 +331,15 @@ class _Writer:
             if symbol in self.names and points.dim_max_val(order.index(symbol)).is_infty():
                 yield symbol
 
+    def places(self) -> list[int]:
+        """The numbers of the coordinates that stand for symbols."""
+        order = list(self.names)
+        return [order.index(symbol) for symbol in self.symbols]
+
     def corners(self, points: Any) -> Iterator[dict[str, int]]:
         """Points at which one symbol after the other is as large as it can be."""
         order = list(self.names)
-        symbols = [s for s in self.symbols if s in self.names]
+        symbols = list(self.symbols)
         for arranged in permutations(symbols):
             left = points
             values: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Literal
 
@@ -13,6 +13,7 @@ from shapeinf.algebra.dominance import Shift
 from shapeinf.algebra.evaluation import evaluate
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import holds_at, value_at
+from shapeinf.algebra.long_sums import canonical, is_long
 from shapeinf.errors import Contradiction, Source
 
 Engine = Literal["exact", "isl", "interval"]
@@ -44,8 +45,10 @@ class UpperBound:
         return f"{self.value} ({self.engine}, {'tight' if self.tight else 'may be less'})"
 
 
-def upper_bound(facts: Facts, expression: Dim) -> UpperBound:
-    """The least upper bound that can be proved of a dim under all facts. Raises Contradiction where none can hold.
+def upper_bound(facts: Facts, expression: Dim, enough: float = -inf) -> UpperBound:
+    """The least upper bound that can be proved of a dim under all facts; nothing is done to get below `enough`.
+
+    Raises Contradiction where the facts cannot hold.
 
     >>> from shapeinf.algebra import Scope
     >>> facts = Facts(Scope())
@@ -56,7 +59,7 @@ def upper_bound(facts: Facts, expression: Dim) -> UpperBound:
     >>> print(upper_bound(facts, b * s * 4))
     1024 (isl, tight)
     """
-    e = facts.canon(expression)
+    e = canonical(facts, expression)
     if isinstance(e, int):
         return UpperBound(e, "exact", tight=True)
     simple = interval_bound(facts, e)
@@ -64,19 +67,62 @@ def upper_bound(facts: Facts, expression: Dim) -> UpperBound:
         corner = _climbed(facts, e)
         if corner is not None and value_at(facts, e, corner) == simple and holds_at(facts, corner):
             return UpperBound(simple, "exact", tight=True, sizes=corner)
-    return _by_isl(facts, e, simple)
+        if simple <= enough:
+            return UpperBound(simple, "interval")
+    return _by_isl(facts, e, simple, enough)
+
+
+def largest_bound(facts: Facts, dims: Sequence[Dim]) -> tuple[UpperBound, int]:
+    """The largest of the upper bounds of dims, and the place of its dim; at least one must be given.
+
+    A dim without a bound is the largest. Those that cannot be larger than another one are not looked at closely.
+    """
+    simple = [interval_bound(facts, d) for d in dims]
+    best: UpperBound | None = None
+    chosen = 0
+    for place in sorted(range(len(dims)), key=lambda i: (simple[i] is not None, -(simple[i] or 0), i)):
+        known = best.value if best is not None and best.value is not None else -inf
+        at_most = simple[place]
+        if at_most is not None and at_most < known:
+            break
+        found = upper_bound(facts, dims[place], known)
+        if found.value is None:
+            return found, place
+        if best is None or found.value > known or (found.value == known and found.tight and not best.tight):
+            best, chosen = found, place
+    assert best is not None
+    return best, chosen
+
+
+def narrow(facts: Facts, dims: Iterable[Dim]) -> None:
+    """Tell facts what all of them together say of the bounds of the symbols of dims. Raises Contradiction."""
+    from shapeinf.algebra.polytopes import NoPoint, reach  # loading isl takes a while
+
+    if not facts.relations and not facts.guards and not facts.divisibilities:
+        return
+    forms = (canonical(facts, d) for d in dims)
+    for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
+        source = Source("", f"all that is known of {symbol}")
+        try:
+            found = reach(facts, symbol)
+        except NoPoint:
+            raise Contradiction(f"no sizes satisfy all that is known of {symbol}", source) from None
+        if found is not None:
+            facts.tell_range(symbol, *found, source)
 
 
 def interval_bound(facts: Facts, e: Dim) -> int | None:
     """An upper bound from the bounds of symbols alone; None for none."""
-    value = min(facts.bounds(e)[1], Shift(facts).upper(facts.canon(e)))
+    value = Shift(facts).upper(canonical(facts, e))
+    if not is_long(e):
+        value = min(value, facts.bounds(e)[1])
     return None if value == inf else int(value)
 
 
-def _by_isl(facts: Facts, e: Dimension, simple: int | None) -> UpperBound:
+def _by_isl(facts: Facts, e: Dimension, simple: int | None, enough: float) -> UpperBound:
     from shapeinf.algebra.polytopes import most  # loading isl takes a while
 
-    found = most(facts, e)
+    found = most(facts, e, enough)
     if found is not None and found.empty:
         raise Contradiction(f"no sizes satisfy all that is known of {_listed(e.symbols())}", Source("", "all facts"))
     by_isl = None if found is None else found.value
@@ -85,11 +131,8 @@ def _by_isl(facts: Facts, e: Dimension, simple: int | None) -> UpperBound:
         return UpperBound(None, "interval", unbounded=tuple(sorted(s.name for s in symbols)))
     value = min(v for v in (simple, by_isl) if v is not None)
     engine: Engine = "interval" if by_isl is None or (simple is not None and simple < by_isl) else "isl"
-    for corner in found.corners if found else ():
-        named = {s.name: corner[s.name] for s in e.symbols() if s.name in corner}
-        if len(named) == len(e.symbols()) and value_at(facts, e, named) == value and holds_at(facts, corner):
-            return UpperBound(value, engine, tight=True, sizes=named)
-    return UpperBound(value, engine)
+    tight = found is not None and found.tight and found.value == value
+    return UpperBound(value, engine, tight, found.sizes if found is not None and tight else {})
 
 
 def _listed(symbols: Iterable[Dimension]) -> str:

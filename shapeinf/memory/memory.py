@@ -19,6 +19,7 @@ from shapeinf.memory.timeline import Buffer, Role, Timeline
 if TYPE_CHECKING:
     from shapeinf.driver.inference import Inference
     from shapeinf.driver.result import Result
+    from shapeinf.memory.peak import Peak
 
 Order = Literal["file", "least"]
 
@@ -47,6 +48,14 @@ class Memory:
     def facts(self) -> ShapeFacts:
         """What is known about the symbols in the sizes."""
         return self.result.facts
+
+    @cached_property
+    def peak(self) -> Peak:
+        """The most bytes of activations and outputs that are in use at once."""
+        from shapeinf.contract.conditions import input_symbols
+        from shapeinf.memory.peak import Peak
+
+        return Peak(self.timeline, self.facts, labels=input_symbols(self.result.inference))
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:

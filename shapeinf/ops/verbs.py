@@ -108,6 +108,10 @@ class RuleContext:
         """Take `d <= bound` to hold where the output is another one without it, and the node runs all the same."""
         self._tell_le(d, bound, law, assumed=True)
 
+    def known_at_most(self, d: Dim, bound: Dim, why: str) -> None:
+        """Say that `d <= bound` by what `d` is, such as the number of a trip: nothing is demanded of the inputs."""
+        self.facts.tell_le(d, bound, Source("", why, assumed=True))
+
     def _tell_le(self, a: Dim, b: Dim, law: str, *, assumed: bool = False) -> None:
         try:
             self.facts.tell_le(a, b, Source(self.site, law, assumed))

@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 
 from shapeinf.algebra import Dim, Dimension, evaluate, format_dim, quote_name
-from shapeinf.algebra.feasible import broken_at
+from shapeinf.algebra.feasible import broken_at, value_at
+from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.inputs import RangeLike, as_named
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source, UnknownNameError
@@ -17,14 +18,16 @@ class Asked:
     """The names of dims as users write them, and the facts that hold before a question."""
 
     def __init__(self, facts: ShapeFacts, labels: Mapping[Dimension, str] | None = None) -> None:
-        """`labels` are symbols that have another name than their own, such as `x.shape[0]`."""
+        """`labels` are the symbols that users choose, with what they call them; all that have a name by default."""
         self.facts = facts
         named = {facts.scope.symbol(name): quote_name(name) for name in facts.scope.names()}
-        self.labels: dict[Dimension, str] = {**named, **(labels or {})}
+        self.labels: dict[Dimension, str] = dict(named if labels is None else labels)
+        canonical = (facts.canon(symbol) for symbol in self.labels)
+        self._chosen = {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}
 
     def kept(self, symbol: Dimension) -> bool:
-        """Whether a symbol can be asked about."""
-        return symbol in self.labels
+        """Whether users choose a symbol of a canonical dim; others depend on data."""
+        return symbol in self._chosen
 
     def symbol(self, name: str) -> Dimension:
         """The symbol that a user means. Raises UnknownNameError."""
@@ -32,6 +35,12 @@ class Asked:
             if name in (label, symbol.symbol.name):
                 return symbol
         raise UnknownNameError("dim", name, self.labels.values())
+
+    def followed(self, name: str, facts: ShapeFacts) -> Dimension:
+        """The symbol that stands for a dim under facts: another one where they say that both are equal."""
+        symbol = self.symbol(name)
+        found = facts.canon(symbol)
+        return found if isinstance(found, Dimension) and found.is_symbol else symbol
 
     def label(self, name: str) -> str:
         """What users call the symbol of this name."""
@@ -55,8 +64,8 @@ class Asked:
             except TypeError:
                 raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
             told = Source("", f"{self.labels[symbol]} = {value} is asked")
-            self._policy(symbol, value)
-            _tell(lambda: facts.tell_equal(symbol, value, told), told)  # noqa: B023  (called at once)
+            self._policy(symbol, value, told)
+            _tell(lambda: facts.tell_equal(symbol, value, told), told, self.facts.sources.get(symbol))  # noqa: B023
         _check(facts, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
         return facts
 
@@ -66,8 +75,8 @@ class Asked:
         for name, given in ranges.items():
             symbol = self.symbol(name)
             asked = as_named(name, given)
-            self._policy(symbol, asked.min)
             told = Source("", f"{self.labels[symbol]} in {_text(asked.min, asked.max)} is asked")
+            self._policy(symbol, asked.min, told)
             _tell(lambda: facts.tell_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
             if asked.multiple_of > 1:
                 _tell(lambda: facts.tell_divisible(symbol, asked.multiple_of, told), told)  # noqa: B023
@@ -75,16 +84,23 @@ class Asked:
         _check(facts, "what is asked")
         return facts
 
-    def _policy(self, symbol: Dimension, least: int | None) -> None:
+    def _policy(self, symbol: Dimension, least: int | None, told: Source) -> None:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
         low = symbol.symbol.lo
         if least is not None and low is not None and least < low:
-            name = self.labels[symbol]
-            raise Contradiction(
-                f"{name} = {least} is asked and cannot hold",
-                Source("", f"{name} = {least} is asked"),
-                Source("", f"{name} is taken to be at least {low}; infer with min_dim={max(least, 0)} to ask for less"),
-            )
+            hint = f"{self.labels[symbol]} is taken to be at least {low}; infer with min_dim={max(least, 0)} for less"
+            raise Contradiction(f"{told} and cannot hold", told, Source("", hint))
+
+    def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
+        """The sizes that attain a bound, by the names of users; those of given dims also where facts tell them."""
+        if not best.tight:
+            return {}
+        found = {self.label(name): size for name, size in best.sizes.items()}
+        for symbol in map(self.symbol, given):
+            value = value_at(facts, symbol, best.sizes)
+            if value is not None:
+                found[self.labels[symbol]] = value
+        return dict(sorted(found.items()))
 
     def evaluate(self, dims: Iterable[Dim], facts: ShapeFacts) -> list[int]:
         """The values of dims under facts that give all their symbols a size. Raises MissingSizeError."""
@@ -105,11 +121,12 @@ class Asked:
             raise ShapeInferenceError(f"{error} for these sizes") from None
 
 
-def _tell(tell: Callable[[], object], told: Source) -> None:
+def _tell(tell: Callable[[], object], told: Source, known: Source | None = None) -> None:
+    """Tell a fact; `known` is who has said what the dim is, where somebody has."""
     try:
         tell()
     except Contradiction as error:
-        second = error.first if error.second in (None, told) and error.first != told else error.second
+        second = known or (error.first if error.second in (None, told) and error.first != told else error.second)
         raise Contradiction(f"{told} and cannot hold", told, second) from None
 
 

@@ -13,9 +13,10 @@ from math import inf
 import numpy as np
 
 from shapeinf.algebra import Dim, Dimension, evaluate, substitute
-from shapeinf.algebra.feasible import broken_at, holds_at
+from shapeinf.algebra.feasible import broken_at, holds_at, value_at
 from shapeinf.algebra.growth import grows_with
-from shapeinf.algebra.upper_bounds import UpperBound, upper_bound
+from shapeinf.algebra.long_sums import by_terms, canonical
+from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest
@@ -40,10 +41,11 @@ class Search:
         """`facts` hold the sizes and ranges of the other dims."""
         self.facts = facts
         self.asked = asked
-        self.symbol = asked.symbol(name)
-        self.name = asked.labels[self.symbol]
+        self.symbol = asked.followed(name, facts)
+        self.name = asked.labels[asked.symbol(name)]
         self.at_least = at_least
-        self.dims: list[Dim] = [facts.canon(term.size) for term in terms]
+        narrow(facts, [self.symbol, *(term.size for term in terms)])
+        self.dims: list[Dim] = [canonical(facts, term.size) for term in terms]
         low, high = facts.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
@@ -105,14 +107,16 @@ class Search:
 
     def _most_at(self, value: int) -> UpperBound:
         """The bound over the other dims, which no fact ties to this one."""
-        return self._most(self.facts, [substitute(d, {self.symbol: value}) for d in self.dims])
+        return self._most(
+            self.facts, [by_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
+        )
 
     def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
-        found = [upper_bound(facts, d) for d in dims]
-        missing = {self.asked.label(name) for one in found if one.value is None for name in one.unbounded}
-        if missing or any(one.value is None for one in found):
-            raise MissingSizeError(sorted(missing) or ["other dims"], "give it a size or a range")
-        return max(found, key=lambda one: (_known(one), one.tight), default=UpperBound(0, "exact", tight=True))
+        found, _ = largest_bound(facts, dims or [0])
+        if found.value is None:
+            missing = sorted(map(self.asked.label, found.unbounded))
+            raise MissingSizeError(missing or ["other dims"], "give it a size or a range")
+        return found
 
     def _coupled(self) -> bool:
         """Whether a fact ties the dim to another one, so that a larger size can leave less to the others."""
@@ -164,19 +168,21 @@ class Search:
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
             found = self._tried(value)
-            if found is not None and _known(found) <= budget:
-                return self._answer(budget, value, found.value, proven)
-            if found is not None:
+            if found is None:
+                continue
+            if _known(found) > budget:
                 proven = proven and found.tight
                 witness = found.sizes if free else {}
+                continue
+            legal = self._legal(value)
+            if legal is not False:
+                return self._answer(budget, value, found.value, proven and legal is True)
         return self._answer(budget, None, proven=proven)
 
     def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:
         """Whether the peak is too large at a point at which all facts hold."""
-        inside = {s.name for d in self.dims for s in _symbols(d)}
-        return (
-            inside <= set(point) and max(evaluate(d, point) for d in self.dims) > budget and holds_at(self.facts, point)
-        )
+        values = (value_at(self.facts, d, point) for d in self.dims)
+        return any(v is not None and v > budget for v in values) and holds_at(self.facts, point)
 
     def _tried(self, value: int) -> UpperBound | None:
         """The bound over the other dims at a size; None where the graph does not run with it."""
@@ -197,6 +203,15 @@ class Search:
         except Contradiction:
             return None
         return facts if broken_at(facts, {}) is None else None
+
+    def _legal(self, value: int) -> bool | None:
+        """Whether other sizes can be chosen so that all facts hold; None where isl cannot tell."""
+        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+
+        if holds_at(self.facts, {self.symbol.name: value}):
+            return True
+        found = values_of(self.facts, self.symbol, value, value)
+        return None if found is None else bool(found)
 
     def _legal_down(self, top: int) -> Iterator[int]:
         """The sizes that agree with all facts, from `top` downwards. Raises LimitError."""

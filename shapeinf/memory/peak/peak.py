@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from shapeinf.algebra import Dimension
-from shapeinf.algebra.upper_bounds import UpperBound, interval_bound, upper_bound
+from shapeinf.algebra.long_sums import canonical
+from shapeinf.algebra.upper_bounds import largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
@@ -50,7 +51,11 @@ class Peak:
         *,
         labels: Mapping[Dimension, str] | None = None,
     ) -> None:
-        """Counts the buffers of these roles; `labels` name the symbols of input axes that have no name."""
+        """Counts the buffers of these roles.
+
+        `labels` are the symbols that users choose, the dims of inputs, with their names; all that have a name by
+        default. Others depend on data, whatever a file calls them.
+        """
         self.timeline = timeline
         self.facts = facts
         self.roles = tuple(roles)
@@ -90,7 +95,7 @@ class Peak:
 
     def __str__(self) -> str:
         """`max(...)` of the terms, in bytes."""
-        texts = list(dict.fromkeys(self._asked.shown(self.facts.canon(term.size)) for term in self.terms)) or ["0"]
+        texts = list(dict.fromkeys(self._asked.shown(canonical(self.facts, term.size)) for term in self.terms)) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualified(text, self.at_least, self.at_most)
 
@@ -125,15 +130,17 @@ class Peak:
         A range is an int, a pair, `"lo..hi"` or a NamedDim; dims that are not given have the bounds that they have. The
         value is None where a dim that matters has none. Raises as `at` does, and AssumptionSyntaxError.
         """
-        facts = self._asked.ranged({**(ranges or {}), **more}, assume)
-        best, term = most_of(self.terms, facts)
+        given = {**(ranges or {}), **more}
+        facts = self._asked.ranged(given, assume)
+        narrow(facts, [term.size for term in self.terms])
+        best, place = largest_bound(facts, [term.size for term in self.terms] or [0])
         return PeakBound(
             best.value,
             best.engine,
             best.tight,
-            {self._asked.label(name): size for name, size in best.sizes.items()},
+            self._asked.sizes(given, best, facts),
             tuple(map(self._asked.label, best.unbounded)),
-            moment=None if term is None else self.timeline.moments[term.moments[0]],
+            moment=self.timeline.moments[self.terms[place].moments[0]] if self.terms else None,
             at_least=self.at_least,
             at_most=self.at_most,
         )
@@ -166,19 +173,3 @@ class Peak:
         """
         facts = self._asked.ranged({**(ranges or {}), **more})
         return regions_of(self.terms, facts, self._asked, name, self.timeline)
-
-
-def most_of(terms: Iterable[PeakTerm], facts: ShapeFacts) -> tuple[UpperBound, PeakTerm | None]:
-    """The largest upper bound of all terms, with its term; those that cannot be larger are not looked at closely."""
-    best, chosen = UpperBound(0, "exact", tight=True), None
-    simple = [(interval_bound(facts, facts.canon(term.size)), place, term) for place, term in enumerate(terms)]
-    for at_most, _, term in sorted(simple, key=lambda t: (t[0] is not None, -(t[0] or 0), t[1])):
-        if chosen is not None and at_most is not None and best.value is not None and at_most <= best.value:
-            continue
-        found = upper_bound(facts, term.size)
-        if found.value is None:
-            return found, term
-        assert best.value is not None
-        if chosen is None or found.value > best.value or (found.value == best.value and found.tight and not best.tight):
-            best, chosen = found, term
-    return best, chosen

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shapeinf.algebra import Dim, Dimension, evaluate
+from shapeinf.algebra.long_sums import canonical
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Region
@@ -21,14 +22,14 @@ def regions_of(
     terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, timeline: Timeline
 ) -> tuple[Region, ...]:
     """Ranges of sizes of a dim, with the term that is the largest there; the first one of those that are equal."""
-    symbol = asked.symbol(name)
+    symbol = asked.followed(name, facts)
     bounds = facts.interval(symbol)
     if bounds.hi is None:
-        raise MissingSizeError([asked.labels[symbol]], "give it a range")
+        raise MissingSizeError([asked.labels[asked.symbol(name)]], "give it a range")
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
-    dims = [only(facts.canon(term.size), symbol, facts, asked) for term in terms]
+    dims = [only(canonical(facts, term.size), symbol, facts, asked) for term in terms]
     values = np.stack([values_along(d, symbol, low, bounds.hi) for d in dims])
     winners = np.argmax(values, axis=0)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]

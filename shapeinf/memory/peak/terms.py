@@ -10,6 +10,7 @@ from shapeinf.algebra import Dim, Dimension, Scope
 from shapeinf.algebra.dimension import Monomial, terms_of
 from shapeinf.algebra.dominance import undominated
 from shapeinf.algebra.elimination import Elimination
+from shapeinf.algebra.long_sums import canonical, is_long
 from shapeinf.errors import LimitError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.timeline import Buffer, Timeline
@@ -71,8 +72,8 @@ def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimen
         if size is None:
             unbounded.append(Unbounded(buffer.name, _cause(buffer, facts, kept)))
             low = 0 if buffer.size is None else without.lower(buffer.size)
-            size = low if low is not None and facts.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not without.stays(facts.canon(buffer.size)):
+            size = low if low is not None and not is_long(low) and facts.bounds(low)[0] >= 0 else 0
+        elif buffer.size is not None and not without.stays(canonical(facts, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return Sizes(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
@@ -81,7 +82,7 @@ def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimen
 def _cause(buffer: Buffer, facts: ShapeFacts, kept: Callable[[Dimension], bool]) -> str:
     if buffer.size is None:
         return buffer.cause or "its size is not known"
-    size = facts.canon(buffer.size)
+    size = canonical(facts, buffer.size)
     symbols = size.symbols() if isinstance(size, Dimension) else ()
     return f"{', '.join(sorted(str(s) for s in symbols if not kept(s)))} has no upper bound"
 

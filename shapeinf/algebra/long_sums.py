@@ -1,0 +1,32 @@
+"""Sums that have more terms than the algebra keeps: made and rewritten term by term, never given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shapeinf.algebra.dimension import Dim, Monomial, terms_of
+from shapeinf.algebra.facts import Facts
+
+SHORT = 24
+"""Sums of so many terms, and differences of two, are nowhere near the cap of the algebra."""
+
+
+def is_long(d: Dim) -> bool:
+    """Whether a dim has so many terms that the algebra may give up on it."""
+    return not isinstance(d, int) and len(d.terms) > SHORT
+
+
+def by_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
+    """The sum of what a change makes of the terms of a dim; of the dim itself where it is short."""
+    if isinstance(d, int) or not is_long(d):
+        return change(d)
+    total: dict[Monomial, int] = {}
+    for monomial, coefficient in d.terms:
+        for m, c in terms_of(d.scope, change(d.scope.make({monomial: coefficient}))):
+            total[m] = total.get(m, 0) + c
+    return d.scope.make(total)
+
+
+def canonical(facts: Facts, d: Dim) -> Dim:
+    """The canonical form of a dim under the equalities of the facts, however long it is."""
+    return by_terms(d, facts.canon)

@@ -1,0 +1,100 @@
+"""Lifetimes worked out anew from a ModelProto, with plain sets: what is alive when each node runs, by name.
+
+Shapes are concrete: onnx's own inference of a model with numbers in place of names. Bodies follow docs/memory.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import onnx
+import onnx.shape_inference
+
+BITS = {
+    "FLOAT": 32,
+    "DOUBLE": 64,
+    "FLOAT16": 16,
+    "INT64": 64,
+    "INT32": 32,
+    "INT8": 8,
+    "UINT8": 8,
+    "BOOL": 8,
+    "UINT4": 4,
+}
+
+
+def bound(model, binding):
+    """The model with numbers for names, and the types of all values as onnx infers them."""
+    copy = onnx.ModelProto.FromString(model.SerializeToString())
+    for value in (*copy.graph.input, *copy.graph.output):
+        concrete(value, binding)
+    for node in copy.graph.node:
+        for body in bodies(node):
+            for value in body.input:
+                concrete(value, binding)
+    return onnx.shape_inference.infer_shapes(copy, strict_mode=True, data_prop=True)
+
+
+def concrete(value, binding):
+    tensor = value.type.tensor_type
+    if any(dim.dim_param and dim.dim_param not in binding for dim in tensor.shape.dim):
+        tensor.ClearField("shape")  # an expression: onnx finds out by itself
+    for dim in tensor.shape.dim:
+        if dim.dim_param:
+            dim.dim_value = binding[dim.dim_param]
+
+
+def bodies(node):
+    return [a.g for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+
+
+def size(value):
+    tensor = value.type.tensor_type
+    assert tensor.HasField("shape"), f"onnx does not know the shape of {value.name}"
+    bits = BITS[onnx.TensorProto.DataType.Name(tensor.elem_type)]
+    assert all(d.HasField("dim_value") for d in tensor.shape.dim), f"onnx does not know the shape of {value.name}"
+    return math.ceil(math.prod(d.dim_value for d in tensor.shape.dim) * bits / 8)
+
+
+def sizes(graph, path=""):
+    """The bytes of all values; those of a body have the path of their node in front."""
+    found = {path + v.name: size(v) for v in (*graph.value_info, *graph.output, *graph.input)}
+    for node in graph.node:
+        for body in bodies(node):
+            found.update(sizes(body, f"{path}{node.name or node.output[0]}/"))
+    return found
+
+
+def free(graph):
+    """The names that a body reads of the graphs around it."""
+    made = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+    made |= {name for node in graph.node for name in node.output}
+    read = {name for node in graph.node for name in reads(node)} | {v.name for v in graph.output}
+    return read - made - {""}
+
+
+def reads(node):
+    return {name for name in node.input if name} | {name for body in bodies(node) for name in free(body)}
+
+
+def alive(graph, path="", formals=frozenset()):
+    """For each moment the names of what nodes have made and is still needed.
+
+    A value is needed from its node to the last that reads it, an output to the end. What a body reads of outside is
+    read by its node, whose outputs are there from the body's first moment on; what the body takes is there while it
+    runs, what it gives until its node is done.
+    """
+    outputs = {v.name for v in graph.output}
+    nodes, moments = list(graph.node), []
+    for at, node in enumerate(nodes):
+        later = set().union(outputs, *(reads(n) for n in nodes[at:]))
+        made = {name for n in nodes[:at] for name in n.output if name}
+        here = {path + name for name in (made & later) | {name for name in node.output if name}} | set(formals)
+        inner_path, handed = f"{path}{node.name or node.output[0]}/", set()
+        for body in bodies(node):
+            taken = {inner_path + v.name for v in body.input}
+            moments += [here | handed | inside for inside in alive(body, inner_path, frozenset(taken))]
+            own = {v.name for v in body.input} | {name for n in body.node for name in n.output}
+            handed |= {inner_path + v.name for v in body.output if v.name in own}
+        moments.append(here | handed)
+    return moments

@@ -1,0 +1,363 @@
+"""Peaks by hand: expectations are arithmetic, or the numbers of the issue."""
+
+import pytest
+
+from shapeinf.algebra import ceildiv, maximum, minimum, parse_dim
+from shapeinf.errors import (
+    BudgetError,
+    Contradiction,
+    LimitError,
+    MissingSizeError,
+    ShapeInferenceError,
+    Source,
+    UnknownNameError,
+)
+from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.memory import Buffer, Moment, Timeline
+from shapeinf.memory.peak import Peak, parse_budget, terms
+
+MiB = 1 << 20
+
+
+def buffer(name, size, birth, death, role="activation", cause=""):
+    return Buffer(name, size, birth, death, role, "uint8", Shape([]), (name,), cause)
+
+
+def peak_of(facts, *buffers, moments=5, **more):
+    """A peak of (name, size, birth, death, ...) tuples."""
+    timeline = Timeline(tuple(Moment(f"n{i}", "Op") for i in range(moments)), tuple(buffer(*b) for b in buffers))
+    return Peak(timeline, facts, **more)
+
+
+def facts_of(*bounds, relations=()):
+    """Facts with symbols of (name, low, high), and relations `expression >= 0`."""
+    facts = ShapeFacts()
+    for name, *pair in bounds:
+        facts.scope.symbol(name, *pair)
+    for text in relations:
+        facts.tell_le(0, parse_dim(text, facts.scope), Source("", "assumed"))
+    return facts
+
+
+def kv(facts):
+    """The model of the issue with b = 1: at Softmax `kv`, `sc` and `pr` are alive; inputs do not count."""
+    p, s = facts.scope.symbol("past", 0), facts.scope.symbol("seq")
+    both = p + s
+    return peak_of(
+        facts,
+        ("past", 4 * 64 * p, 0, 1, "input"),
+        ("kv", 4 * 64 * both, 0, 5, "output"),
+        ("kt", 4 * 64 * both, 1, 3),
+        ("sc", 4 * s * both, 2, 4),
+        ("pr", 4 * s * both, 3, 5),
+        ("y", 4 * 64 * s, 4, 5, "output"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("assume", "expected"), [("past + seq <= 4096", 135_266_304), ((), 270_499_584)], ids=["related", "free"]
+)
+def test_the_cache_of_the_issue(assume, expected):
+    found = kv(ShapeFacts()).over(past=(0, 4095), seq=(1, 4096), assume=assume)
+    assert (found.value, found.tight, found.moment.node) == (expected, True, "n3")
+    assert found.engine == ("isl" if assume else "exact")
+    assert kv(ShapeFacts()).at(found.sizes).bytes == expected
+
+
+def test_who_is_alive_where_it_is_the_most():
+    found = kv(ShapeFacts()).at(past=0, seq=4096)
+    assert [(b.name, size) for b, size in found.alive] == [("sc", 64 * MiB), ("pr", 64 * MiB), ("kv", MiB)]
+    assert str(found).splitlines()[0] == "135266304 bytes at Op 'n3'"
+    assert (found.at_least, found.at_most) == (False, False)
+
+
+def test_the_example_of_the_design_notes():
+    facts = facts_of(("B", 1), ("p", 0), ("s", 1))
+    size = parse_dim("B*(4*s*(p + s) + 768*s + 512*p)", facts.scope)
+    found = peak_of(facts, ("a", size, 0, 1)).over(B=8, assume="p + s <= 4096")
+    assert (found.value, found.engine, found.tight) == (8 * 70_254_592, "isl", True)
+
+
+@pytest.mark.parametrize(
+    ("size", "bounds", "assume", "most"),
+    [
+        (
+            "4*b*h*q*k",
+            [("b", 1, 4), ("h", 12, 12), ("q", 1, 512), ("k", 1, 512)],
+            "q + k <= 600",
+            4 * 4 * 12 * 300 * 300,
+        ),
+        ("64*((H + 1)//2)*((H + 3)//4)", [("H", 1, 101)], (), 64 * 51 * 26),
+        ("H*((H + 1)//2)", [("H", 1, 1000)], "H % 32 == 0", 992 * 496),
+        ("H*W", [("H", 1), ("W", 1)], "H % 64 == 0 and W <= 32 and H + 2*W <= 500", 384 * 32),
+        ("max(a, b)*a", [("a", 1, 50), ("b", 1, 90)], "a + b <= 100", 50 * 50),
+        ("n*m", [("n", 1), ("m", 1)], "3*n + 5*m <= 11", 2),
+        ("max(2*a, b)", [("a", 1), ("b", 1)], "a + b <= 10", 18),
+    ],
+)
+def test_bounds_over_relations(size, bounds, assume, most):
+    facts = facts_of(*bounds)
+    found = peak_of(facts, ("t", parse_dim(size, facts.scope), 0, 1)).over(assume=assume)
+    assert (found.value, found.tight) == (most, True)
+
+
+def test_no_bound_names_the_symbol():
+    facts = facts_of(("b", 1), ("s", 1, 8))
+    found = peak_of(facts, ("t", parse_dim("b*s", facts.scope), 0, 1)).over()
+    assert (found.value, found.unbounded, str(found)) == (None, ("b",), "no bound (b has none)")
+
+
+def test_terms_that_are_never_more_are_left_out():
+    facts = facts_of(("b", 1), ("s", 1))
+    b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
+    peak = peak_of(
+        facts, ("small", b, 0, 1), ("same", 8 * b * s, 1, 2), ("again", 8 * b * s, 2, 3), ("other", 100 * b, 3, 4)
+    )
+    assert str(peak) == "max(8*b*s, 100*b)"
+    assert [(str(t.size), t.moments) for t in peak.terms] == [("8*b*s", (1, 2)), ("100*b", (3,))]
+    assert peak.exact
+
+
+@pytest.mark.parametrize(
+    ("relation", "expected"), [((), "max(4*a, 4*b)"), (("a - b",), "4*a"), (("a + c - b - 9", "4 - c"), "4*a")]
+)
+def test_relations_decide_which_terms_can_win(relation, expected):
+    facts = facts_of(("a", 1), ("b", 1), ("c", 1), relations=relation)
+    a, b = facts.scope.symbol("a"), facts.scope.symbol("b")
+    assert str(peak_of(facts, ("t", 4 * a, 0, 1), ("u", 4 * b, 1, 2))) == expected
+
+
+def test_sums_are_not_capped():
+    facts = ShapeFacts()
+    symbols = [facts.scope.symbol(f"d{i}") for i in range(100)]
+    half = symbols[0] // 2
+    peak = peak_of(
+        facts, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("most", maximum(*symbols[:2]), 1, 2)
+    )
+    facts.tell_le(symbols[0], 10**12, Source("", "told"))
+    assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24 + 10**12 // 2
+    found = peak.over({d.name: 10**12 for d in symbols[5:]}, assume=[f"d{i} <= {i + 7}" for i in range(5)])
+    assert found.value == 95 * 10**24 + sum((i + 7) ** 2 for i in range(5)) + 3
+    assert peak.largest("d0", 10**10, {d.name: 10 for d in symbols[1:]}).value == 99999
+    assert not facts.scope.capped
+
+
+def test_more_work_than_is_sane_is_refused(monkeypatch):
+    monkeypatch.setattr(terms, "MAX_WORK", 10)
+    facts = ShapeFacts()
+    peak = peak_of(facts, *((f"t{i}", facts.scope.symbol(f"d{i}"), i, 5) for i in range(5)))
+    with pytest.raises(LimitError):
+        str(peak)
+
+
+def test_data_dependent_sizes_stand_with_their_bounds():
+    facts = facts_of(("H", 1), ("W", 1))
+    h, w = facts.scope.symbol("H"), facts.scope.symbol("W")
+    n, m, free = (facts.scope.fresh(name) for name in ("nonzero", "kept", "unique"))
+    facts.tell_le(n, h * w, Source("nonzero", "no more than there are"))
+    facts.tell_le(2 * m, n, Source("kept", "half of them"))
+    facts.tell_range(m, 0, 300, Source("kept", "at most 300"))
+    peak = peak_of(facts, ("n", 16 * n, 0, 1), ("m", 8 * m, 1, 2))
+    assert (peak.bounded, peak.at_most, peak.at_least, peak.exact) == (("n", "m"), True, False, False)
+    assert str(peak) == "at most 16*H*W"
+    assert peak.at(H=100, W=50).bytes == 16 * 5000
+    alone = peak_of(facts, ("m", 8 * m, 1, 2))
+    assert [alone.at(H=h, W=5).bytes for h in (3, 1000)] == [8 * 7, 8 * 300]
+    unbounded = peak_of(facts, ("f", 4 * free * h, 0, 2), ("g", 4 * h, 1, 2), ("u", None, 0, 5, "activation", "why"))
+    assert [str(u) for u in unbounded.unbounded] == ["f: unique has no upper bound", "u: why"]
+    assert str(unbounded) == "at least 4*H"
+    assert unbounded.at(H=3).at_least
+    assert str(unbounded.at(H=3)).startswith("at least 12 bytes")
+    assert str(unbounded.over(H=(1, 3))) == "at least 12 (exact, tight)"
+    assert "without the buffers of unknown size" in str(unbounded.largest("H", 100))
+
+
+def test_bounds_below_a_minus_are_lower_bounds():
+    facts = facts_of(("H", 1))
+    n = facts.scope.fresh("cut", 2, 9)
+    peak = peak_of(facts, ("t", 100 * facts.scope.symbol("H") - 3 * n, 0, 1), ("u", 5 * (n // 2) + maximum(n, 4), 1, 2))
+    assert peak.at(H=1).bytes == 94
+    assert str(peak) == "at most 100*H - 6"
+
+
+def test_a_name_that_no_input_has_depends_on_data():
+    facts = facts_of(("H", 1), ("found", 0), ("lost", 0))
+    h, found, lost = (facts.scope.symbol(name) for name in ("H", "found", "lost"))
+    facts.tell_le(found, h * h, Source("nonzero", "no more than there are"))
+    peak = peak_of(facts, ("t", 16 * found, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
+    assert str(peak) == "at least 16*H*H"
+    assert [str(u) for u in peak.unbounded] == ["u: lost has no upper bound"]
+    with pytest.raises(UnknownNameError):
+        peak.at(H=3, found=5)
+
+
+def test_unnamed_axes_have_the_names_of_contracts():
+    facts = ShapeFacts()
+    d = facts.scope.fresh("x.0", 1)
+    odd = facts.scope.symbol("batch _size")
+    peak = peak_of(facts, ("t", d * odd, 0, 1), labels={d: "x.shape[0]", odd: "`batch _size`"})
+    assert str(peak) == "x.shape[0]*`batch _size`"
+    assert peak.at({"x.shape[0]": 3, "batch _size": 4}).bytes == 12
+    assert peak.over({"x.shape[0]": (1, 3), "batch _size": 4}).sizes == {"x.shape[0]": 3, "`batch _size`": 4}
+    assert peak.largest("x.shape[0]", 12, {"batch _size": 4}).value == 3
+
+
+def forced():
+    """A batch that a node forces to 1, and an H in 1..64 that must be divisible by 8."""
+    facts = facts_of(("batch", 1), ("H", 1, 64))
+    facts.tell_equal(facts.scope.symbol("batch"), 1, Source("reshape", "element count must not change"))
+    facts.tell_divisible(facts.scope.symbol("H"), 8, Source("concat", "halves must meet"))
+    p, q = (facts.scope.symbol(name) for name in "pq")
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
+    return peak_of(
+        facts, ("t", facts.scope.symbol("H") * facts.scope.symbol("batch"), 0, 1), ("u", maximum(p, q), 1, 2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error", "words"),
+    [
+        ({"H": 8, "p": 1, "q": 1, "batchs": 3}, UnknownNameError, "no dim is named 'batchs'; did you mean batch"),
+        ({"H": 8, "p": 1}, MissingSizeError, "no size is known for q: give it"),
+        ({"H": 8, "p": 1, "q": 1, "batch": 4}, Contradiction, "element count must not change (reshape)"),
+        ({"H": 12, "p": 1, "q": 1}, Contradiction, "halves must meet (concat)"),
+        ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
+        ({"H": 8, "p": 3, "q": 2}, Contradiction, "dims must broadcast (add)"),
+        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0 for less"),
+        ({"H": "8", "p": 0, "q": 1}, ShapeInferenceError, "the size of H must be an int"),
+    ],
+)
+def test_what_is_no_answer_names_the_cause(sizes, error, words):
+    with pytest.raises(error) as caught:
+        forced().at(sizes)
+    assert words in str(caught.value)
+
+
+def test_what_the_facts_say_need_not_be_given():
+    assert forced().at(H=8, p=5, q=1).bytes == 8
+    assert forced().at(H=8, p=9, q=1, batch=1).bytes == 9
+
+
+@pytest.mark.parametrize("ask", [lambda p: p.over(H=(65, 80)), lambda p: p.over(H=(1, 64), assume="H <= 7")])
+def test_ranges_that_cannot_be(ask):
+    with pytest.raises(Contradiction):
+        ask(forced())
+
+
+def test_division_by_zero_is_an_answer_in_words():
+    facts = facts_of(("a", 1), ("b", 1))
+    peak = peak_of(facts, ("t", facts.scope.symbol("a") // (facts.scope.symbol("b") - 1), 0, 1))
+    assert peak.at(a=9, b=4).bytes == 3
+    with pytest.raises(ShapeInferenceError, match="divides by zero for these sizes"):
+        peak.at(a=9, b=1)
+
+
+def test_no_moments():
+    peak = Peak(Timeline((), ()), ShapeFacts())
+    assert (str(peak), peak.at().bytes, peak.at().moment, peak.over().value) == ("0", 0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "budget", "given", "expected"),
+    [
+        ("4*b*s*s", "64MiB", {"b": 4}, 2048),
+        ("4*b*s*s", 15, {"b": 4}, None),
+        ("4*b*s*s", "16 GiB", {"b": (1, 4)}, 32768),
+        ("4*b*s*s", 10**30, {"b": 1, "s": (1, 77)}, 77),
+        ("100 - s", 60, {"s": (1, 90)}, 90),
+        ("s*(100 - s)", 99, {"s": (1, 98)}, 1),
+        ("s + 10*(s % 7)", 60, {"s": (1, 100)}, 56),
+        ("64*((s + 1)//2)", 640, {}, 20),
+    ],
+)
+def test_largest(size, budget, given, expected):
+    facts = facts_of(("b", 1), ("s", 1))
+    found = peak_of(facts, ("t", parse_dim(size, facts.scope), 0, 1)).largest("s", budget, given)
+    assert (found.value, found.proven, found.unlimited) == (expected, True, False)
+
+
+def test_largest_that_runs():
+    facts = facts_of(("s", 1))
+    s = facts.scope.symbol("s")
+    facts.tell_divisible(s, 32, Source("concat", "halves must meet"))
+    peak = peak_of(facts, ("t", 10 * s, 0, 1))
+    assert str(peak.largest("s", 1000)) == "s = 96 needs 960 of 1000 bytes"
+    assert str(peak.largest("s", 319)) == "no size of s fits into 319 bytes"
+    assert peak.largest("s", 10**6, s=(1, 100)).value == 96
+
+
+def test_largest_where_other_dims_follow():
+    found = kv(ShapeFacts()).largest("seq", 100 * MiB, past=(0, 4095), assume="past + seq <= 4096")
+    assert found.value == max(s for s in range(1, 4097) if 256 * 4096 + 8 * s * 4096 <= 100 * MiB)
+    assert (found.bytes, found.proven) == (256 * 4096 + 8 * found.value * 4096, True)
+
+
+def test_largest_without_an_end():
+    facts = facts_of(("s", 1), ("b", 1))
+    b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
+    assert peak_of(facts, ("t", 4 * b, 0, 1)).largest("s", 8, b=2).unlimited
+    assert "every size of s" in str(peak_of(facts, ("t", 4 * b, 0, 1)).largest("s", 8, b=2))
+    for size, missing in ((b * s, "b"), (maximum(20 - s, 3), "s")):
+        with pytest.raises(MissingSizeError, match=f"for {missing}:"):
+            peak_of(facts, ("t", size, 0, 1)).largest("s", 8)
+
+
+def test_a_dim_that_equals_another_one_is_asked_about():
+    facts = facts_of(("H", 1), ("W", 1))
+    h, w = facts.scope.symbol("H"), facts.scope.symbol("W")
+    facts.tell_equal(h, w, Source("add", "sizes must be equal"))
+    peak = peak_of(facts, ("t", h * w, 0, 1))
+    assert [peak.largest(name, 100).value for name in "HW"] == [10, 10]
+    assert [len(peak.regions(name, {name: (1, 9)})) for name in "HW"] == [1, 1]
+    assert peak.at(W=5).bytes == peak.at(H=5, W=5).bytes == 25
+    with pytest.raises(Contradiction, match="sizes must be equal"):
+        peak.at(H=5, W=6)
+
+
+def test_regions():
+    facts = facts_of(("s", 1), ("b", 1))
+    b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
+    peak = peak_of(facts, ("t", 100 * b, 0, 1), ("u", b * ceildiv(s, 2), 1, 2))
+    found = peak.regions("s", b=3, s=(1, 400))
+    assert [(r.first, r.last, r.moment.node) for r in found] == [(1, 200, "n0"), (201, 400, "n1")]
+    with pytest.raises(MissingSizeError, match="for b"):
+        peak.regions("s", s=(1, 400))
+    with pytest.raises(MissingSizeError, match="for s"):
+        peak.regions("s", b=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("64MiB", 64 * MiB),
+        (" 1.5 GB ", 1_500_000_000),
+        ("7", 7),
+        ("2 kb", 2000),
+        ("0.5KiB", 512),
+        ("9 bytes", 9),
+        (0, 0),
+    ],
+)
+def test_budgets(text, expected):
+    assert parse_budget(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "MiB", "64 MiBs", "-1", -1, True, None, 1.5, "1e9", "5 iB", "1,5 GB", "nan"])
+def test_budgets_that_are_none(text):
+    with pytest.raises(BudgetError, match="is no amount of memory"):
+        parse_budget(text)
+
+
+def test_facts_of_nodes_cut_the_ranges():
+    facts = facts_of(("batch", 1), ("seq", 1), ("H", 1))
+    b, s, h = (facts.scope.symbol(name) for name in ("batch", "seq", "H"))
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "must broadcast"), minimum(s, 64), s)
+    facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    peak = peak_of(facts, ("t", 4 * b * s * ((h + 15) // 16), 0, 1))
+    found = peak.over(batch=8, seq=(1, 512), H=(1, 499))
+    runs = [h for h in range(1, 500) if 2 * ((h + 31) // 32) == (h + 15) // 16]
+    assert (found.value, found.tight) == (4 * 8 * 64 * max((h + 15) // 16 for h in runs), True)
+    assert found.sizes["seq"] == 64
+    assert found.sizes["H"] in runs
+    assert peak.largest("H", 4 * 8 * 64 * 12, batch=8, seq=64).value == max(h for h in runs if (h + 15) // 16 <= 12)
+    assert peak.largest("seq", 10**9, batch=8, H=32).value == 64
