@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shapeinf import infer_shapes
 from shapeinf.memory.planning import (
     PLANNERS,
     best,
@@ -134,3 +135,20 @@ def test_through_omnimalloc(path):
     plan = omnimalloc(load_problem(path))
     assert not faults(load_problem(path), plan)
     assert plan.arena <= THROUGH_OMNIMALLOC * capacity(path)
+
+
+@pytest.mark.parametrize(
+    ("relations", "expected"),
+    [(["past_sequence_length + sequence_length <= 4096"], 135_266_304), ([], 270_499_584)],
+)
+def test_a_cache_with_and_without_its_relation(relations, expected):
+    """The most bytes in use at once in the range, checked by hand; the plan for the range needs no more."""
+    path = FOLDER / "kv.onnx"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    dims = {"past_sequence_length": (0, 4095), "sequence_length": (1, 4096)}
+    memory = infer_shapes(path, dims=dims, bind={"b": 1}, min_dim=0, assume=relations).memory()
+    plan = memory.plan()
+    assert plan.arena == expected
+    assert memory.verify_plan(plan) == []
+    assert memory.verify_plan(plan, {"past_sequence_length": 96, "sequence_length": 4000}) == []
