@@ -150,7 +150,7 @@ def _print_plan(made: Plan, result: Result) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     click.echo(
         f"arena {_bytes(made.arena)} for {_counted(len(made.slots), 'tensor')} by {made.planner}, "
-        f"offsets are multiples of {made.alignment}; {made.problem.most_alive} bytes are in use at once"
+        f"offsets are multiples of {made.alignment}; no plan needs less than {made.problem.least_arena} bytes"
     )
     dims = dims_line(result)
     if dims:

@@ -25,6 +25,16 @@ def most_alive(problem: Problem) -> int:
     return max((sum(r.size for r in problem.requests if r.lower <= t < r.upper) for t in moments), default=0)
 
 
+def least_arena(problem: Problem) -> int:
+    """What lives at one moment, one above the other at aligned offsets; the highest is the one that wastes most."""
+    found = [0]
+    for t in {r.lower for r in problem.requests}:
+        alive = [r.size for r in problem.requests if r.lower <= t < r.upper]
+        ends = [size + (-size) % problem.alignment for size in alive]
+        found.append(min(sum(ends) - end + size for size, end in zip(alive, ends, strict=True)))
+    return max(found)
+
+
 def faults(problem: Problem, plan: Plan) -> list[str]:
     """All that is wrong with a plan for a problem, by trying all pairs."""
     found = []

@@ -19,19 +19,24 @@ from shapeinf.memory.planning import (
     best_fit,
     greedy_by_breadth,
     greedy_by_size,
+    thorough,
 )
 from shapeinf.memory.planning.planners import planner_named
-from tests.memory.planning_cases import faults, most_alive, problems
+from tests.memory.planning_cases import faults, least_arena, most_alive, problems
+
+QUICK = {name: planner for name, planner in PLANNERS.items() if name != "thorough"}
 
 
 @given(problems())
 def test_every_planner_is_valid_and_best_is_the_best(problem):
-    plans = {name: planner(problem) for name, planner in PLANNERS.items()}
+    plans = {name: planner(problem) for name, planner in QUICK.items()}
     for name, plan in plans.items():
         assert not faults(problem, plan), name
         assert plan.planner == name
     assert plans["best"].arena == min(plan.arena for plan in plans.values())
     assert problem.most_alive == most_alive(problem)
+    assert problem.least_arena == least_arena(problem)
+    assert most_alive(problem) <= problem.least_arena <= plans["best"].arena
 
 
 @given(problems(most=5, alignments=(1,)))
@@ -65,7 +70,7 @@ def test_many_buffers(count, alignment):
             Request(str(i), lower, lower + draw.randrange(1, 30 if i % 10 else 300), draw.randrange(10_000))
         )
     problem = Problem(requests, alignment)
-    for planner in PLANNERS.values() if count < 1000 else (greedy_by_size, greedy_by_breadth, best_fit):
+    for planner in QUICK.values() if count < 1000 else (greedy_by_size, greedy_by_breadth, best_fit):
         plan = planner(problem)
         events = [(t, begins, s) for s in plan.slots for t, begins in ((s.upper, 0), (s.lower, 1))]
         alive = set()
@@ -78,11 +83,14 @@ def test_many_buffers(count, alignment):
         assert all(s.offset % alignment == 0 and s.top <= plan.arena for s in plan.slots)
 
 
-def test_the_same_problem_has_the_same_plan():
+def test_the_same_problem_has_the_same_plan_and_thorough_is_no_larger():
     draw = random.Random(5)
     entries = [(draw.randrange(40), draw.randrange(1, 20), draw.randrange(1, 99)) for _ in range(60)]
     problem = Problem([Request(str(i), t, t + d, size) for i, (t, d, size) in enumerate(entries)])
     assert best(problem) == best(problem)
+    searched = thorough(problem)
+    assert searched.planner == "thorough" and not faults(problem, searched)
+    assert searched.arena <= best(problem).arena
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def plan(
         facts: what is known about the dims.
         sizes: sizes of named dims; of those that are not named, all sizes that the facts allow.
         alignment: what every offset is a multiple of.
-        planner: `best`, `best_fit`, `greedy_by_size`, `greedy_by_breadth`, or `omnimalloc`.
+        planner: a name of `PLANNERS`, or `omnimalloc`.
         roles: which buffers.
 
     Raises:

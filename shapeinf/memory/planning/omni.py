@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.memory.planning.planners import best
+from shapeinf.memory.planning.planners import thorough
 from shapeinf.memory.planning.problem import Plan, PlanError, Problem
 
 SECONDS = 3.0
 
 
 def omnimalloc(problem: Problem, seconds: float = SECONDS) -> Plan:
-    """The plan of omnimalloc's SuperMalloc after a search of some seconds, or that of `best` where it is smaller.
+    """The plan of omnimalloc's SuperMalloc after a search of some seconds, or that of `thorough` where it is smaller.
 
     The search is bounded by time: two runs may give different plans. `Plan.planner` says whose plan it is.
     Raises ShapeInferenceError without the package (`pip install shapeinf[omnimalloc]`).
@@ -24,8 +24,8 @@ def omnimalloc(problem: Problem, seconds: float = SECONDS) -> Plan:
         ) from None
     if not seconds > 0:
         raise PlanError(f"a search takes more than {seconds} seconds")
-    ours = best(problem)
-    if ours.arena == problem.most_alive:
+    ours = thorough(problem)
+    if ours.arena == problem.least_arena:
         return ours
     step = problem.alignment
     wanted = [

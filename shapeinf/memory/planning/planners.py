@@ -18,6 +18,9 @@ Planner = Callable[[Problem], Plan]
 MANY = 20_000
 """From here on `best` tries three planners only; each try takes seconds."""
 
+SEARCHES = 8
+"""How often `thorough` searches."""
+
 
 def greedy_by_size(problem: Problem) -> Plan:
     """The largest first, each at the lowest place that is free at all its moments."""
@@ -42,17 +45,26 @@ def best(problem: Problem) -> Plan:
 
     The same problem has the same plan, always; it is never larger than what the planners above give.
     """
+    return _searched(problem, "best", 1)
+
+
+def thorough(problem: Problem) -> Plan:
+    """As `best`, with more searches: some seconds, for plans that are a few percent smaller."""
+    return _searched(problem, "thorough", SEARCHES)
+
+
+def _searched(problem: Problem, planner: str, searches: int) -> Plan:
     blocks = Blocks.of(problem)
-    least = problem.most_alive
+    least = problem.least_arena
     found: Ints = np.zeros(len(blocks), dtype=np.int64)
     arena: int | None = None
-    for places in _tries(problem, blocks, least):
+    for places in _tries(problem, blocks, least, searches):
         size = blocks.arena(places)
         if arena is None or size < arena:
             arena, found = size, places
         if arena == least:
             break
-    return _placed(problem, blocks, found, "best")
+    return _placed(problem, blocks, found, planner)
 
 
 PLANNERS: dict[str, Planner] = {
@@ -60,6 +72,7 @@ PLANNERS: dict[str, Planner] = {
     "best_fit": best_fit,
     "greedy_by_breadth": greedy_by_breadth,
     "greedy_by_size": greedy_by_size,
+    "thorough": thorough,
 }
 """The planners that need nothing but shapeinf."""
 
@@ -106,8 +119,8 @@ def _by_breadth(blocks: Blocks) -> Ints:
     return np.concatenate(order) if order else by_size
 
 
-def _tries(problem: Problem, blocks: Blocks, least: int) -> Iterator[Ints]:
-    """Places by all orders that are worth a try, the named planners first; then the best of the last ones, improved."""
+def _tries(problem: Problem, blocks: Blocks, least: int, searches: int) -> Iterator[Ints]:
+    """Places by all orders that are worth a try, the named planners first; then the best two of the last, improved."""
     by_size, by_start = _sorted(blocks, -blocks.size), _sorted(blocks, blocks.lower)
     yield pack(blocks, by_size, "first")
     yield pack(blocks, by_start, "best")
@@ -124,7 +137,9 @@ def _tries(problem: Problem, blocks: Blocks, least: int) -> Iterator[Ints]:
     risen = [(rise(blocks, order), order) for order in (by_area, by_duration, *(_sorted(blocks, key) for key in keys))]
     for places, _ in risen:
         yield places
-    yield improved(blocks, *min(risen, key=lambda one: blocks.arena(one[0])), least)
+    risen.sort(key=lambda one: blocks.arena(one[0]))
+    for seed in range(searches):
+        yield improved(blocks, *risen[seed % 2], least, seed)
 
 
 def _conflicts(blocks: Blocks) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import heappop, heappush
 from itertools import accumulate
 from typing import Any
 
@@ -125,6 +126,31 @@ class Problem:
             changes[r.lower] = changes.get(r.lower, 0) + r.size
             changes[r.upper] = changes.get(r.upper, 0) - r.size
         return max(accumulate(changes[t] for t in sorted(changes)), default=0)
+
+    @property
+    def least_arena(self) -> int:
+        """No arena is smaller: at each moment all that is in use, rounded up to the alignment, but for the highest.
+
+        >>> Problem([Request("x", 0, 2, 100), Request("y", 1, 3, 50)], 64).least_arena
+        164
+        """
+        least = total = 0
+        step = self.alignment
+        requests = self.requests
+        events = sorted((t, begins, i) for i, r in enumerate(requests) for t, begins in ((r.lower, 1), (r.upper, 0)))
+        waste: list[tuple[int, int]] = []
+        for t, begins, i in events:
+            request = requests[i]
+            rounded = -(-request.size // step) * step
+            if not begins:
+                total -= rounded
+                continue
+            total += rounded
+            heappush(waste, (request.size - rounded, request.upper))
+            while waste[0][1] <= t:
+                heappop(waste)
+            least = max(least, total + waste[0][0])
+        return least
 
     def placed(self, offsets: Iterable[int], planner: str = "") -> Plan:
         """The plan with these offsets, in the order of the requests."""
