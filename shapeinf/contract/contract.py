@@ -69,7 +69,15 @@ class Contract:
         The graph is inferred with the sizes put in, so that every law of every operator has its say. Raises
         UnknownNameError for a dim that no input has.
         """
-        return self._tried({**(sizes or {}), **more})[0]
+        asked = {**(sizes or {}), **more}
+        return self._for(asked)._tried(asked)[0]
+
+    def _for(self, sizes: Mapping[str, int]) -> Contract:
+        """The contract where these sizes are looked at: those below `min_dim` need dims that may be so small."""
+        symbols = {self._symbol(name): size for name, size in sizes.items()}
+        lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
+        again = self._inference.again
+        return Contract(again(lower)) if lower and again is not None else self
 
     def _tried(self, sizes: Mapping[str, int]) -> tuple[Answer, Inference | None]:
         facts = self._inference.setup.copy()
@@ -95,9 +103,14 @@ class Contract:
 
         Solved for by isl where it can hold all facts; else each size is tried. Raises UnknownNameError.
         """
+        asked = in_range(values)
+        wide = self._for({name: asked[0]} if asked else {})
+        return wide._solved(name, asked)
+
+    def _solved(self, name: str, asked: list[int]) -> LegalSizes:
         from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
 
-        symbol, asked = self._symbol(name), in_range(values)
+        symbol = self._symbol(name)
         if not asked or self._failed(self._inference):
             return LegalSizes(name, (), "evaluation")
         found = values_of(self._inference.facts, symbol, asked[0], asked[-1])

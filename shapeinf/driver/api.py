@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from shapeinf.algebra import DimSyntaxError
-from shapeinf.driver.assumptions import tell_assumptions
-from shapeinf.driver.bodies import Bodies
 from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.execution import execute
-from shapeinf.driver.inference import Declaring, Inference, Progress
-from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, by_name, input_names, tell_ranges
+from shapeinf.driver.inference import Declaring, Progress
+from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike
 from shapeinf.driver.named import NamedDim
-from shapeinf.driver.outputs import declare
-from shapeinf.driver.program import Operation, Program, compile_graph
+from shapeinf.driver.program import compile_graph
 from shapeinf.driver.result import Result
-from shapeinf.errors import UnknownNameError
+from shapeinf.driver.setup import Setup
 from shapeinf.formats import load
 from shapeinf.graph import Graph
-from shapeinf.lattice import PartialTensor, ShapeFacts, Type
 from shapeinf.ops import OpRegistry, default_registry
 
 
@@ -45,7 +39,8 @@ def infer_shapes(
     Args:
         model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
             networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
-        dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`.
+        dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
+            that begins below `min_dim` goes before it.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
             names and None, or `{axis: value}` to change some axes only; a value is also a `NamedDim` or a torch.export
@@ -68,19 +63,9 @@ def infer_shapes(
     """
     with collection_paused():
         program = compile_graph(as_graph(model, dialect, expand), registry or default_registry())
-        facts = ShapeFacts()
-        reader = InputReader(facts, min_dim)
-        inference = Inference(program, facts, mode == "strict", progress, inner=Bodies())
-        _fill(inference, reader, inputs or {})
-        names = _declared_names(program.graph)
-        tell_ranges(reader, dims or {}, names)
-        tell_ranges(reader, bind or {}, names)
-        doubts = _assumed_by_the_file(facts, program.graph)
-        for text in tell_assumptions(facts, assume):
-            reader.useless.append(f"the assumption '{text}' says nothing new: it follows from what is known")
-        declare(inference, reader, declared)
-        inference.freeze_setup()
-        execute(inference)
+        strict = mode == "strict"
+        setup = Setup(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
+        inference, reader, doubts = setup.run()
     return Result(inference, reader, _notes(program.graph, doubts, reader))
 
 
@@ -92,22 +77,6 @@ def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> list[Dia
         *(Diagnostic("note", "S112", text) for text in reader.useless),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),
     ]
-
-
-def _declared_names(graph: Graph) -> Callable[[], set[str]]:
-    """The names of dims that the file declares anywhere."""
-    return lambda: {d for one in graph.declared.values() for d in one.dims or () if isinstance(d, str)}
-
-
-def _assumed_by_the_file(facts: ShapeFacts, graph: Graph) -> list[str]:
-    """Tell what the file assumes; what cannot be told is given back as text."""
-    doubts = []
-    for text in graph.assumptions:
-        try:
-            tell_assumptions(facts, [text], "file")
-        except (DimSyntaxError, UnknownNameError) as error:
-            doubts.append(f"the file's assumption {text!r} is not used: {error}")
-    return doubts
 
 
 @contextmanager
@@ -135,42 +104,3 @@ def as_graph(model: Any, dialect: str | None = None, expand: Collection[str] | L
     if hasattr(model, "is_directed") and hasattr(model, "nodes"):
         return Graph.from_networkx(model)
     return load(model, dialect, expand)
-
-
-def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | Sequence[SpecLike] | str) -> None:
-    """Put the types of inputs and constants into their slots."""
-    program: Program = inference.program
-    graph = program.graph
-    names = input_names(graph)
-    given = by_name(given, names)
-    for name in graph.inputs:
-        declaration = graph.declared.get(name)
-        found: Type | None = reader.declared(declaration, name) if declaration is not None else None
-        if name in given:
-            found = reader.given(given[name], found, name)
-        inference.set(name, found or PartialTensor(None, reader.shape(None, name), None))
-    numbers: dict[int, int] = {}  # readers share one object among constants of equal shape
-    for name, constant in graph.constants.items():
-        number = numbers.get(id(constant))
-        if number is None:
-            number = numbers[id(constant)] = inference.table.add(constant)
-        inference.numbers[program.slots[name]] = number
-    for name in _wanted(program, graph.unread):
-        inference.set(name, graph.unread[name]())
-
-
-def _wanted(program: Program, names: Collection[str]) -> set[str]:
-    """The values that some rule, or a body, wants the contents of."""
-    found: set[str] = set()
-    slots = {program.slots[name]: name for name in names}
-    if slots:
-        for key, inputs, _, _ in program.rows:
-            found.update(
-                slots[slot] for i, slot in enumerate(inputs) if slot in slots and _reads(program.operations[key], i)
-            )
-    return found
-
-
-def _reads(operation: Operation, position: int) -> bool:
-    call = operation.call
-    return call is None or bool(operation.bodies) or call.reads(position)

@@ -15,11 +15,15 @@ from shapeinf.lattice.spec import DimRange, parse_axis
 
 @attrs.frozen
 class GivenDims:
-    """Reads what a user gives; tells the facts the bounds in it, and collects what of it changes nothing."""
+    """Reads what a user gives, and tells the facts the bounds in it.
+
+    Of a symbol that cannot be as small as the user says nothing is told: its least size is put into `lowered`, and all
+    is to be said again with one that can.
+    """
 
     facts: ShapeFacts
     min_dim: int
-    useless: list[str]
+    lowered: dict[str, int]
 
     def shape(self, values: Sequence[object], site: str, known: Shape | None = None) -> Shape:
         """A whole shape, in place of the declared one (`known`)."""
@@ -74,7 +78,8 @@ class GivenDims:
         name = quote_name(given.name)
         low = symbol.symbol.lo
         if given.min is not None and low is not None and given.min < low:
-            self.useless.append(f"the lower bound {given.min} of {name} changes nothing: named dims are at least {low}")
+            self.lowered[given.name] = min(given.min, self.lowered.get(given.name, given.min))
+            return symbol
         value = DimRange(given.min, given.max)
         if given.min is not None or given.max is not None:
             what = f"{name}={value.lo}" if value.lo == value.hi else f"{name}={_range_text(value)}"

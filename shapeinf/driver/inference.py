@@ -98,6 +98,8 @@ class Inference:
         self.beside: Inference | None = None
         """The run of the same body before this one, where both count: two trips of a loop."""
         self.declaring: Declaring = "ignore"
+        self.again: Callable[[Mapping[str, int]], Inference] | None = None
+        """Makes the same inference with named dims that may be as small as this; None for what was updated since."""
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0

@@ -28,6 +28,8 @@ class InputReader:
     lints: list[str] = attrs.Factory(list)
     useless: list[str] = attrs.Factory(list)
     """What the user says and what changes nothing."""
+    lowered: dict[str, int] = attrs.Factory(dict)
+    """The least sizes of named dims of which the user says that they may be smaller than `min_dim`."""
 
     def declared(self, declared: Declared, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
@@ -59,7 +61,7 @@ class InputReader:
         """The type that the user gives to an input; a torch-style mapping changes only the axes that it names."""
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
-        given = GivenDims(self.facts, self.min_dim, self.useless)
+        given = GivenDims(self.facts, self.min_dim, self.lowered)
         if spec is None:
             return TensorType(dtype, known)
         if isinstance(spec, str):
@@ -91,7 +93,7 @@ def tell_ranges(
             if name not in declared():
                 raise UnknownNameError("dim", name, facts.scope.names())
             facts.scope.symbol(name, 0)
-        GivenDims(facts, reader.min_dim, reader.useless).named(as_named(name, value))
+        GivenDims(facts, reader.min_dim, reader.lowered).named(as_named(name, value))
 
 
 def _named(value: object) -> NamedDim:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 
 import attrs
 
-from shapeinf.algebra import Dim, Interval, Scope
+from shapeinf.algebra import Dim, Interval, Scope, quote_name
 from shapeinf.driver.annotate import annotation
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.explain import explain
@@ -84,8 +84,9 @@ class Result:
 
     @property
     def policy(self) -> str:
-        """The assumption that holds for all named dims."""
-        return f"named dims are at least {self._reader.min_dim}"
+        """The assumption that holds for all named dims, and those that the user says may be smaller."""
+        lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
+        return f"named dims are at least {self._reader.min_dim}{lower}"
 
     @property
     def visited(self) -> int:

@@ -30,6 +30,7 @@ def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecL
         return _run_again(inference, reader)
     if facts.version != version:
         inference.freeze_setup()
+    inference.again = None  # it would be for the old inputs
     inference.update(changed)
     return inference, reader
 

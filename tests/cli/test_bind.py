@@ -47,7 +47,7 @@ def test_without_output_nothing_is_written(model: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [model]
 
 
-@pytest.mark.parametrize("wanted", ["batch=2", "batch=1..2"])
+@pytest.mark.parametrize("wanted", ["batch=2", "batch=1..2", "batch=0"])
 def test_what_cannot_run_exits_with_1_and_is_not_written(model: Path, tmp_path: Path, wanted: str) -> None:
     result = run(model, wanted, "-o", tmp_path / "out.onnx")
     assert result.exit_code == 1, result.output
@@ -63,7 +63,7 @@ def test_what_cannot_run_exits_with_1_and_is_not_written(model: Path, tmp_path: 
         (["batch=4", "batch=5"], "given twice"),
         (["batch=8..1"], "not empty"),
         (["batch=2*"], "character"),
-        (["batch=0"], "cannot hold"),
+        (["batch=4,seq len=1", "--assume", "batch <= 3"], "cannot hold"),
         (["-d", "xx:1x3"], "no input is named 'xx'"),
     ],
 )

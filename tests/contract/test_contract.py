@@ -124,7 +124,8 @@ def test_names_that_no_input_has():
 SOLVED = [
     (PINNED, "batch", range(1, 9), [range(1, 2)]),
     (GROUPS, "length", range(1, 33), [range(8, 33, 8)]),
-    (KERNEL, "past", range(0, 9), [range(1, 9)]),
+    (KERNEL, "past", range(1, 9), [range(1, 9)]),
+    (KERNEL, "past", range(0, 9), [range(0, 9)]),
     (SKIP, "H", range(1, 10), [range(2, 9, 2)]),
     (TABLE, "seq", (1, 511, 512, 513, 2048), [range(1, 2), range(511, 513)]),
 ]
