@@ -9,7 +9,7 @@ import attrs
 from shapeinf.checks.declared import COMPARISONS
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import KINDS
-from shapeinf.checks.repairs import likely_causes
+from shapeinf.checks.repairs import likely_cause
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.taken import taken_at_its_word
 from shapeinf.driver import Diagnostic, Result
@@ -43,9 +43,10 @@ def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
     failing = [one for one in found if one.fails]
     left = _left(failing, subject)
     places = {one.place for one in left}
-    likely = [] if len(places) == 1 else list(likely_causes(subject, failing, _findings, inputs_only=bool(left)))
-    if likely:
-        return _led_by(likely, found, likely[0].place)
+    likely = None if len(places) == 1 else likely_cause(subject, failing, _findings, inputs_only=bool(left))
+    if likely is not None:
+        finding, alone = likely
+        return _led_by([finding], found, finding.place if alone else "")
     return _led_by(left, found, left[0].place if len(places) == 1 else "") if left else found
 
 

@@ -15,8 +15,8 @@ class Finding:
     """One thing that is wrong, or worth a look, in a model or in what is asked of it.
 
     `node` and `op` say which operation it is about, `tensor` which value; either may be empty. `because` is the fact
-    that makes it so, `help` what to do about it. `cause` is the node that is wrong, where
-    that is shown to be another one: the finding only follows from it.
+    that makes it so, `help` what to do about it. `cause` is the node (or input) that is
+    likely wrong, where that is another one: the finding only follows from it.
     """
 
     severity: Severity
@@ -40,13 +40,15 @@ class Finding:
             self.node or self.tensor,
             self.op,
             self.inputs,
-            self._because(),
+            self.reason,
             self.help,
             self.location,
         ).render()
 
-    def _because(self) -> str | None:
-        follows = f"{self.cause} is wrong: this follows from it" if self.cause else None
+    @property
+    def reason(self) -> str | None:
+        """The fact that makes it so, and the node that it follows from."""
+        follows = f"{self.cause} is likely wrong: this follows from it" if self.cause else None
         return "; ".join(filter(None, (self.because, follows))) or None
 
     def __str__(self) -> str:

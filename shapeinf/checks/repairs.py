@@ -65,20 +65,24 @@ def repairs(subject: Subject, found: list[Finding], look: Look, inputs_only: boo
     return search.found, trials.affordable and len(places) < _MOST_PLACES
 
 
-def likely_causes(subject: Subject, found: list[Finding], look: Look, inputs_only: bool = False) -> Iterator[Finding]:
-    """The input or node of which a change repairs what is found, unless it is found there; others are named too."""
+def likely_cause(
+    subject: Subject, found: list[Finding], look: Look, inputs_only: bool = False
+) -> tuple[Finding, bool] | None:
+    """The input or node of which a change repairs what is found, and whether it alone does; None if found there."""
     shown, whole = repairs(subject, found, look, inputs_only)
     nodes = [one.node for one in shown]
     if not nodes or nodes[0] == found[0].node:
-        return
-    one = shown[0]
-    others = f"; so does a change of {', '.join(nodes[1:])}" if len(nodes) > 1 else ""
+        return None
+    one, others = shown[0], nodes[1:]
+    also_does = f"; so does a change of {', '.join(others)}" if others else ""
+    message = f"{one.node} is likely wrong: with {one.change} the rest holds{also_does}"
     tried = "the only change" if whole and not others else "a change"
-    message = f"{one.node} is likely wrong: with {one.change} the rest holds{others}"
-    because = f"{tried} of one node, among those tried, that leaves nothing of what is found at {found[0].place}"
-    tensor = "" if one.op else one.node
-    node = one.node if one.op else ""
-    yield Finding("warning", CAUSE, message, node, one.op, tensor, because, location=subject.location(node))
+    because = (
+        f"this is {tried} of one node, among those tried, that leaves nothing of what is found at {found[0].place}"
+    )
+    node, tensor = (one.node, "") if one.op else ("", one.node)
+    finding = Finding("warning", CAUSE, message, node, one.op, tensor, because, location=subject.location(node))
+    return finding, not others
 
 
 def _has_numbers(subject: Subject, name: str) -> bool:
