@@ -38,11 +38,12 @@ class Damage:
 
 @attrs.define
 class Patient:
-    """A model with observed shapes; each damage works on a copy."""
+    """A model with observed shapes; each damage works on a copy. `runs` has what onnxruntime made of it, once asked."""
 
     model: onnx.ModelProto
     truth: dict[str, Any]
     rng: random.Random
+    runs: list[dict[str, tuple[int, ...]] | None] = attrs.Factory(list)
 
     def shapes(self, tensor: str) -> list[list[int]] | None:
         known = self.truth["tensors"].get(tensor) or self.truth["inputs"].get(tensor)

@@ -97,7 +97,7 @@ def shows(damaged: Damage, p: Patient, folder: Path) -> bool:
     """Whether onnxruntime shows the damage where the undamaged model is fine."""
     if damaged.misnamed:
         return True
-    before = observed(p.model, p, folder)
+    before = p.runs = p.runs or observed(p.model, p, folder)
     of_values = damaged.declaration and not damaged.input
     after = before if of_values else observed(damaged.model, p, folder, as_declared=bool(damaged.input))
     declared = {v.name: v for v in [*damaged.model.graph.output, *damaged.model.graph.value_info]}
