@@ -23,7 +23,8 @@ from onnx import TensorProto, helper, numpy_helper
 class Damage:
     """A damaged model. `places` are the names that a finding about it may carry: a node or a tensor.
 
-    `input` is the input whose declaration was damaged, if one was; `declaration` says that no node was.
+    `input` is the input whose declaration was damaged, if one was; `declaration` says that no node was, `misnamed` that
+    only a name was misspelt.
     """
 
     kind: str
@@ -32,15 +33,17 @@ class Damage:
     places: frozenset[str]
     input: str = ""
     declaration: bool = False
+    misnamed: bool = False
 
 
 @attrs.define
 class Patient:
-    """A model with observed shapes; each damage works on a copy."""
+    """A model with observed shapes; each damage works on a copy. `runs` has what onnxruntime made of it, once asked."""
 
     model: onnx.ModelProto
     truth: dict[str, Any]
     rng: random.Random
+    runs: list[dict[str, tuple[int, ...]] | None] = attrs.Factory(list)
 
     def shapes(self, tensor: str) -> list[list[int]] | None:
         known = self.truth["tensors"].get(tensor) or self.truth["inputs"].get(tensor)
@@ -140,7 +143,8 @@ def renamed_dim(p: Patient) -> Iterator[Damage]:
                 model = p.copy()
                 misspelt = dim.dim_param[:-1] + "sh" if p.rng.random() < 0.5 else f"{dim.dim_param} _size"
                 dims_of(model.graph.input[i])[axis].dim_param = misspelt
-                yield input_damage(p, model, i, f"{dim.dim_param} -> {misspelt}")
+                found = input_damage(p, model, i, f"{dim.dim_param} -> {misspelt}")
+                yield attrs.evolve(found, misnamed=True)
 
 
 def input_damage(p: Patient, model: onnx.ModelProto, i: int, what: str) -> Damage:
@@ -342,12 +346,17 @@ def patient(path: Path, seed: int, bare: bool = False) -> Patient:
     """
     model = onnx.load(str(path), load_external_data=False)
     truth = json.loads(path.with_name(path.name.removesuffix(".onnx") + ".truth.json").read_text(encoding="utf-8"))
+    return prepared(model, truth, f"{seed}:{path.name}", bare)
+
+
+def prepared(model: onnx.ModelProto, truth: dict[str, Any], seed: str, bare: bool = False) -> Patient:
+    """The same of a model at hand, with the shapes that were observed."""
     for i, node in enumerate(model.graph.node):
         node.name = node.name or f"{node.op_type}_{i}"
     model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     if bare:
         del model.graph.value_info[:]
-    found = Patient(model, truth, random.Random(f"{seed}:{path.name}"))
+    found = Patient(model, truth, random.Random(seed))
     for one in model.graph.output:
         name_dims(found, one)
     return found

@@ -1,21 +1,23 @@
 """How much damage `shapeinf check` finds.
 
-    python tools/measure_damage.py FOLDER [--seed 0] [--each 1] [--declared onnx|bare|shapeinf] [--missed]
+    python tools/measure_damage.py [FOLDER] [--own] [--seed 0] [--each 1] [--declared onnx|bare|shapeinf] [--missed]
 
-Damages every `NAME.onnx` of the folder in each way of `tools/damage.py` and prints, for each kind: how many cases there
-are, the share with a finding, and the share whose first finding is on the damaged node (or names the damaged input).
-Damage to a node counts only where onnxruntime shows it: it refuses to run, or it makes other shapes than declared, with
-inputs with which the undamaged model runs. `--declared` says what the file declares: what onnx's own inference knows,
-nothing but the outputs, or what `result.save` writes.
+Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage.py`
+and prints, for each kind: how many cases there are, the share with a finding, and the share whose first finding is on
+the damaged node (or names the damaged input). Damage counts only where onnxruntime shows it: it refuses to run, or it
+makes other shapes than declared, with inputs with which the undamaged model runs, or, where an input's declaration is
+damaged, with inputs of the shapes that the damaged file declares. Only a misspelt name counts by itself. `--declared`
+says what the file declares: what onnx's own inference knows, nothing but the outputs, or what `result.save` writes.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ import onnxruntime as ort
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from damage import Damage, Patient, damages, patient
+from damage import KINDS, Damage, Patient, damages, patient, prepared
+from own_models import own_models
 
 from shapeinf import infer_shapes
 from shapeinf.checks import Finding, check
@@ -34,11 +37,17 @@ from shapeinf.checks import Finding, check
 ort.set_default_logger_severity(4)
 
 
-def feeds(p: Patient, binding: int) -> dict[str, np.ndarray]:
-    """Inputs as the truth was made with."""
+def feeds(p: Patient, binding: int, model: onnx.ModelProto | None = None) -> dict[str, np.ndarray]:
+    """Inputs as the truth was made with, or as the inputs of another model are declared."""
+    declared = {} if model is None else {v.name: v.type.tensor_type.shape.dim for v in model.graph.input}
     rng, sizes, found = np.random.default_rng(0), p.truth["gen_bindings"][binding], {}
     for one in p.truth["generator"]:
         shape = p.truth["inputs"][one["name"]]["shapes"][binding]
+        names = p.truth["bindings"][binding]
+        asked = declared.get(one["name"], [])
+        shape = (
+            [d.dim_value or names.get(d.dim_param, n) for d, n in zip(asked, shape, strict=True)] if asked else shape
+        )
         dtype = p.truth["inputs"][one["name"]]["dtype"]
         made = contents(one, shape, sizes, rng)
         found[one["name"]] = made.astype({"string": object, "float": np.float32}.get(dtype, dtype))
@@ -56,7 +65,9 @@ def contents(one: dict[str, Any], shape: list[int], sizes: dict[str, int], rng: 
     return rng.standard_normal(shape) if kind == "float" else np.ones(shape)
 
 
-def observed(model: onnx.ModelProto, p: Patient, folder: Path) -> list[dict[str, tuple[int, ...]] | None]:
+def observed(
+    model: onnx.ModelProto, p: Patient, folder: Path, as_declared: bool = False
+) -> list[dict[str, tuple[int, ...]] | None]:
     """The shapes of the declared values at each binding; None where onnxruntime refuses."""
     one = onnx.ModelProto()
     one.CopyFrom(model)
@@ -75,7 +86,7 @@ def observed(model: onnx.ModelProto, p: Patient, folder: Path) -> list[dict[str,
     found: list[dict[str, tuple[int, ...]] | None] = []
     for binding in bindings:
         try:
-            values = session.run(None, feeds(p, binding))
+            values = session.run(None, feeds(p, binding, model if as_declared else None))
             found.append({n: np.shape(v) for n, v in zip(names, values, strict=True) if hasattr(v, "shape")})
         except Exception:
             found.append(None)
@@ -84,9 +95,11 @@ def observed(model: onnx.ModelProto, p: Patient, folder: Path) -> list[dict[str,
 
 def shows(damaged: Damage, p: Patient, folder: Path) -> bool:
     """Whether onnxruntime shows the damage where the undamaged model is fine."""
-    if damaged.declaration:
+    if damaged.misnamed:
         return True
-    before, after = observed(p.model, p, folder), observed(damaged.model, p, folder)
+    before = p.runs = p.runs or observed(p.model, p, folder)
+    of_values = damaged.declaration and not damaged.input
+    after = before if of_values else observed(damaged.model, p, folder, as_declared=bool(damaged.input))
     declared = {v.name: v for v in [*damaged.model.graph.output, *damaged.model.graph.value_info]}
     for binding, (a, b) in enumerate(zip(before, after, strict=True)):
         if a is not None and (b is None or any(contradicts(declared[n], b[n], p, binding) for n in b)):
@@ -138,31 +151,48 @@ class Case:
         return bool(self.findings) and hits(self.findings[0], self.damage)
 
 
-def measured(paths: Iterable[Path], seed: int, each: int, declared: str) -> Iterator[Case]:
-    """Every case, damaged and checked; ValueError for an undamaged model that has findings."""
+def patients(paths: Iterable[Path], seed: int, declared: str, folder: Path) -> Iterator[tuple[str, Patient]]:
+    """The models of others, by name; their weights are copied into the folder."""
+    for path in paths:
+        for weights in path.parent.glob("*.bin"):
+            shutil.copy(weights, folder)
+        yield path.name, patient(path, seed, declared == "bare")
+
+
+def own_patients(seed: int, declared: str) -> Iterator[tuple[str, Patient]]:
+    """The models of this project, by name."""
+    for name, model, truth in own_models():
+        yield name, prepared(model, truth, f"{seed}:{name}", declared == "bare")
+
+
+def measured(
+    paths: Iterable[Path], seed: int, each: int, declared: str, own: bool = False, only: Collection[str] = ()
+) -> Iterator[Case]:
+    """Every case, damaged and checked; ValueError for an undamaged model with findings. `only` some kinds."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for path in paths:
-            for weights in path.parent.glob("*.bin"):
-                shutil.copy(weights, folder)
-            p = annotated(patient(path, seed, declared == "bare"), folder / path.name, declared)
+        models = itertools.chain(patients(paths, seed, declared, folder), own_patients(seed, declared) if own else ())
+        for model, p in models:
+            p = annotated(p, folder / "model.onnx", declared)
             for one in found(p.model):
-                raise ValueError(f"{path.name} is undamaged: {one.code} {one.place} {one.message}")
+                raise ValueError(f"{model} is undamaged: {one.code} {one.place} {one.message}")
             for damaged in damages(p, each):
-                if shows(damaged, p, folder):
-                    yield Case(path.name, damaged, found(damaged.model))
+                if damaged.kind in (only or KINDS) and shows(damaged, p, folder):
+                    yield Case(model, damaged, found(damaged.model))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--own", action="store_true", help="the models of this project too")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--each", type=int, default=1)
     parser.add_argument("--declared", choices=["onnx", "bare", "shapeinf"], default="onnx")
     parser.add_argument("--missed", action="store_true")
     given = parser.parse_args()
     cases = []
-    for case in measured(sorted(given.folder.glob("*.onnx")), given.seed, given.each, given.declared):
+    paths = sorted(given.folder.glob("*.onnx")) if given.folder else []
+    for case in measured(paths, given.seed, given.each, given.declared, given.own):
         cases.append(case)
         if given.missed and not case.hit:
             said = case.findings[0].message if case.findings else "nothing"

@@ -17,6 +17,7 @@ from shapeinf.driver import TensorInfo
 from shapeinf.graph import Declared
 
 OUTPUTS = also("C111", "a declared output that the graph does not make")
+COMPARISONS = ("C110", OUTPUTS)
 _TRIED = 64
 
 
@@ -26,8 +27,13 @@ def stale(subject: Subject) -> Iterator[Finding]:
     for tensor, declared in subject.declared.items():
         made = subject.result.tensors.get(tensor)
         if made is not None:
-            for message in _differences(subject, declared, made):
-                yield _found(subject, tensor, message)
+            yield from compared(subject, tensor, declared, made)
+
+
+def compared(subject: Subject, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Finding]:
+    """How one declaration differs from what is made."""
+    for message in _differences(subject, declared, made):
+        yield _found(subject, tensor, message)
 
 
 def _found(subject: Subject, tensor: str, message: str) -> Finding:
@@ -71,7 +77,7 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
 
 def _renames(subject: Subject, said: int | str | None, size: Dim) -> bool:
     """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`."""
-    meant = _meant(subject, said)
+    meant = declared_size(subject, said)
     symbolic = isinstance(meant, Dimension) and isinstance(size, Dimension) and not size.is_symbol
     return symbolic and meant.is_symbol and meant not in size.symbols()  # type: ignore[union-attr]
 
@@ -100,7 +106,7 @@ def _text(declared: Declared) -> str:
 
 def _differs(subject: Subject, said: int | str | None, size: Dim) -> str | None:
     """An example of how a declared size differs from the one that is made; None when they may be the same."""
-    meant = _meant(subject, said)
+    meant = declared_size(subject, said)
     if meant is None or subject.facts.prove_eq(meant, size) is True:
         return None
     if isinstance(meant, int) and isinstance(size, int):
@@ -120,7 +126,7 @@ def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
     return None
 
 
-def _meant(subject: Subject, said: int | str | None) -> Dim | None:
+def declared_size(subject: Subject, said: int | str | None) -> Dim | None:
     """The size that a declaration means; None where it says nothing: names that no input has name anything."""
     if said is None or isinstance(said, int):
         return said if said is None or said >= 0 else None

@@ -15,7 +15,8 @@ class Finding:
     """One thing that is wrong, or worth a look, in a model or in what is asked of it.
 
     `node` and `op` say which operation it is about, `tensor` which value; either may be empty. `because` is the fact
-    that makes it so, `help` what to do about it.
+    that makes it so, `help` what to do about it. `cause` is the node (or input) that is
+    likely wrong, where that is another one: the finding only follows from it.
     """
 
     severity: Severity
@@ -28,6 +29,7 @@ class Finding:
     help: str | None = None
     location: str = ""
     inputs: tuple[str, ...] = ()
+    cause: str = ""
 
     def render(self) -> str:
         """The finding as a person reads it, in the form of all diagnostics."""
@@ -38,10 +40,16 @@ class Finding:
             self.node or self.tensor,
             self.op,
             self.inputs,
-            self.because,
+            self.reason,
             self.help,
             self.location,
         ).render()
+
+    @property
+    def reason(self) -> str | None:
+        """The fact that makes it so, and the node that it follows from."""
+        follows = f"{self.cause} is likely wrong: this follows from it" if self.cause else None
+        return "; ".join(filter(None, (self.because, follows))) or None
 
     def __str__(self) -> str:
         """The rendered text."""

@@ -4,7 +4,7 @@ from shapeinf.driver.api import infer_shapes
 from shapeinf.driver.binding import BindError, Bound, bind
 from shapeinf.driver.comparing import Difference, diff
 from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.infos import TensorInfo
+from shapeinf.driver.infos import TensorInfo, info
 from shapeinf.driver.named import NamedDim
 from shapeinf.driver.rebatching import Rebatched, RebatchError, rebatch
 from shapeinf.driver.result import Coverage, Result
@@ -27,5 +27,6 @@ __all__ = [
     "bind",
     "diff",
     "infer_shapes",
+    "info",
     "rebatch",
 ]

@@ -137,11 +137,23 @@ class Inference:
         self.asked[name] = found
         self.numbers[self.program.slots[name]] = 0 if found is None else self.table.add(found)
 
-    def run_straight(self) -> None:
-        """Run every node once, in order."""
+    def branched(self, program: Program | None = None) -> Inference:
+        """A copy that can go on apart from this one, perhaps with other nodes on the same slots; compares nothing."""
+        facts = self.facts.copy()
+        other = Inference(program or self.program, facts, self.strict, inner=self.inner)
+        other.table = self.table.branched(facts)
+        other.budget = attrs.evolve(self.budget)
+        other.numbers, other.asked, other.reasons = list(self.numbers), dict(self.asked), dict(self.reasons)
+        other.found = {place: list(notes) for place, notes in self.found.items()}
+        other.children = {place: dict(bodies) for place, bodies in self.children.items()}
+        other.made_fresh, other.setup, other._memo = self.made_fresh, self.setup, dict(self._memo)
+        return other
+
+    def run_straight(self, start: int = 0) -> None:
+        """Run every node once, in order, from a place on."""
         program, numbers, declared = self.program, self.numbers, self.declared
         outputs_of, progress = self.outputs_of, self.progress
-        for place, row in enumerate(program.rows):
+        for place, row in enumerate(program.rows[start:] if start else program.rows, start):
             found = outputs_of(place, row)
             slots = row[2]
             if len(slots) == 1 and slots[0] not in declared:
@@ -151,7 +163,7 @@ class Inference:
                     numbers[slot] = declared[slot](number, program.step(place)) if slot in declared else number
             if progress is not None:
                 progress(place + 1, len(program.rows))
-        self.visited += len(program.rows)
+        self.visited += len(program.rows) - start
 
     def update(self, changed: Iterable[int]) -> None:
         """Run again only what depends on the changed slots; stop where an output is what it was."""

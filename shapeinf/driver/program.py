@@ -143,6 +143,20 @@ class Program:
         """All nodes in order."""
         return [self.step(place) for place in range(len(self.rows))]
 
+    def edited(self, place: int, kind: NodeKind) -> Program:
+        """The program with another kind of node in one place; the graph stays as it is."""
+        _, inputs, outputs, name = self.rows[place]
+        rows = list(self.rows)
+        key = row_key(kind, outputs)
+        rows[place] = (key, inputs, outputs, name)
+        compiler = _Compiler(self.graph, self.registry, self.functions, ())
+        operations = {**self.operations, key: compiler.operation(key)}
+        found = Program(
+            self.graph, self.registry, self.functions, self.names, rows, operations, self._order, self.groups
+        )
+        found.slots = self.slots
+        return found
+
     @cached_property
     def slots(self) -> dict[str, int]:
         """The slot of each name."""

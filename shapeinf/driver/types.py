@@ -39,6 +39,17 @@ class TypeTable:
         self._narrowed = len(facts.narrowed)
         self._resets = facts.resets
 
+    def branched(self, facts: ShapeFacts) -> TypeTable:
+        """The same numbers over a copy of the facts, to go on apart from this table."""
+        self.refresh()
+        other = TypeTable(facts)
+        other.types, other.whole, other.bare = list(self.types), list(self.whole), list(self.bare)
+        other._numbers, other._unranked = dict(self._numbers), list(self._unranked)
+        other._using = {symbol: list(numbers) for symbol, numbers in self._using.items()}
+        other._same = {number: list(numbers) for number, numbers in self._same.items()}
+        other._new_ones = list(self._new_ones)
+        return other
+
     def add(self, found: Type) -> int:
         """The number of a type."""
         if isinstance(found, TensorType):

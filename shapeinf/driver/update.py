@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from shapeinf.driver.execution import execute
-from shapeinf.driver.inference import Inference
+from shapeinf.driver.inference import Inference, Progress
 from shapeinf.driver.inputs import InputReader, SpecLike
 from shapeinf.driver.outputs import declare
 from shapeinf.lattice import ShapeFacts
@@ -35,14 +35,25 @@ def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecL
     return inference, reader
 
 
-def rerun(inference: Inference, facts: ShapeFacts) -> Inference:
-    """A full run of the same program on the same inputs, from other facts about them; the old one stays as it is."""
-    fresh = Inference(inference.program, facts, False, inner=inference.inner)
+def rerun(
+    inference: Inference,
+    facts: ShapeFacts,
+    prepare: Callable[[Inference], None] | None = None,
+    progress: Progress | None = None,
+) -> Inference:
+    """A full run of the same program on the same inputs, from other facts about them; the old one stays as it is.
+
+    `prepare` may change the new inference before any node has spoken.
+    """
+    fresh = Inference(inference.program, facts, False, progress, inner=inference.inner)
+    slots, types, numbers = inference.program.slots, inference.table.types, inference.numbers
     for name in inference.program.graph.constants:
-        fresh.set(name, inference.table.types[inference.numbers[inference.program.slots[name]]])
+        fresh.set(name, types[numbers[slots[name]]])
     for name, asked in inference.asked.items():
         fresh.set(name, asked)
     declare(fresh, InputReader(facts), "ignore" if inference.declaring == "ignore" else "check")
+    if prepare is not None:
+        prepare(fresh)
     fresh.freeze_setup()
     execute(fresh)
     return fresh

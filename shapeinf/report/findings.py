@@ -40,7 +40,7 @@ def findings_as_markdown(model: str, findings: Sequence[Finding]) -> str:
 
 def _row(one: Finding) -> str:
     where = " ".join(filter(None, (_cell(_code(one.place)) if one.place else "", _cell(one.op))))
-    what = one.message + (f". Because {one.because}" if one.because else "") + (f". {one.help}" if one.help else "")
+    what = one.message + (f". Because {one.reason}" if one.reason else "") + (f". {one.help}" if one.help else "")
     return f"| {one.severity} | {one.code} | {where} | {_cell(what)} |"
 
 
@@ -72,7 +72,7 @@ def _title(one: Finding) -> str:
 
 
 def _text(one: Finding) -> str:
-    lines = [one.message, f"because {one.because}" if one.because else "", f"help: {one.help}" if one.help else ""]
+    lines = [one.message, f"because {one.reason}" if one.reason else "", f"help: {one.help}" if one.help else ""]
     return "\n".join(filter(None, lines))
 
 

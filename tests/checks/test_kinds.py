@@ -6,7 +6,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import KINDS, check
-from tests.checks.models import INT64, halved, joined, model, node, numbers, reshaped, torn
+from tests.checks.models import INT64, halved, joined, model, node, numbers, reshaped, torn, weights
 
 
 def found(one, **options):
@@ -126,6 +126,39 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
         ("C111", "make_y"),
         ("C112", "make_t"),
     ]
+
+
+def turned(inner=None, **attributes):
+    """x [batch, seq, 6] through a Transpose and a Relu into a product with [6, 5], added to the product of x itself."""
+    nodes = [node("Transpose", "x", "t", **attributes), node("Relu", "t", "r"), node("MatMul", "r w", "a")]
+    nodes += [node("MatMul", "x w", "b"), node("Add", "a b", "y")]
+    outputs = {"y": ["batch", "seq", 5]}
+    return model(nodes, {"x": ["batch", "seq", 6]}, outputs, inner or {}, constants=[weights("w", 6, 5)])
+
+
+@pytest.mark.parametrize(
+    ("one", "code", "place", "said"),
+    [
+        (turned(perm=[0, 2, 1]), "C114", "make_t", "perm [0, 1, 2] in place of [0, 2, 1]"),
+        (turned({"r": ["batch", "seq", 6], "t": ["batch", "seq", 6]}, perm=[0, 2, 1]), "C110", "make_t", "declared as"),
+        (turned({"t": ["batch", 7, 6]}, perm=[0, 1, 2]), "C110", "make_t", "declared as 7"),
+    ],
+)
+def test_what_is_found_behind_names_its_cause(one, code, place, said) -> None:
+    first, *rest = found(one)
+    assert (first.code, first.place) == (code, place)
+    assert said in first.message
+    assert {f.cause for f in rest if f.fails and f.place != place} <= {place}
+
+
+def test_a_repair_that_is_not_the_only_one_names_the_others() -> None:
+    """Without the second product, an input of [batch, 6, seq] would do as well."""
+    nodes = [node("Transpose", "x", "t", perm=[0, 2, 1]), node("MatMul", "t w", "y")]
+    one = model(nodes, {"x": ["batch", "seq", 6]}, {"y": ["batch", "seq", 5]}, constants=[weights("w", 6, 5)])
+    first, *rest = found(one)
+    assert first.code == "C114"
+    assert {first.place, *first.message.split("change of ")[1].split(", ")} == {"x", "make_t"}
+    assert {f.cause for f in rest} == {""}
 
 
 DOUBLED = model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 1024]}, {"y": None})

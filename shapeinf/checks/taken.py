@@ -1,0 +1,77 @@
+"""A second inference that takes each declaration at its word, so that only a node that itself breaks one is found.
+
+A wrong node makes everything behind it wrong too. Where the file declares what the node should make, the nodes behind
+it go on with that: what is still found then is found at the wrong node itself.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from shapeinf.algebra import Dim
+from shapeinf.checks.declared import compared, declared_size
+from shapeinf.checks.finding import Finding
+from shapeinf.checks.subject import Subject
+from shapeinf.driver import Result, info
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.inputs import InputReader
+from shapeinf.driver.program import Step
+from shapeinf.driver.update import rerun
+from shapeinf.graph import Declared
+from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+
+
+def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
+    """The inference that goes on with what is declared, and where that was not what a node made.
+
+    None where nothing inside the graph is declared, and for graphs with cycles.
+    """
+    inference = subject.result.inference
+    if inference.program.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
+        return None
+    found: list[Finding] = []
+    facts = inference.setup.copy()
+    reader = InputReader(facts)
+    other: list[Subject] = []
+
+    def believe(fresh: Inference) -> None:
+        other.append(Subject(Result(fresh, reader), subject.ranges))
+        slots = fresh.program.slots
+        for name, declared in subject.declared.items():
+            fresh.declared[slots[name]] = _Believer(other[0], name, declared, found)
+
+    rerun(inference, facts, believe)
+    return other[0], found
+
+
+@attrs.frozen
+class _Believer:
+    """Compares what a node makes with its declaration at once, and goes on with the declaration where they differ."""
+
+    subject: Subject
+    name: str
+    declared: Declared
+    found: list[Finding]
+
+    def __call__(self, number: int, step: Step) -> int:
+        """The number of the type to go on with."""
+        inference = self.subject.result.inference
+        made = inference.table.get(number)
+        assert made is not None
+        findings = list(compared(self.subject, self.name, self.declared, info(made)))
+        self.found.extend(findings)
+        if self.declared.kind != "tensor" or not isinstance(made, TensorType) or self.declared.dims is None:
+            return number
+        if findings or made.shape.dims is None:
+            return inference.table.add(self._declared(made))
+        return number
+
+    def _declared(self, made: TensorType) -> Type:
+        """The declared type; an axis of which it says nothing is open, since the made one is not to be trusted."""
+        dims = [self._size(axis) for axis in range(len(self.declared.dims or ()))]
+        return PartialTensor(self.declared.dtype or made.dtype, Shape(dims), None)
+
+    def _size(self, axis: int) -> Dim:
+        assert self.declared.dims is not None
+        meant = declared_size(self.subject, self.declared.dims[axis])
+        return self.subject.facts.scope.fresh(f"{self.name}.{axis}", 0) if meant is None else meant
