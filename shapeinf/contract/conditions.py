@@ -179,6 +179,10 @@ class Reader:
             expression = self.facts.canon(relation.expression)
             if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
                 continue
+            within = self._interval(Guard("{0} >= 0", relation.source, None, (expression,)), (expression,))
+            if within is not None:
+                yield from within
+                continue
             found = self.condition("relation", self._compared(expression, "<="), relation.source, expression)
             if found is not None:
                 yield found
