@@ -41,6 +41,8 @@ class Condition:
         terms: the dims that the condition is about.
         zero: the expressions that are 0 where an equality or a divisibility holds.
         least: the lower bound of a range.
+        weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
+            the one before it.
     """
 
     kind: Kind
@@ -54,6 +56,7 @@ class Condition:
     _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
     zero: tuple[Dim, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
+    weaker: tuple[Condition, ...] = attrs.field(default=(), repr=False)
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -156,15 +159,21 @@ class Reader:
                 yield found
 
     def _ranges(self) -> Iterator[Condition]:
-        for atom, (bounds, source) in self.facts.ranges.items():
+        for atom, told in self.facts.ranges.items():
             symbol = self.facts.scope.atom_dim(atom)
             if symbol not in self.labels or symbol in self.facts.solved:
                 continue
-            yield from self._bounded(symbol, bounds, source)
+            known = self.before.bounds(symbol)
+            found: list[Condition] = []
+            for bounds, source, _ in told.steps():
+                found += self._bounded(symbol, bounds, source, known)
+                known = bounds
+            for lower in (True, False):
+                yield from _tightest([c for c in found if (c.least is not None) is lower])
 
-    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source) -> Iterator[Condition]:
-        """What bounds of a symbol say beyond those that it had before any node has spoken."""
-        low, high = self.before.bounds(symbol)
+    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds) -> Iterator[Condition]:
+        """What bounds of a symbol say beyond those that are known."""
+        low, high = known
         found = []
         if -inf < bounds[0] > low:
             least = int(bounds[0])
@@ -234,7 +243,16 @@ class Reader:
         found = interval_of(self.before, symbol, attrs.evolve(guard, equation=equation, operands=operands))
         if found is None:
             return None
-        return list(self._bounded(symbol, (found[0], inf if found[1] is None else found[1]), guard.source))
+        bounds = found[0], inf if found[1] is None else found[1]
+        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol)))
+
+
+def _tightest(found: Sequence[Condition]) -> Iterator[Condition]:
+    """The last and tightest of bounds on one side; where that is an assumption, the tightest demand before it too."""
+    last = len(found) - 1
+    demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
+    for i in sorted({last, *demands[-1:]}) if found else ():
+        yield attrs.evolve(found[i], weaker=tuple(found[:i]))
 
 
 def _product(text: str) -> str:
