@@ -43,6 +43,7 @@ class Condition:
         least: the lower bound of a range.
         weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
             the one before it.
+        where: the body of a loop or branch that demands it, where that runs; empty for what is always demanded.
     """
 
     kind: Kind
@@ -57,6 +58,7 @@ class Condition:
     zero: tuple[Dim, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
     weaker: tuple[Condition, ...] = attrs.field(default=(), repr=False)
+    where: str = ""
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -68,7 +70,8 @@ class Condition:
         who = f"{self.op} '{self.node}'" if self.node else "the model"
         place = f" at {self.location}" if self.location else ""
         verb = "assumed at" if self.kind == "assumption" else "demanded by"
-        return f"{self.text}, {verb} {who}{place}: {self.law}"
+        body = f" (where the {self.where} runs)" if self.where else ""
+        return f"{self.text}, {verb} {who}{place}{body}: {self.law}"
 
 
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
@@ -88,11 +91,11 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
 class Reader:
     """Reads conditions from the facts of a finished inference."""
 
-    def __init__(self, inference: Inference) -> None:
-        """`inference` is that of the whole graph."""
+    def __init__(self, inference: Inference, before: ShapeFacts | None = None, facts: ShapeFacts | None = None) -> None:
+        """`inference` is that of the whole graph; read is what its facts (or those given) say beyond those before."""
         self.inference = inference
-        self.facts: ShapeFacts = inference.facts
-        self.before = inference.setup
+        self.facts: ShapeFacts = inference.facts if facts is None else facts
+        self.before = inference.setup if before is None else before
         self.labels = input_symbols(inference)
         self.places = Places(inference)
 

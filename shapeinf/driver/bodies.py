@@ -56,6 +56,8 @@ class BodyRun:
             return results(child)
         finally:
             if before is not None:
+                if outer.facts.version != before.version:
+                    child.told = before, outer.facts.copy()
                 outer.facts.reset(before)
                 outer.table.refresh()
 

@@ -101,6 +101,8 @@ class Inference:
         self.visited = 0
         self.made_fresh = False
         self.setup = facts
+        self.told: tuple[ShapeFacts, ShapeFacts] | None = None
+        """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
 
     def freeze_setup(self) -> None:

@@ -175,6 +175,30 @@ def test_what_a_branch_demands_depends_on_data():
     assert answer.verdict is None and "turn" in answer.reasons[0]
 
 
+def test_conditions_of_a_branch_say_where_they_are():
+    (one,) = contract(BRANCH).conditions
+    assert (one.kind, one.text, one.node, one.op) == ("guard", "batch == 1", "choice/turn", "Reshape")
+    assert one.where == "then_branch of If 'choice'"
+    assert contract(BRANCH).check().verdict is None
+
+
+LOOP = """g (int64 count, float[batch, 6] x, float[rows, 6] w) => (float[n, m] y, float[k, p, q] all)
+<bool yes = {1}>
+{ [again] y, all = Loop(count, yes, x)
+    <body = b (int64 i, bool go, float[r, s] old) => (bool go_on, float[t, u] new, float[v, z] row) {
+      go_on = Identity(go)
+      new = Identity(old)
+      [join] row = Concat<axis = 1>(old, w) }> }"""
+
+
+def test_conditions_of_a_loop_that_may_make_no_trip():
+    asked = contract(LOOP)
+    (one,) = asked.conditions
+    assert (one.kind, one.text, one.where) == ("guard", "rows == batch", "body of Loop 'again'")
+    assert asked.check(batch=2, rows=2).verdict is True
+    assert asked.check(batch=2, rows=3).verdict is None
+
+
 FUNCTION = """g (float[batch, 6] x) => (float[n, m] y) { [call] y = own.row(x) }
 <domain: "own", opset_import: ["" : 17]>
 row (a) => (b) { wanted = Constant<value = int64[2] {1, 6}>()

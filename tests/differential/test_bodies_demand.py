@@ -1,0 +1,56 @@
+"""What bodies demand, by onnxruntime: the graph fails where such a condition does not hold and the body runs."""
+
+import numpy as np
+import pytest
+
+from shapeinf import infer_shapes
+from tests.contract.test_contract import BRANCH, LOOP, model
+
+HALVES = """g (bool flag, float[1, seq] x) => (float[n, m] y)
+<int64[2] wanted = {-1, 2}>
+{ [choice] y = If(flag) <then_branch = a () => (float[r, t] s) { [pair] s = Reshape(x, wanted) },
+                         else_branch = b () => (float[p, q] u) { u = Identity(x) }> }"""
+NESTED = """g (bool flag, int64 count, float[batch, 6] x, float[rows, 6] w) => (float[n, m] y)
+<bool yes = {1}>
+{ [choice] y = If(flag) <
+    then_branch = a () => (float[r, t] s) {
+      [again] s = Loop(count, yes, x)
+        <body = b (int64 i, bool go, float[o, l] old) => (bool go_on, float[u, v] new) {
+          go_on = Identity(go)
+          [join] all = Concat<axis = 1>(old, w)
+          new = Identity(old) }> },
+    else_branch = c () => (float[p, q] k) { k = Identity(x) }> }"""
+
+CASES = [
+    (BRANCH, "batch == 1", "then_branch of If 'choice'", [{"batch": n} for n in range(1, 4)]),
+    (HALVES, "seq % 2 == 0", "then_branch of If 'choice'", [{"seq": n} for n in range(1, 9)]),
+    (LOOP, "rows == batch", "body of Loop 'again'", [{"batch": 2, "rows": n} for n in range(1, 4)]),
+    (NESTED, "rows == batch", "body of Loop 'choice/again'", [{"batch": 2, "rows": n} for n in range(1, 4)]),
+]
+
+
+def runs(session, sizes, active):
+    types = {"tensor(int64)": np.int64, "tensor(float)": np.float32, "tensor(bool)": np.bool_}
+    feeds = {i.name: np.zeros([sizes.get(d, d) for d in i.shape], types[i.type]) for i in session.get_inputs()}
+    feeds.update({n: np.array(active, feeds[n].dtype) for n in ("flag", "count") if n in feeds})
+    try:
+        session.run(None, feeds)
+    except Exception:  # onnxruntime has no class of its own for what fails at run time
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("text", "condition", "where", "tried"), CASES)
+def test_what_a_body_demands(text, condition, where, tried):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
+    made = model(text)
+    (one,) = infer_shapes(made).contract
+    assert (one.kind, one.text, one.where) == ("guard", condition, where)
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    made.opset_import.pop()
+    session = runtime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    for sizes in tried:
+        assert runs(session, sizes, 1) is eval(condition, {}, sizes)
+        assert runs(session, sizes, 0)
