@@ -101,7 +101,14 @@ class Reader:
 
     def conditions(self) -> list[Condition]:
         """All conditions, in the order in which the facts were told, one kind after the other."""
-        return [*self._solved(), *self._divisible(), *self._ranges(), *self._relations(), *self._guards()]
+        return [
+            *self._solved(),
+            *self._divisible(),
+            *self._ranges(),
+            *self._relations(),
+            *self._guards(),
+            *self._advice(),
+        ]
 
     def condition(
         self,
@@ -191,13 +198,13 @@ class Reader:
             expression = self.facts.canon(relation.expression)
             if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
                 continue
-            within = self._interval(Guard("{0} >= 0", relation.source, None, (expression,)), (expression,))
-            if within is not None:
-                yield from within
-                continue
-            found = self.condition("relation", self._compared(expression, "<="), relation.source, expression)
-            if found is not None:
-                yield found
+            yield from self._at_least_zero(expression, relation.source)
+
+    def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Condition]:
+        """Bounds of the one symbol that it is about, or a relation."""
+        within = self._interval(Guard("{0} >= 0", source, None, (expression,)), (expression,))
+        one = self.condition("relation", self._compared(expression, "<="), source, expression)
+        yield from within if within is not None else [one] if one is not None else []
 
     def _compared(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
         """`expression >= 0` (or `== 0`) with what is subtracted on the other side."""
@@ -232,6 +239,12 @@ class Reader:
                 )
             if found is not None:
                 yield found
+
+    def _advice(self) -> Iterator[Condition]:
+        for guard in self.facts.advice:
+            low, high = map(self.facts.canon, guard.operands)
+            if self.facts.prove_le(low, high) is None:
+                yield from self._at_least_zero(high - low, guard.source)
 
     def _interval(self, guard: Guard, operands: tuple[Dim, ...]) -> list[Condition] | None:
         """The bounds that a guard about one symbol comes to, if it comes to some."""
