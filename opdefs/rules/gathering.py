@@ -98,6 +98,11 @@ def tell_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) 
 
 def tell_inside(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
     """Tell that indices lie in an axis, negative ones from its end: those that are known, or the ends of all."""
+    elements = indices.elements
+    if elements is not None and len(elements) == 1 and isinstance(size, int):
+        (only,) = elements
+        if type(only) is int and -size <= only < size:  # most of all: an element of a shape
+            return
     if indices.contents is not None:
         _tell_ends(c, ends(c, indices), size)
 

@@ -21,7 +21,7 @@ MAX_STEP = 2**15
 
 def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
     """A progression, or only its shape where indices may not be of this type or the steps are too large."""
-    if dtype not in INDEX_TYPES or any(abs(step) > MAX_STEP for step in steps):
+    if dtype not in INDEX_TYPES or (steps and not -MAX_STEP <= min(steps) <= max(steps) <= MAX_STEP):
         return PartialTensor(dtype, shape, None)
     return Progression(dtype, shape, base, steps)
 
@@ -103,13 +103,12 @@ def kept(value: PartialTensor, shape: Shape) -> PartialTensor:
 
 def _regrouped(value: Progression, shape: Shape) -> PartialTensor:
     """Followed where only axes of size 1 come or go, or all elements are one number."""
-    old = [(size, step) for size, step in zip(value.shape, value.steps, strict=True) if size != 1]
-    new = [size for size in shape if size != 1]
-    if [size for size, _ in old] == new:
-        steps = iter(old)
-        return progression(value.dtype, shape, value.base, [0 if size == 1 else next(steps)[1] for size in shape])
     if not any(value.steps):
         return progression(value.dtype, shape, value.base, (0,) * len(shape))
+    old = [(size, step) for size, step in zip(value.shape, value.steps, strict=True) if size != 1]
+    if [size for size, _ in old] == [size for size in shape if size != 1]:
+        steps = iter(old)
+        return progression(value.dtype, shape, value.base, [0 if size == 1 else next(steps)[1] for size in shape])
     return PartialTensor(value.dtype, shape, None)
 
 
@@ -159,10 +158,14 @@ def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim
             last = (size - 1) * step
             low, high = (low, high + last) if step > 0 else (low + last, high)
         return [low], [high]
-    found = [d for d in known_dims(value) or () if d is not None]
-    symbolic = list({d: None for d in found if not isinstance(d, int)})
-    ints = [d for d in found if isinstance(d, int)]
-    return [*symbolic, *([min(ints)] if ints else [])], [*symbolic, *([max(ints)] if ints else [])]
+    symbolic: dict[Dim, None] = {}
+    ints = []
+    for d in known_dims(value) or ():
+        if isinstance(d, int):
+            ints.append(d)
+        elif d is not None:
+            symbolic[d] = None
+    return ([*symbolic, min(ints)], [*symbolic, max(ints)]) if ints else ([*symbolic], [*symbolic])
 
 
 def filled(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:

@@ -95,6 +95,8 @@ class Inference:
         self.found: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         self.children: dict[int, dict[str, Inference]] = {}
+        self.trials: dict[int, list[Inference]] = {}
+        """Runs of bodies for inputs that are sure to come up, such as in the last trip of a loop: what breaks there."""
         self.declaring: Declaring = "ignore"
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
@@ -124,8 +126,12 @@ class Inference:
             notes = self.found.get(index, [])
             at = locations.get(self.program.step(index).node.name, "") if locations else ""
             found += [attrs.evolve(note, location=at) for note in notes] if at else notes
+            sure = [one for trial in self.trials.get(index, ()) for one in trial.diagnostics if one.severity == "error"]
+            found += sure
+            seen = {(one.node, one.code) for one in sure}
             for child in self.children.get(index, {}).values():
-                found += child.diagnostics if child.certain else map(_softened, child.diagnostics)
+                inside = child.diagnostics if child.certain else map(_softened, child.diagnostics)
+                found += (one for one in inside if (one.node, one.code) not in seen)
         return found
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -167,7 +173,7 @@ class Inference:
     def visit(self, step: Step, relax: bool = False) -> list[int]:
         """Run one step again; the slots whose type has changed."""
         self.visited += 1
-        for table in (self.found, self.reasons, self.children):
+        for table in (self.found, self.reasons, self.children, self.trials):
             table.pop(step.place, None)
         changed = []
         for slot, number in zip(step.outputs, self.outputs_of(step.place, self.program.rows[step.place]), strict=False):
