@@ -59,6 +59,31 @@ def runs(session, sizes, active):
     return True
 
 
+SCANNED = """g (float[time, batch] x, float[rows] first) => (float[n] y, float[k, p] all)
+{ [scan] y, all = Scan<num_scan_inputs = 1,
+    body = b (float[r] old, float[t] row) => (float[u] new, float[v] out) {
+      new = Identity(old)
+      wide = Constant<value_ints = [1, -1]>()
+      left = Reshape(old, wide)
+      right = Reshape(row, wide)
+      [join] both = Concat<axis = 0>(left, right)
+      out = Identity(row) }>(first, x) }"""
+
+
+def test_what_the_body_of_a_scan_demands_is_always_demanded():
+    """A scan of at least one element runs its body, and every trip is like the others."""
+    made = model(SCANNED)
+    contract = infer_shapes(made).contract
+    (one,) = contract
+    assert (one.kind, one.text, one.node, one.where) == ("equality", "rows == batch", "scan/join", "")
+    session = session_of(made)
+    for rows in range(1, 5):
+        sizes = {"time": 3, "batch": 2, "rows": rows}
+        ran = runs(session, sizes, 1)
+        assert ran is (rows == 2)
+        assert contract.check(sizes).verdict is ran
+
+
 def test_what_the_last_of_known_trips_demands_is_always_demanded():
     made = model(STEPS)
     contract = infer_shapes(made).contract
