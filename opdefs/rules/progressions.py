@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from opdefs.rules.elements import as_dim, elements_of, fits, known_dims
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -158,14 +158,12 @@ def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim
             last = (size - 1) * step
             low, high = (low, high + last) if step > 0 else (low + last, high)
         return [low], [high]
-    symbolic: dict[Dim, None] = {}
-    ints = []
-    for d in known_dims(value) or ():
-        if isinstance(d, int):
-            ints.append(d)
-        elif d is not None:
-            symbolic[d] = None
-    return ([*symbolic, min(ints)], [*symbolic, max(ints)]) if ints else ([*symbolic], [*symbolic])
+    elements = value.elements or ()
+    ints: list[Dim] = [e for e in elements if type(e) is int]
+    symbolic: list[Dim] = []
+    if len(ints) < len(elements):
+        symbolic = list({e: None for e in elements if isinstance(e, Dimension)})
+    return ([*symbolic, min(ints)], [*symbolic, max(ints)]) if ints else (symbolic, symbolic)  # type: ignore[type-var]
 
 
 def filled(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:
