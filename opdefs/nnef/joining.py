@@ -9,7 +9,8 @@ from opdefs.nnef.laws import Listed, axis_of, check_count, dims_of, extended, in
 from opdefs.nnef.sliding import BORDERS, pairs_of
 from opdefs.rules.concatenation import concat as concatenation
 from opdefs.rules.concatenation import repeated
-from opdefs.rules.elements import kept, moved
+from opdefs.rules.elements import moved
+from opdefs.rules.progressions import kept
 from opdefs.rules.slicing import part
 from shapeinf.algebra import Dim, exact_quotient
 from shapeinf.lattice import PartialTensor, Shape

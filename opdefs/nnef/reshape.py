@@ -6,7 +6,8 @@ import numpy as np
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, int_of, ints_of
-from opdefs.rules.elements import kept, moved
+from opdefs.rules.elements import moved
+from opdefs.rules.progressions import kept
 from opdefs.rules.reshaping import reshaped
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape

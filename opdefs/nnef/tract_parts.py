@@ -32,7 +32,7 @@ def gather_of(c: InferenceContext, input: Value, indices: Value, *, axis: int, d
 
 
 @nnef("tract_core_gather_elements")
-def gather_elements_of(c: InferenceContext, input: Shape, indices: Shape, *, axis: int) -> TensorType:
+def gather_elements_of(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
     """The shape of the indices."""
     return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=axis_of(c, axis, len(input))))
 

@@ -7,9 +7,10 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.concatenation import concat as joined
 from opdefs.rules.concatenation import repeated
-from opdefs.rules.elements import known_dims, known_ints, moved, wanted_dims
+from opdefs.rules.elements import fits, known_dims, known_ints, moved, wanted_dims
+from opdefs.rules.progressions import spread_out
 from shapeinf.algebra import Dim
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -24,6 +25,8 @@ def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """The broadcast of the input's shape and the contents of `shape`."""
     wanted = wanted_dims(c, shape)
     result = _expanded(c, x.shape, wanted)
+    if isinstance(x, Progression) or not fits(result):
+        return spread_out(x, result)
     return moved(x, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
 
 

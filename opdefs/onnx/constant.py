@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import fits, wanted_dims
+from opdefs.rules.progressions import filled
 from opdefs.rules.ranges import arithmetic_range
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
@@ -46,7 +47,7 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
     result = _given_shape(c, shape, dtype)
     if not fits(result):
-        return PartialTensor(dtype, result, None)
+        return filled(dtype, result, fill)
     return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))  # type: ignore[arg-type]
 
 

@@ -71,7 +71,7 @@ def scan(
     if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
         c.fail("the body must give every state and every scan output", run.num_outputs, c.num_outputs)
     slices, count = _slices(c, inputs, scan_input_axes)
-    after, outputs = _scanned(c, run, states, slices)
+    after, outputs = _scanned(c, run, states, slices, certain=c.prove_le(1, count) is True)
     axes = scan_output_axes or (0,) * len(outputs)
     return (*after, *(stacked(c, one, count, axis) for one, axis in zip(outputs, axes, strict=False)))
 
@@ -85,7 +85,7 @@ def scan_of_batches(
     states, inputs = _split(c, values, num_scan_inputs)
     batch, each_state = _without_batch(c, states)
     slices, count = _slices(c, _without_batch(c, inputs)[1], ())
-    after, outputs = _scanned(c, run, each_state, slices)
+    after, outputs = _scanned(c, run, each_state, slices, certain=False)
     stacks = (stacked(c, stacked(c, one, count, 0), batch, 0) for one in outputs)
     return (*(stacked(c, one, batch, 0) for one in after), *stacks)
 
@@ -129,10 +129,10 @@ def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tu
 
 
 def _scanned(
-    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type]
+    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], *, certain: bool
 ) -> tuple[list[Type], list[Type]]:
-    """The states after the scan and one element of each scan output."""
-    outputs = run.run([*states, *slices], certain=False)
+    """The states after the scan and one element of each scan output; all trips are alike."""
+    outputs = run.run([*states, *slices], certain=certain)
     after: list[Type] = []
     for index, (old, new) in enumerate(zip(states, outputs, strict=False)):
         if isinstance(old, TensorType) and isinstance(new, TensorType):

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import folded, in_range, is_float, known_dims, on_dims, truncated_quotient
+from opdefs.rules.elements import folded, in_range, is_float, known_dims, known_ints, on_dims, truncated_quotient
+from opdefs.rules.progressions import added, scaled, subtracted, summed
 from shapeinf.algebra import Dim, maximum, minimum
-from shapeinf.lattice import PartialTensor, Shape, Type
+from shapeinf.lattice import PartialTensor, Progression, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -54,7 +55,10 @@ def cumulative_sum(
     """The shape of the input; contents of vectors."""
     elements = known_dims(x)
     if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
-        return PartialTensor(x.dtype, x.shape, None)
+        along = known_ints(axis)
+        if x.contents is None or x.shape.dims is None or not along:
+            return PartialTensor(x.dtype, x.shape, None)
+        return summed(x, c.axis(along[0], len(x.shape)), bool(exclusive), bool(reverse))
     ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
     sums = list(accumulate(ordered))
     sums = [s - e if exclusive else s for s, e in zip(sums, ordered, strict=True)]
@@ -102,12 +106,16 @@ onnx("Sign", in_place=(0,))(_unary(np.sign, _nothing))
 
 
 def _binary(
-    concrete: Callable[[Any, Any], Any], symbolic: Callable[[InferenceContext], Callable[[Dim, Dim], Dim | None]]
+    concrete: Callable[[Any, Any], Any],
+    symbolic: Callable[[InferenceContext], Callable[[Dim, Dim], Dim | None]],
+    even: Callable[[PartialTensor, PartialTensor, Shape], PartialTensor],
 ) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
         """Numpy broadcasting; contents where both are known."""
-        operation = on_dims(symbolic(c))
-        return folded(None, c.broadcast(a.shape, b.shape), concrete, _checked(a.dtype, operation), a, b)
+        shape = c.broadcast(a.shape, b.shape)
+        if a.__class__ is Progression or b.__class__ is Progression:
+            return even(a, b, shape)
+        return folded(None, shape, concrete, _checked(a.dtype, on_dims(symbolic(c))), a, b)
 
     return rule
 
@@ -128,9 +136,9 @@ def _multiply(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
     return lambda a, b: a * b
 
 
-onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, _add))
-onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, _subtract))
-onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, _multiply))
+onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, _add, added))
+onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, _subtract, subtracted))
+onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, _multiply, scaled))
 
 
 @onnx("Div", since=7, in_place=(0, 1))

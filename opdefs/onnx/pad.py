@@ -8,7 +8,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, known_dims, known_ints, moved
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 from shapeinf.ops.structure import INT64_MAX
@@ -31,7 +31,7 @@ def pad(
         return PartialTensor(x.dtype, Shape(c.fresh(f"pad.{i}") for i in range(rank)), None)
     places = c.axes(named, rank)
     amounts = known_dims(pads) or (None,) * (2 * len(places))
-    shape = _padded(c, x.shape, places, amounts)
+    shape = _padded(c, x.shape, places, amounts, mode)
     known = known_ints(pads)
     if known is None or mode != "constant" or x.dtype in ("string", "bool"):
         return PartialTensor(x.dtype, shape, None)
@@ -40,18 +40,18 @@ def pad(
 
 
 @onnx("Pad", since=2)
-def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints) -> Shape:
+def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints, mode: str = "constant") -> Shape:
     """Before opset 11 the amounts are an attribute."""
-    return _padded(c, x, range(len(x)), pads)
+    return _padded(c, x, range(len(x)), pads, mode)
 
 
 @onnx("Pad")
-def pad_by_old_attribute(c: InferenceContext, x: Shape, *, paddings: Ints) -> Shape:
+def pad_by_old_attribute(c: InferenceContext, x: Shape, *, paddings: Ints, mode: str = "constant") -> Shape:
     """Opset 1: the attribute has another name."""
-    return _padded(c, x, range(len(x)), paddings)
+    return _padded(c, x, range(len(x)), paddings, mode)
 
 
-def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None]) -> Shape:
+def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None], mode: str) -> Shape:
     if len(amounts) != 2 * len(axes):
         c.fail("pads must have a begin and an end for each axis", tuple(amounts))
     dims = list(x)
@@ -59,8 +59,19 @@ def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequenc
         begin, end = amounts[i], amounts[i + len(axes)]
         if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
             c.fail("a size must lie in 0..2**63 - 1", begin, end)
+        if mode == "reflect" and begin is not None and end is not None:
+            _advise_reflection(c, dims[axis], begin, end)
         dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _grown(c, dims[axis], begin + end)
     return Shape(dims)
+
+
+def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
+    """A longer reflection goes to and fro, by the specification's reference and numpy; onnxruntime refuses it."""
+    law = "onnxruntime reflects no more than an axis has beside its border; the specification sets no limit"
+    crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
+    amount = maximum(begin, end)
+    if not crops and amount != 0:
+        c.advise_at_most(amount, size - 1, law)
 
 
 def _grown(c: InferenceContext, size: Dim, amount: Dim) -> Dim:

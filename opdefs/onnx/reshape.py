@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import kept, known_ints, moved, wanted_dims
+from opdefs.rules.elements import known_ints, moved, wanted_dims
+from opdefs.rules.progressions import kept, transposed
 from opdefs.rules.reshaping import reshaped
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -41,7 +42,10 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
     order = tuple(range(rank))[::-1] if perm is None else c.axes(perm, rank)
     if len(order) != rank:
         c.fail(f"perm must name all {rank} axes once", order)
-    return moved(x, Shape(x.shape[i] for i in order), lambda array: np.transpose(array, order))
+    shape = Shape(x.shape[i] for i in order)
+    if isinstance(x, Progression):
+        return transposed(x, shape, order)
+    return moved(x, shape, lambda array: np.transpose(array, order))
 
 
 @onnx("Unsqueeze", since=13, views={0: 0})

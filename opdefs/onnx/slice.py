@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.slicing import part, slice_size, sliced
+from opdefs.rules.progressions import cut
+from opdefs.rules.slicing import first_of, part, slice_size, sliced
 from shapeinf.algebra import Dim, ceildiv, maximum
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -63,18 +64,24 @@ def _sliced(
         c.fail("starts, ends, axes and steps must be of equal length")
     dims = list(x.shape)
     index: list[slice | None] = [slice(None)] * rank
+    firsts: list[Dim | None] = [0] * rank
+    strides = [1] * rank
     for i, axis in enumerate(c.axes(axes, rank)):
         start, end, step = starts[i], ends[i], None if steps is None else steps[i]
         if step == 0:
             c.fail("a step must not be 0")
         if step is None:
             dims[axis] = c.some_of(dims[axis], f"slice.{axis}")
-            index[axis] = None
+            index[axis] = firsts[axis] = None
             continue
         size = dims[axis]
         dims[axis] = slice_size(c, size, start, end, step)
         known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
         index[axis] = _python_slice(start, end, step, size) if known else None
+        if x.contents is not None:
+            firsts[axis], strides[axis] = first_of(c, size, start, step), step
+    if isinstance(x, Progression) or (x.contents is not None and None in index):
+        return cut(x, Shape(dims), firsts, strides)
     return sliced(x, Shape(dims), index)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from opdefs.rules.elements import folded, is_float
+from opdefs.rules.progressions import progression
 from shapeinf.algebra import Dimension
-from shapeinf.lattice import Condition, Element, PartialTensor, numpy_dtype
+from shapeinf.lattice import Condition, Element, PartialTensor, Progression, numpy_dtype
 
 
 def converted(x: PartialTensor, dtype: str | None) -> PartialTensor:
     """The tensor in another type; symbolic contents stay where both types hold whole numbers exactly."""
     if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
+    if isinstance(x, Progression):
+        return progression(dtype, x.shape, x.base, x.steps)
     target = numpy_dtype(dtype)
 
     def concrete(array: Any) -> Any:

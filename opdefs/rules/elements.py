@@ -41,11 +41,6 @@ def moved(value: PartialTensor, shape: Shape, move: Callable[[Elements], npt.NDA
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
-def kept(value: PartialTensor, shape: Shape) -> PartialTensor:
-    """The tensor of `shape` with the same elements in the same order, such as a reshape makes."""
-    return PartialTensor(value.dtype, shape, value.elements if value.elements is not None and fits(shape) else None)
-
-
 def fits(shape: Shape) -> bool:
     """Whether contents of this shape may be kept: known ints, few elements."""
     if shape.dims is None:

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from opdefs.rules.elements import Elements, elements_of, known_ints, moved
+from opdefs.rules.progressions import ends
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
+
+INSIDE = "indices must lie inside of the axis that they pick from"
 
 
 def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
@@ -17,7 +20,7 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
     at = c.axis(axis, len(x.shape))
     shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
     known = known_ints(indices)
-    check_range(c, known or (), x.shape[at])
+    tell_inside(c, indices, x.shape[at])
     if known is None or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
     if len(x.shape) == 1:
@@ -26,12 +29,13 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
     return moved(x, shape, lambda array: np.take(array, index, axis=at))
 
 
-def gather_elements(c: InferenceContext, x: Shape, indices: Shape, *, axis: int = 0) -> Shape:
+def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int = 0) -> Shape:
     """The shape of the indices."""
-    if x.dims is not None and indices.dims is not None and len(x) != len(indices):
-        c.expect(x, indices, "data and indices must be of equal rank")
-    c.axis(axis, len(x))
-    return indices
+    shape = indices.shape
+    if x.dims is not None and shape.dims is not None and len(x) != len(shape):
+        c.expect(x, shape, "data and indices must be of equal rank")
+    tell_inside(c, indices, x[c.axis(axis, len(x))])
+    return shape
 
 
 def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
@@ -47,8 +51,7 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
     shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
     known = known_ints(indices)
-    for place in range(depth if known else 0):
-        check_range(c, (known or ())[place::depth], x.shape[batch_dims + place])
+    tell_all_inside(c, indices, x.shape[batch_dims : batch_dims + depth])
     if known is None or batch_dims or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
@@ -67,10 +70,10 @@ def scatter_nd(
     known, new = known_ints(indices), elements_of(updates)
     depth = indices.shape.dims[-1] if indices.shape.dims else 0
     unusual = reduction != "none" or c.warnings or depth == 0
+    if isinstance(depth, int) and x.shape.dims is not None and not c.warnings:
+        tell_all_inside(c, indices, x.shape[:depth])
     if known is None or new is None or x.elements is None or unusual or not isinstance(depth, int):
         return PartialTensor(x.dtype, x.shape, None)
-    for place in range(depth):
-        check_range(c, known[place::depth], x.shape[place])
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
 
     def scattered(array: Elements) -> Elements:
@@ -93,10 +96,39 @@ def tell_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) 
     c.expect(Shape((*indices[:-1], *x[depth:])), updates, "an update must have the shape of what an index picks")
 
 
-def check_range(c: InferenceContext, indices: tuple[int, ...], size: Dim) -> None:
-    """Known indices lie in an axis, negative ones from its end."""
-    if isinstance(size, int) and any(not -size <= i < size for i in indices):
-        c.fail(f"indices must lie in [-{size}, {size})", indices[:8])
+def tell_inside(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
+    """Tell that indices lie in an axis, negative ones from its end: those that are known, or the ends of all."""
+    elements = indices.elements
+    if elements is not None and len(elements) == 1 and isinstance(size, int):
+        (only,) = elements
+        if type(only) is int and -size <= only < size:  # most of all: an element of a shape
+            return
+    if indices.contents is not None:
+        _tell_ends(c, ends(c, indices), size)
+
+
+def tell_all_inside(c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...]) -> None:
+    """Tell that the places that the last axis of `indices` holds lie in as many axes."""
+    if len(sizes) == 1:
+        tell_inside(c, indices, sizes[0])
+        return
+    elements = indices.elements or ()
+    for place, size in enumerate(sizes):
+        part = elements[place :: len(sizes)]
+        _tell_ends(c, ends(c, PartialTensor(indices.dtype, Shape((len(part),)), part)), size)
+
+
+def _tell_ends(c: InferenceContext, found: tuple[list[Dim], list[Dim]], size: Dim) -> None:
+    lows, highs = found
+    if isinstance(size, int):
+        for index in (*lows, *highs):
+            if isinstance(index, int) and not -size <= index < size:
+                c.fail(f"indices must lie in [-{size}, {size})", index)
+    for index in highs:
+        c.at_most(index, size - 1, INSIDE)
+    for index in lows:
+        if c.prove_le(0, index) is not True:
+            c.at_least(index, -size, INSIDE)
 
 
 def scatter_elements(
@@ -108,9 +140,9 @@ def scatter_elements(
         return PartialTensor(x.dtype, x.shape, None)
     at = c.axis(axis, c.same_rank(x.shape, indices.shape))
     known, new = known_ints(indices), elements_of(updates)
+    tell_inside(c, indices, x.shape[at])
     if known is None or new is None or reduction != "none":
         return PartialTensor(x.dtype, x.shape, None)
-    check_range(c, known, x.shape[at])
     index = np.array(known, dtype=np.int64).reshape(new.shape)
 
     def scattered(array: Elements) -> Elements:

@@ -53,6 +53,9 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         after, outputs = grown
         trips = _trips(c, limit, go_on, outputs[0], number)
         if trips is not None:
+            if c.prove_le(1, trips) is True:
+                last = [after(trips - 1, i) for i in range(width)]
+                body.demand([_scalar("int64", trips - 1), _scalar("bool", True), *last])
             final = [after(trips, i) for i in range(width)]
             return Iterated(trips, final, outputs[1 + width :])
     if isinstance(limit, int) and limit <= MAX_UNROLLED and go_on is True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.rules.elements import Array, as_dim, fits
+from opdefs.rules.progressions import evenly
 from shapeinf.algebra import Dim, ceildiv, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -22,7 +23,7 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
         return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
     shape = Shape((_count(c, last - first, step),))
     if not fits(shape):
-        return PartialTensor(start.dtype, shape, None)
+        return evenly(start.dtype, shape, first, step)
     return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])  # type: ignore[arg-type]
 
 
@@ -33,7 +34,7 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
         c.fail("a range's step must not be 0")
     count = _range_length(c, a, b, d)
     if not isinstance(count, int) or not fits(Shape((count,))):
-        return PartialTensor(start.dtype, Shape((count,)), None)
+        return evenly(start.dtype, Shape((count,)), a.item(), d.item())
     values = a.reshape(()) + np.arange(count).astype(a.dtype) * d.reshape(())
     return PartialTensor(start.dtype, Shape((count,)), values.tolist())
 

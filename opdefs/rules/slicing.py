@@ -44,6 +44,11 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
     return count if c.prove_le(0, count) is True else maximum(count, 0)
 
 
+def first_of(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:
+    """The index of the first element of a slice that has one; None where it is not known."""
+    return None if start is None else clamped(c, start, size, 0, size if step > 0 else size - 1)
+
+
 def sliced(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> PartialTensor:
     """The tensor of `shape` with the contents at these slices of all axes (None is not known)."""
     known = [i for i in index if i is not None]

@@ -18,7 +18,7 @@ from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
 from shapeinf.algebra.journal import Journal, Solutions, Uses
 from shapeinf.algebra.residues import NoSolution, Residues
-from shapeinf.algebra.told import Divisibility, Guard, Relation
+from shapeinf.algebra.told import Divisibility, Guard, Range, Relation
 from shapeinf.errors import Contradiction, Source
 
 _MAX_RELATIONS_TRIED = 64
@@ -41,7 +41,7 @@ class Facts:
         self.log: list[Dimension] = []
         """The symbols in the order in which they were solved."""
         self.sources: dict[Dimension, Source] = {}
-        self.ranges: dict[int, tuple[Bounds, Source]] = {}
+        self.ranges: dict[int, Range] = {}
         self.relations: list[Relation] = []
         self.divisibilities: list[Divisibility] = []
         self.residues = Residues(scope)
@@ -193,7 +193,7 @@ class Facts:
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
-        self.ranges[symbol.terms[0][0][0]] = (bounds, source)
+        self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
         self._changed(symbol)
 
     def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
@@ -350,7 +350,7 @@ class Facts:
             raise Contradiction(law, source, self._blame(symbol))
         if new == (low, high):
             return
-        self._journal.put(self.ranges, atom, (new, source))
+        self._journal.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
         self._journal.append(self.narrowed, symbol)
         if self.scope.has_maxima:
             self.epoch += 1

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import attrs
 
 from shapeinf.algebra.dimension import Dim
+from shapeinf.algebra.interval import Bounds
 from shapeinf.errors import Source
+
+
+class Range(NamedTuple):
+    """Bounds of one symbol, and who tightened them to these."""
+
+    bounds: Bounds
+    source: Source
+    earlier: Range | None = None
+    """What was told before that."""
+
+    def steps(self) -> Iterator[Range]:
+        """All that was told of the symbol, this last."""
+        told: list[Range] = []
+        one: Range | None = self
+        while one is not None:
+            told.append(one)
+            one = one.earlier
+        return reversed(told)
 
 
 @attrs.frozen

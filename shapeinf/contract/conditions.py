@@ -41,6 +41,9 @@ class Condition:
         terms: the dims that the condition is about.
         zero: the expressions that are 0 where an equality or a divisibility holds.
         least: the lower bound of a range.
+        weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
+            the one before it.
+        where: the body of a loop or branch that demands it, where that runs; empty for what is always demanded.
     """
 
     kind: Kind
@@ -54,6 +57,8 @@ class Condition:
     _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
     zero: tuple[Dim, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
+    weaker: tuple[Condition, ...] = attrs.field(default=(), repr=False)
+    where: str = ""
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -65,7 +70,8 @@ class Condition:
         who = f"{self.op} '{self.node}'" if self.node else "the model"
         place = f" at {self.location}" if self.location else ""
         verb = "assumed at" if self.kind == "assumption" else "demanded by"
-        return f"{self.text}, {verb} {who}{place}: {self.law}"
+        body = f" (where the {self.where} runs)" if self.where else ""
+        return f"{self.text}, {verb} {who}{place}{body}: {self.law}"
 
 
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
@@ -85,17 +91,24 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
 class Reader:
     """Reads conditions from the facts of a finished inference."""
 
-    def __init__(self, inference: Inference) -> None:
-        """`inference` is that of the whole graph."""
+    def __init__(self, inference: Inference, before: ShapeFacts | None = None, facts: ShapeFacts | None = None) -> None:
+        """`inference` is that of the whole graph; read is what its facts (or those given) say beyond those before."""
         self.inference = inference
-        self.facts: ShapeFacts = inference.facts
-        self.before = inference.setup
+        self.facts: ShapeFacts = inference.facts if facts is None else facts
+        self.before = inference.setup if before is None else before
         self.labels = input_symbols(inference)
         self.places = Places(inference)
 
     def conditions(self) -> list[Condition]:
         """All conditions, in the order in which the facts were told, one kind after the other."""
-        return [*self._solved(), *self._divisible(), *self._ranges(), *self._relations(), *self._guards()]
+        return [
+            *self._solved(),
+            *self._divisible(),
+            *self._ranges(),
+            *self._relations(),
+            *self._guards(),
+            *self._advice(),
+        ]
 
     def condition(
         self,
@@ -156,15 +169,21 @@ class Reader:
                 yield found
 
     def _ranges(self) -> Iterator[Condition]:
-        for atom, (bounds, source) in self.facts.ranges.items():
+        for atom, told in self.facts.ranges.items():
             symbol = self.facts.scope.atom_dim(atom)
             if symbol not in self.labels or symbol in self.facts.solved:
                 continue
-            yield from self._bounded(symbol, bounds, source)
+            known = self.before.bounds(symbol)
+            found: list[Condition] = []
+            for bounds, source, _ in told.steps():
+                found += self._bounded(symbol, bounds, source, known)
+                known = bounds
+            for lower in (True, False):
+                yield from _tightest([c for c in found if (c.least is not None) is lower])
 
-    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source) -> Iterator[Condition]:
-        """What bounds of a symbol say beyond those that it had before any node has spoken."""
-        low, high = self.before.bounds(symbol)
+    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds) -> Iterator[Condition]:
+        """What bounds of a symbol say beyond those that are known."""
+        low, high = known
         found = []
         if -inf < bounds[0] > low:
             least = int(bounds[0])
@@ -179,9 +198,13 @@ class Reader:
             expression = self.facts.canon(relation.expression)
             if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
                 continue
-            found = self.condition("relation", self._compared(expression, "<="), relation.source, expression)
-            if found is not None:
-                yield found
+            yield from self._at_least_zero(expression, relation.source)
+
+    def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Condition]:
+        """Bounds of the one symbol that it is about, or a relation."""
+        within = self._interval(Guard("{0} >= 0", source, None, (expression,)), (expression,))
+        one = self.condition("relation", self._compared(expression, "<="), source, expression)
+        yield from within if within is not None else [one] if one is not None else []
 
     def _compared(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
         """`expression >= 0` (or `== 0`) with what is subtracted on the other side."""
@@ -217,6 +240,12 @@ class Reader:
             if found is not None:
                 yield found
 
+    def _advice(self) -> Iterator[Condition]:
+        for guard in self.facts.advice:
+            low, high = map(self.facts.canon, guard.operands)
+            if self.facts.prove_le(low, high) is None:
+                yield from self._at_least_zero(high - low, guard.source)
+
     def _interval(self, guard: Guard, operands: tuple[Dim, ...]) -> list[Condition] | None:
         """The bounds that a guard about one symbol comes to, if it comes to some."""
         equation = None if guard.equation is None else self.facts.canon(guard.equation)
@@ -230,7 +259,16 @@ class Reader:
         found = interval_of(self.before, symbol, attrs.evolve(guard, equation=equation, operands=operands))
         if found is None:
             return None
-        return list(self._bounded(symbol, (found[0], inf if found[1] is None else found[1]), guard.source))
+        bounds = found[0], inf if found[1] is None else found[1]
+        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol)))
+
+
+def _tightest(found: Sequence[Condition]) -> Iterator[Condition]:
+    """The last and tightest of bounds on one side; where that is an assumption, the tightest demand before it too."""
+    last = len(found) - 1
+    demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
+    for i in sorted({last, *demands[-1:]}) if found else ():
+        yield attrs.evolve(found[i], weaker=tuple(found[:i]))
 
 
 def _product(text: str) -> str:

@@ -8,8 +8,10 @@ from functools import cached_property
 import attrs
 
 from shapeinf.algebra import Dimension
+from shapeinf.contract.bodies import demands_of_bodies
 from shapeinf.contract.conditions import Condition, Reader
-from shapeinf.contract.sizes import LegalSizes, congruence, in_range
+from shapeinf.contract.merging import merged
+from shapeinf.contract.sizes import LegalSizes, in_range
 from shapeinf.driver.breaking import broken_laws, surely_broken
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference
@@ -48,8 +50,12 @@ class Contract:
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
-        """What nodes demand beyond what user and file say; those that come to one divisibility are that one."""
-        return tuple(_merged(self._reader, self._reader.conditions()))
+        """What nodes demand beyond what user and file say; those that come to one divisibility are that one.
+
+        Last those of bodies that may not run; they say `where`.
+        """
+        always = merged(self._reader)
+        return (*always, *demands_of_bodies(self._inference))
 
     def __iter__(self) -> Iterator[Condition]:
         """The conditions."""
@@ -147,36 +153,3 @@ def _probes(solved: LegalSizes, asked: list[int]) -> list[int]:
         for v in (end - 1, end, end + 1)
     }
     return sorted(ends.union((asked[0], asked[-1])).intersection(asked))[:MAX_PROBES]
-
-
-def _merged(reader: Reader, conditions: list[Condition]) -> Iterator[Condition]:
-    """The conditions, with all equations and divisibilities of one symbol as one where they come to one."""
-    groups: dict[Dimension, list[Condition]] = {}
-    for condition in conditions:
-        symbols = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
-        if condition.zero and len(symbols) == 1 and condition.kind != "assumption":
-            groups.setdefault(symbols.pop(), []).append(condition)
-    merged: dict[int, Condition | None] = {}
-    least: dict[Dimension, int] = {}
-    for symbol, group in groups.items():
-        zero = [e for condition in group for e in condition.zero]
-        low = max(0, int(max(-1, reader.before.bounds(symbol)[0])))
-        found = congruence(symbol, zero, low)
-        if found is None:
-            continue
-        modulus, residue = found
-        text = f"{reader.shown(symbol)} % {modulus} == {residue}"
-        merged.update({id(c): None for c in group})
-        merged[id(group[0])] = attrs.evolve(group[0], kind="divisibility", text=text, terms=(symbol,))
-        least[symbol] = low + (residue - low) % modulus
-    for condition in conditions:
-        one = merged.get(id(condition), condition)
-        if one is not None and not _implied(one, least):
-            yield one
-
-
-def _implied(condition: Condition, least: Mapping[Dimension, int]) -> bool:
-    """Whether a lower bound says no more than the first size that a divisibility leaves."""
-    symbol = condition.terms[0] if condition.terms else 0
-    known = least.get(symbol) if isinstance(symbol, Dimension) else None
-    return condition.least is not None and known is not None and known >= condition.least

@@ -186,7 +186,7 @@ def _about(facts: ShapeFacts, one: Comparison) -> Source | None:
     names = {s for side in (one.left, one.right) if isinstance(side, Dimension) for s in side.symbols()}
     told = [(r.expression, r.source) for r in facts.relations]
     told += [(d.expression, d.source) for d in facts.divisibilities]
-    told += [(facts.scope.atom_dim(atom), source) for atom, (_, source) in facts.ranges.items()]
+    told += [(facts.scope.atom_dim(atom), one.source) for atom, one in facts.ranges.items()]
     told += [(symbol - facts.solved[symbol], source) for symbol, source in facts.sources.items()]
     told += [(symbol, source) for symbol, source in facts.sources.items()]
     reasons = {str(s): None for e, s in told if isinstance(e, Dimension) and e.symbols() & names}

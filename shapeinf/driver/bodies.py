@@ -12,7 +12,7 @@ from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.types import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError
 from shapeinf.graph import Graph, bound
-from shapeinf.lattice import Type
+from shapeinf.lattice import PartialTensor, Progression, SequenceType, Type
 
 MAX_CALLS = 64
 """How deeply functions may call functions."""
@@ -43,23 +43,51 @@ class BodyRun:
         before_it = outer.children.get(self.step.place, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.program.rows)):
             raise NotKnown("the bodies of this model nest too deeply to be followed")
-        child = _child(outer, self.step, self.name, self.program, certain and outer.certain)
+        child = self._child(inputs, certain and outer.certain)
         child.beside = before_it if beside else None
+        outer.children.setdefault(self.step.place, {})[self.name] = child
+        before = None if certain else outer.facts.copy()
+        try:
+            execute(child)
+            outer.made_fresh |= child.made_fresh
+            found = results(child)
+            return found if certain else list(map(_listed_only, found))
+        finally:
+            if before is not None:
+                if outer.facts.version != before.version:
+                    child.told = before, outer.facts.copy()
+                outer.facts.reset(before)
+                outer.table.refresh()
+
+    def demand(self, inputs: Sequence[Type | None]) -> None:
+        """See `shapeinf.ops.Body`."""
+        outer = self.outer
+        if outer.budget.spend(len(self.program.rows)):
+            child = self._child(inputs, outer.certain)
+            outer.trials.setdefault(self.step.place, []).append(child)
+            execute(child)
+            outer.made_fresh |= child.made_fresh
+
+    def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
+        """The inference of the body, with its inputs and what it reads of the outer graph."""
+        child = _child(self.outer, self.step, self.program, certain)
         for name, found in zip(self.program.graph.inputs, inputs, strict=False):
             child.set(name, found)
         captures = self.step.operation.captures
         for name, slot in zip(captures, self.step.captured, strict=True):
             if name in self.program.slots:
-                child.numbers[self.program.slots[name]] = outer.numbers[slot]
-        before = None if certain else outer.facts.copy()
-        try:
-            execute(child)
-            outer.made_fresh |= child.made_fresh
-            return results(child)
-        finally:
-            if before is not None:
-                outer.facts.reset(before)
-                outer.table.refresh()
+                child.numbers[self.program.slots[name]] = self.outer.numbers[slot]
+        return child
+
+
+def _listed_only(found: Type) -> Type:
+    """The type without contents that are not listed: loops compare types of trips, and guess from listed ones."""
+    if isinstance(found, Progression):
+        return PartialTensor(found.dtype, found.shape, None)
+    if type(found) is SequenceType:
+        items = None if found.items is None else tuple(map(_listed_only, found.items))
+        return SequenceType(_listed_only(found.element), found.length, items)
+    return found
 
 
 class Bodies:
@@ -80,10 +108,9 @@ def results(child: Inference) -> list[Type]:
     return [unknown_type() if one is None else one for one in found]
 
 
-def _child(outer: Inference, step: Step, name: str, program: Program, certain: bool) -> Inference:
+def _child(outer: Inference, step: Step, program: Program, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
     child = Inference(program, outer.facts, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
-    outer.children.setdefault(step.place, {})[name] = child
     for constant, found in program.graph.constants.items():
         child.set(constant, found)
     return child
@@ -108,7 +135,8 @@ def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> lis
     if len(step.outputs) > len(program.graph.outputs) or len(step.arguments) > len(program.graph.inputs):
         law = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
         raise ShapeError(law, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
-    child = _child(outer, step, operation.kind.op, program, outer.certain)
+    child = _child(outer, step, program, outer.certain)
+    outer.children.setdefault(step.place, {})[operation.kind.op] = child
     child.calling = (*outer.calling, key)
     for name, found in zip(program.graph.inputs, types, strict=False):
         child.set(name, found)

@@ -22,6 +22,8 @@ def broken_laws(inference: Inference, *, certain: bool = True) -> Iterator[tuple
         for note in inference.found.get(index, ()):
             if note.severity == "error" or note.code == "S101":
                 yield attrs.evolve(note, location=at), certain and not note.code.startswith("S3")
+        for trial in inference.trials.get(index, ()):
+            yield from broken_laws(trial, certain=certain and trial.certain)
         for child in inference.children.get(index, {}).values():
             yield from broken_laws(child, certain=certain and child.certain)
 

@@ -97,6 +97,8 @@ class Inference:
         self.children: dict[int, dict[str, Inference]] = {}
         self.beside: Inference | None = None
         """The run of the same body before this one, where both count: two trips of a loop."""
+        self.trials: dict[int, list[Inference]] = {}
+        """Runs of bodies for inputs that are sure to come up, such as in the last trip of a loop: what breaks there."""
         self.declaring: Declaring = "ignore"
         self.again: Callable[[Mapping[str, int]], Inference] | None = None
         """Makes the same inference with named dims that may be as small as this; None for what was updated since."""
@@ -105,6 +107,8 @@ class Inference:
         self.visited = 0
         self.made_fresh = False
         self.setup = facts
+        self.told: tuple[ShapeFacts, ShapeFacts] | None = None
+        """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
 
     def freeze_setup(self) -> None:
@@ -126,8 +130,12 @@ class Inference:
             notes = self.found.get(index, [])
             at = locations.get(self.program.step(index).node.name, "") if locations else ""
             found += [attrs.evolve(note, location=at) for note in notes] if at else notes
+            sure = [one for trial in self.trials.get(index, ()) for one in trial.diagnostics if one.severity == "error"]
+            found += sure
+            seen = {(one.node, one.code) for one in sure}
             for child in self.children.get(index, {}).values():
-                found += child.diagnostics if child.certain else map(_softened, child.diagnostics)
+                inside = child.diagnostics if child.certain else map(_softened, child.diagnostics)
+                found += (one for one in inside if (one.node, one.code) not in seen)
         return found
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -181,7 +189,7 @@ class Inference:
     def visit(self, step: Step, relax: bool = False) -> list[int]:
         """Run one step again; the slots whose type has changed."""
         self.visited += 1
-        for table in (self.found, self.reasons, self.children):
+        for table in (self.found, self.reasons, self.children, self.trials):
             table.pop(step.place, None)
         changed = []
         for slot, number in zip(step.outputs, self.outputs_of(step.place, self.program.rows[step.place]), strict=False):

@@ -11,7 +11,7 @@ from shapeinf.driver.inputs import InputReader
 from shapeinf.driver.program import Step
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.graph import Declared
-from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, TensorType, Type
 
 _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
@@ -77,7 +77,7 @@ class Refiner:
             self._differ(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
         if shape is found.shape and dtype == found.dtype:
             return found
-        return PartialTensor(dtype, shape, found.elements)
+        return found.retyped(dtype, shape)
 
     def _other_kind(self, found: Type, step: Step) -> Type:
         """A sequence, optional or map: taken as declared where nothing is inferred."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from shapeinf.algebra import Dimension
-from shapeinf.lattice import MapType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import MapType, PartialTensor, Progression, SequenceType, Shape, ShapeFacts, TensorType, Type
 
 NOTHING = 0
 """The number of "no type": an input that is not given, a value that no node has made yet."""
@@ -54,7 +54,7 @@ class TypeTable:
         """The number of a type."""
         if isinstance(found, TensorType):
             dims = found.shape.dims  # hashed without a call into Shape, unless the rank is not known
-            key: Hashable = (found.dtype, found.shape if dims is None else dims, found.elements)
+            key: Hashable = (found.dtype, found.shape if dims is None else dims, found.contents)
         else:
             key = found
         number = self._numbers.get(key)
@@ -66,9 +66,9 @@ class TypeTable:
         self.whole.append(number)
         self.bare.append(number)
         if isinstance(found, TensorType):
-            contents = found.elements
-            if found.__class__ is not PartialTensor:
-                found = PartialTensor(found.dtype, found.shape, contents)
+            contents = found.contents
+            if found.__class__ is TensorType:
+                found = PartialTensor(found.dtype, found.shape, None)
             self.types.append(found)
             if contents is not None:
                 self.bare[number] = self.add(PartialTensor(found.dtype, found.shape, None))
@@ -111,7 +111,7 @@ class TypeTable:
         assert found is not None
         new = canonical(self.facts, found)
         if new is found:
-            contents = isinstance(found, TensorType) and found.elements is not None
+            contents = isinstance(found, TensorType) and found.contents is not None
             self.whole[number] = number
             self.bare[number] = self.add(without_contents(found)) if contents else number
             return
@@ -131,6 +131,8 @@ def _symbols(found: Type) -> frozenset[Dimension] | None:
     if not isinstance(found, TensorType) or found.shape.dims is None:
         return None
     symbols = found.shape.symbols()
+    if isinstance(found, Progression):
+        return symbols | found.base.symbols() if isinstance(found.base, Dimension) else symbols
     if found.elements is not None and Dimension in set(map(type, found.elements)):
         inner = (e.symbols() for e in found.elements if isinstance(e, Dimension))
         return symbols.union(*inner)
@@ -142,6 +144,10 @@ def canonical(facts: ShapeFacts, found: Type) -> Type:
     if not isinstance(found, TensorType):
         return _canonical_container(facts, found)
     shape = facts.canon_shape(found.shape)
+    if isinstance(found, Progression):
+        base = facts.canon(found.base)
+        same = shape is found.shape and base is found.base
+        return found if same else Progression(found.dtype, shape, base, found.steps)
     elements = found.elements
     if elements is not None:
         new = tuple(facts.canon(e) if isinstance(e, Dimension) else e for e in elements)
@@ -162,7 +168,7 @@ def _canonical_container(facts: ShapeFacts, found: SequenceType) -> SequenceType
 
 def without_contents(found: Type) -> Type:
     """A tensor of which no element is known."""
-    if isinstance(found, TensorType) and found.elements is not None:
+    if isinstance(found, TensorType) and found.contents is not None:
         return PartialTensor(found.dtype, found.shape, None)
     return found
 

@@ -1,6 +1,7 @@
 """Shapes and types of values, and how they merge and relax."""
 
 from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
+from shapeinf.lattice.progressions import Progression
 from shapeinf.lattice.shape import SCALAR, Shape
 from shapeinf.lattice.shape_facts import ShapeFacts
 from shapeinf.lattice.type_joins import merge_type, relax_type
@@ -25,6 +26,7 @@ __all__ = [
     "MapType",
     "OptionalType",
     "PartialTensor",
+    "Progression",
     "Relaxer",
     "SequenceType",
     "Shape",

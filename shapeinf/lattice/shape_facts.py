@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapeinf.algebra import Facts, Scope
+from shapeinf.algebra import Dim, Facts, Scope
+from shapeinf.algebra.told import Guard
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice.shape import Shape
 
@@ -19,6 +20,8 @@ class ShapeFacts(Facts):
         """Nothing is known; a scope of its own unless one is given."""
         super().__init__(scope or Scope())
         self.shapes: dict[Shape, Shape] = {}
+        self.advice: list[Guard] = []
+        """What some runtimes want and the operators' definitions do not: to be shown, nothing follows from it."""
         self._relaxer: Relaxer | None = None
 
     @property
@@ -57,10 +60,16 @@ class ShapeFacts(Facts):
         self._changed()
         return self.canon_shape(left)
 
+    def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
+        """Keep that some runtimes want `a <= b`, where that is not decided."""
+        if self.prove_le(a, b) is None:
+            self.advice.append(Guard("{0} <= {1}", source, None, (a, b)))
+
     def reset(self, before: ShapeFacts) -> None:
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
         self._restore(before._snapshot())
         self.shapes = dict(before.shapes)
+        self.advice = list(before.advice)
         self.relaxer.publish()
 
     def copy(self) -> ShapeFacts:
@@ -68,5 +77,6 @@ class ShapeFacts(Facts):
         other = ShapeFacts(self.scope)
         other._restore(self._snapshot())
         other.shapes = dict(self.shapes)
+        other.advice = list(self.advice)
         other.version = self.version
         return other

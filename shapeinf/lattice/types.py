@@ -49,13 +49,22 @@ class TensorType:
         """The known contents; a plain TensorType has none."""
         return None
 
+    @property
+    def contents(self) -> tuple[object, ...] | None:
+        """All that is known of the contents, in whatever form: equal where the same is known."""
+        return self.elements
+
+    def retyped(self, dtype: str | None, shape: Shape) -> TensorType:
+        """The same contents in another type, under dims that are equal to those before."""
+        return PartialTensor(dtype, shape, self.elements)
+
     def __eq__(self, other: object) -> bool:
         """Same dtype, shape and known contents."""
         return (
             isinstance(other, TensorType)
             and self.dtype == other.dtype
             and self.shape == other.shape
-            and self.elements == other.elements
+            and self.contents == other.contents
         )
 
     def __hash__(self) -> int:
@@ -90,6 +99,11 @@ class PartialTensor(TensorType):
     @property
     def elements(self) -> tuple[Element, ...] | None:
         """The flat row-major contents, or None."""
+        return self._elements
+
+    @property
+    def contents(self) -> tuple[object, ...] | None:
+        """See `TensorType.contents`."""
         return self._elements
 
     @classmethod

@@ -29,3 +29,9 @@ class Body(Protocol):
         Raises ShapeError for a broken law inside a body that is certain to run, in strict mode; NotKnown when bodies
         have run so often that this one will not be followed.
         """
+
+    def demand(self, inputs: Sequence[Type | None]) -> None:
+        """Let its nodes tell what they demand of inputs that are sure to come up in some run of it.
+
+        Nothing else is kept of that. Raises as `run` does where the body is certain to run.
+        """

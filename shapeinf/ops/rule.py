@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import attrs
 
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -107,7 +107,7 @@ class Rule:
         args: list[object] = []
         for index, found in enumerate(inputs):
             param = params[index if index < last else last]
-            if found.__class__ is PartialTensor:
+            if found.__class__ is PartialTensor or found.__class__ is Progression:
                 args.append(found.shape if param.wants is Wants.SHAPE else found)
             else:
                 args.append(_argument(param, found))

@@ -108,6 +108,10 @@ class RuleContext:
         """Take `d <= bound` to hold where the output is another one without it, and the node runs all the same."""
         self._tell_le(d, bound, law, assumed=True)
 
+    def advise_at_most(self, d: Dim, bound: Dim, law: str) -> None:
+        """Note `d <= bound` as what some runtimes want and the operator's definition does not; nothing follows."""
+        self.facts.advise_le(d, bound, Source(self.site, law, assumed=True))
+
     def _tell_le(self, a: Dim, b: Dim, law: str, *, assumed: bool = False) -> None:
         try:
             self.facts.tell_le(a, b, Source(self.site, law, assumed))

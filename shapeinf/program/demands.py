@@ -111,7 +111,7 @@ class Demands:
             clauses.append(high - symbol)
         text = f"{self.shown(symbol)} in {as_interval(bounds)}"
         for expression in clauses:
-            yield Demand(text, told[1] if told else None, (Clause(expression, False),))
+            yield Demand(text, told.source if told else None, (Clause(expression, False),))
 
     def _solved(self, symbol: Dimension) -> Iterator[Demand]:
         if symbol in self.facts.solved:

@@ -55,6 +55,7 @@ def as_json(result: Result) -> dict[str, Any]:
         "tensors": {name: _tensor(result, info) for name, info in result.tensors.items()},
         "contract": [
             {"kind": c.kind, "text": c.text, "symbols": list(c.symbols), "node": c.node, "op": c.op, "law": c.law}
+            | ({"where": c.where} if c.where else {})
             for c in result.contract.conditions
         ],
         "diagnostics": [

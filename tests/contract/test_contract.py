@@ -75,6 +75,31 @@ def test_the_chain_leads_to_the_input():
     assert one.chain[-1] == "x.shape[2] = H, declared by an input"
 
 
+WINDOWS = """g (float[1, 1, H] x, float[1, 1, 3] w, float[1, 1, 7] v, float[1, 1, 90] table) => (float[a, b, c] y)
+<int64[1] zero = {0}, int64[1] one = {1}, int64[1] axis = {2}>
+{ [small] p = Conv(x, w)
+  [large] q = Conv(x, v)
+  s = Shape<start = 2, end = 3>(x)
+  [cut] t = Slice(table, zero, s, axis, one)
+  [place] u = Concat<axis = 1>(x, t)
+  [pool] y = MaxPool<kernel_shape = [9], strides = [2]>(x) }"""
+
+
+def test_bounds_of_one_dim_each_have_their_own_node():
+    found = contract(WINDOWS).conditions
+    texts = sorted((c.kind, c.text, c.node) for c in found)
+    assert texts == [
+        ("assumption", "H >= 9", "pool"),
+        ("range", "H <= 90", "place"),
+        ("range", "H >= 7", "large"),
+    ]
+
+
+def test_a_condition_names_the_weaker_demands_that_it_implies():
+    (large,) = (c for c in contract(WINDOWS) if c.node == "large")
+    assert [(c.text, c.node) for c in large.weaker] == [("H >= 3", "small")]
+
+
 CHECKS = [
     (PINNED, {"batch": 1}, True),
     (PINNED, {"batch": 2}, False),
@@ -149,6 +174,30 @@ def test_what_a_branch_demands_depends_on_data():
     assert asked.check(batch=1).verdict is True
     answer = asked.check(batch=2)
     assert answer.verdict is None and "turn" in answer.reasons[0]
+
+
+def test_conditions_of_a_branch_say_where_they_are():
+    (one,) = contract(BRANCH).conditions
+    assert (one.kind, one.text, one.node, one.op) == ("guard", "batch == 1", "choice/turn", "Reshape")
+    assert one.where == "then_branch of If 'choice'"
+    assert contract(BRANCH).check().verdict is None
+
+
+LOOP = """g (int64 count, float[batch, 6] x, float[rows, 6] w) => (float[n, m] y, float[k, p, q] all)
+<bool yes = {1}>
+{ [again] y, all = Loop(count, yes, x)
+    <body = b (int64 i, bool go, float[r, s] old) => (bool go_on, float[t, u] new, float[v, z] row) {
+      go_on = Identity(go)
+      new = Identity(old)
+      [join] row = Concat<axis = 1>(old, w) }> }"""
+
+
+def test_conditions_of_a_loop_that_may_make_no_trip():
+    asked = contract(LOOP)
+    (one,) = asked.conditions
+    assert (one.kind, one.text, one.where) == ("guard", "rows == batch", "body of Loop 'again'")
+    assert asked.check(batch=2, rows=2).verdict is True
+    assert asked.check(batch=2, rows=3).verdict is None
 
 
 FUNCTION = """g (float[batch, 6] x) => (float[n, m] y) { [call] y = own.row(x) }

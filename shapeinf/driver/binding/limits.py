@@ -73,7 +73,7 @@ def _source(facts: ShapeFacts, symbol: Dimension) -> Source:
     """Who solved a symbol, or else narrowed it."""
     if symbol in facts.sources:
         return facts.sources[symbol]
-    return facts.ranges[symbol.terms[0][0][0]][1]
+    return facts.ranges[symbol.terms[0][0][0]].source
 
 
 def _finding(inference: Inference, law: str, source: Source) -> Diagnostic:

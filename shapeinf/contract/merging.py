@@ -1,0 +1,45 @@
+"""Conditions that come to one: all equations and divisibilities of one dim together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from shapeinf.algebra import Dimension
+from shapeinf.contract.conditions import Condition, Reader
+from shapeinf.contract.sizes import congruence
+
+
+def merged(reader: Reader) -> Iterator[Condition]:
+    """The conditions, with all equations and divisibilities of one symbol as one where they come to one."""
+    conditions = reader.conditions()
+    groups: dict[Dimension, list[Condition]] = {}
+    for condition in conditions:
+        symbols = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
+        if condition.zero and len(symbols) == 1 and condition.kind != "assumption":
+            groups.setdefault(symbols.pop(), []).append(condition)
+    found: dict[int, Condition | None] = {}
+    least: dict[Dimension, int] = {}
+    for symbol, group in groups.items():
+        zero = [e for condition in group for e in condition.zero]
+        low = max(0, int(max(-1, reader.before.bounds(symbol)[0])))
+        together = congruence(symbol, zero, low)
+        if together is None:
+            continue
+        modulus, residue = together
+        text = f"{reader.shown(symbol)} % {modulus} == {residue}"
+        found.update({id(c): None for c in group})
+        found[id(group[0])] = attrs.evolve(group[0], kind="divisibility", text=text, terms=(symbol,))
+        least[symbol] = low + (residue - low) % modulus
+    for condition in conditions:
+        one = found.get(id(condition), condition)
+        if one is not None and not _implied(one, least):
+            yield one
+
+
+def _implied(condition: Condition, least: Mapping[Dimension, int]) -> bool:
+    """Whether a lower bound says no more than the first size that a divisibility leaves."""
+    symbol = condition.terms[0] if condition.terms else 0
+    known = least.get(symbol) if isinstance(symbol, Dimension) else None
+    return condition.least is not None and known is not None and known >= condition.least
