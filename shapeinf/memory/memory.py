@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
@@ -53,15 +53,21 @@ class Memory:
         return self.result.facts
 
     @cached_property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols that users choose, those of the inputs, with the names that sizes are given by."""
+        from shapeinf.contract.conditions import input_symbols
+
+        return input_symbols(self.result.inference)
+
+    @cached_property
     def peak(self) -> Peak:
         """The most that nodes make and that is in use at once, as a maximum of polynomials in the dims of the inputs.
 
         Inputs and weights are apart: a `Peak` of this timeline with other roles counts them.
         """
-        from shapeinf.contract.conditions import input_symbols
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.facts, labels=input_symbols(self.result.inference))
+        return Peak(self.timeline, self.facts, labels=self.labels)
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:
@@ -103,7 +109,8 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> Plan:
         """Offsets in one arena, for these sizes or all that the dims may have; see `shapeinf.memory.planning.plan`."""
-        return plan(self.timeline, self.facts, sizes, alignment=alignment, planner=planner, roles=roles)
+        told = self.labels
+        return plan(self.timeline, self.facts, sizes, alignment=alignment, planner=planner, roles=roles, labels=told)
 
     def verify_plan(
         self,
@@ -114,7 +121,8 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> list[PlanFinding]:
         """What is wrong with a plan of any tool; see `shapeinf.memory.planning.verify_plan`."""
-        return verify_plan(plan, self.timeline, self.facts, sizes, alignment=alignment, roles=roles)
+        told = self.labels
+        return verify_plan(plan, self.timeline, self.facts, sizes, alignment=alignment, roles=roles, labels=told)
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
+from shapeinf.algebra import Dimension
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.planning.meetings import MOST_MEETINGS, Block, meetings
@@ -52,6 +53,7 @@ def verify_plan(
     *,
     alignment: int | None = None,
     roles: Collection[Role] = PLANNED,
+    labels: Mapping[Dimension, str] | None = None,
 ) -> list[PlanFinding]:
     """All that is wrong with a plan; nothing means that it is valid at every binding that the facts allow.
 
@@ -66,10 +68,11 @@ def verify_plan(
         sizes: as in `plan`.
         alignment: what every offset must be a multiple of; what the plan itself says by default.
         roles: which buffers need a slot; others may have one.
+        labels: as in `plan`.
 
-    Raises UnknownNameError and ShapeError as `plan` does.
+    Raises UnknownNameError and Contradiction as `plan` does.
     """
-    subject = _Subject(plan, timeline, facts, sizes)
+    subject = _Subject(plan, timeline, needs(timeline, facts, sizes, get_args(Role), labels))
     step = plan.alignment if alignment is None else check_alignment(alignment)
     return [
         *_places(plan, step),
@@ -93,10 +96,9 @@ def _places(plan: Plan, step: int) -> Iterator[PlanFinding]:
 class _Subject:
     """A plan beside the buffers of its model."""
 
-    def __init__(self, plan: Plan, timeline: Timeline, facts: ShapeFacts, sizes: Mapping[str, int] | None) -> None:
+    def __init__(self, plan: Plan, timeline: Timeline, needed: list[tuple[Buffer, int | str]]) -> None:
         self.plan = plan
-        every: tuple[Role, ...] = ("activation", "input", "output", "weight")
-        self.needs = needs(timeline, facts, sizes, every)
+        self.needs = needed
         self.need_of = {buffer.name: need for buffer, need in self.needs}
         self.buffer_of = {value: buffer for buffer in timeline.buffers for value in (*buffer.values, buffer.name)}
         self.slots_of: dict[str, list[Slot]] = defaultdict(list)
