@@ -15,7 +15,7 @@ from shapeinf.algebra import Scope, evaluate, parse_dim
 from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan
+from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan, verifying
 from shapeinf.memory.planning.meetings import MOST_MEETINGS
 from tests.memory.planning_cases import problems
 
@@ -116,6 +116,15 @@ def test_what_depends_on_data_has_the_bytes_of_its_limit_and_axes_without_names_
     assert made.unplaced == () and memory.verify_plan(made, sizes) == []
     assert kinds(memory.verify_plan(made)) == [("unbounded", "places"), ("unbounded", "z")]
     assert memory.peak.at(sizes).bytes == 2 * 15 * 8 + 28
+
+
+def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
+    monkeypatch.setattr(verifying, "MOST_NEAR_NAMES", 2)
+    timeline, facts = model(("tensor", "4", 0, 1))
+    plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
+    found = [one for one in verify_plan(plan, timeline, facts) if one.kind == "unknown"]
+    assert [one.tensor for one in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
+    assert ["did you mean tensor?" in one.cause for one in found] == [True, True, False, False]
 
 
 def test_an_unknown_planner_and_slot():

@@ -16,6 +16,9 @@ from shapeinf.memory.planning.of_timeline import PLANNED, end_of, needs
 from shapeinf.memory.planning.problem import Plan, Slot, check_alignment
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 
+MOST_NEAR_NAMES = 50
+"""Unknown names for which the nearest one is looked for: each is compared with all names of the model."""
+
 Kind = Literal[
     "apart", "arena", "lifetime", "missing", "misaligned", "overlap", "too many", "too small", "unbounded", "unknown"
 ]
@@ -109,9 +112,11 @@ class _Subject:
 
     def unknown(self) -> Iterator[PlanFinding]:
         """Names that the model does not have."""
-        for name in (*(slot.name for slot in self.plan.slots), *self.reasons):
-            if name not in self.buffer_of:
-                yield PlanFinding("unknown", name, str(UnknownNameError("tensor", name, self.buffer_of)))
+        strange = [n for n in (*(slot.name for slot in self.plan.slots), *self.reasons) if n not in self.buffer_of]
+        for place, name in enumerate(strange):
+            near = place < MOST_NEAR_NAMES
+            cause = str(UnknownNameError("tensor", name, self.buffer_of)) if near else f"no tensor is named {name!r}"
+            yield PlanFinding("unknown", name, cause)
 
     def buffer(self, buffer: Buffer, need: int | str, wanted: bool) -> Iterator[PlanFinding]:
         """What is wrong with the slots of one buffer."""
