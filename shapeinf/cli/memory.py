@@ -181,8 +181,9 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
             yield f"  {rest:>16,}  {100 * rest / max(found.bytes, 1):5.1f}%  {len(found.alive) - top} more"
     else:
         yield f"  for all sizes{' with ' + answer.where if answer.where else ''}: {_bound(found)}"
-    for role, total in _roles(memory):
-        yield f"{role:<13}{_total(answer, total)}"
+    unsized = {buffer.role for buffer in memory.unsized}
+    for role, total in _roles(memory).items():
+        yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(answer, total)}"
     for one in answer.bound.peak.unbounded:
         yield f"not counted  {one.name}: {one.cause}"
     if answer.budget is not None:
@@ -190,13 +191,13 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
         yield f"budget       {_amount(answer.budget)}: the peak {verdict}"
 
 
-def _roles(memory: Memory) -> list[tuple[str, Dim]]:
-    return [
-        ("weights", memory.weights),
-        ("inputs", memory.inputs),
-        ("outputs", memory.outputs),
-        ("activations", memory.activations),
-    ]
+def _roles(memory: Memory) -> dict[str, Dim]:
+    return {
+        "weight": memory.weights,
+        "input": memory.inputs,
+        "output": memory.outputs,
+        "activation": memory.activations,
+    }
 
 
 def _total(answer: Answer, total: Dim) -> str:
@@ -242,7 +243,8 @@ def _as_json(answer: Answer) -> dict[str, Any]:
         told["alive"] = [{"tensor": buffer.name, "bytes": size} for buffer, size in found.alive]
     return {
         "peak": {"formula": str(memory.peak), **told},
-        "roles": {role: str(total) for role, total in _roles(memory)},
+        "roles": {f"{role}s": str(total) for role, total in _roles(memory).items()},
+        "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
         "not_counted": [{"tensor": one.name, "cause": one.cause} for one in answer.bound.peak.unbounded],
         "budget": answer.budget,
         "fits": answer.fits,

@@ -224,6 +224,11 @@ def forced():
         ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
         ({"H": 8, "p": 3, "q": 2}, Contradiction, "dims must broadcast (add)"),
         ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0 for less"),
+        (
+            {"H": 8, "p": -1, "q": 1},
+            Contradiction,
+            "p = -1 is asked and cannot hold (because p is taken to be at least 1)",
+        ),
         ({"H": "8", "p": 0, "q": 1}, ShapeInferenceError, "the size of H must be an int"),
     ],
 )
@@ -231,6 +236,38 @@ def test_what_is_no_answer_names_the_cause(sizes, error, words):
     with pytest.raises(error) as caught:
         forced().at(sizes)
     assert words in str(caught.value)
+
+
+def test_the_calls_of_the_issue_word_for_word():
+    facts = facts_of(("batch", 1), ("past", 0), ("seq", 1))
+    batch, past, seq = (facts.scope.symbol(name) for name in ("batch", "past", "seq"))
+    peak = peak_of(facts, ("scores", 4 * batch * seq * (past + seq), 0, 1))
+    ranged = peak.over(batch=(1, 8), seq=(1, 4096), assume=["past+seq<=4096"])
+    assert (ranged.value, ranged.engine) == (4 * 8 * 4096 * 4096, "isl")
+    only = peak_of(facts, ("scores", 4 * batch * seq * seq, 0, 1))
+    assert only.at(batch=4, seq=512).bytes == 4 * 4 * 512 * 512
+    assert only.largest("seq", budget="64MiB", batch=4).value == 2048  # 16 * 2048 ** 2 == 64 MiB
+
+
+def test_dims_with_the_names_of_arguments_go_into_the_mapping():
+    facts = facts_of(("name", 1), ("budget", 1), ("sizes", 1))
+    name, budget, sizes = (facts.scope.symbol(text) for text in ("name", "budget", "sizes"))
+    peak = peak_of(facts, ("t", name * budget * sizes, 0, 1))
+    assert peak.at(name=2, budget=3, sizes=5).bytes == 30
+    assert peak.largest("budget", 100, {"sizes": 5}, name=2).value == 10
+
+
+def test_no_size_is_given_twice():
+    for ask in (forced().at, forced().over):
+        with pytest.raises(ShapeInferenceError, match="H is given twice: 8 and 16"):
+            ask({"H": 8}, H=16)
+
+
+def test_all_dims_without_a_bound_are_named_not_just_those_of_one_moment():
+    facts = facts_of(("a", 1), ("b", 1), ("c", 1, 4))
+    a, b, c = (facts.scope.symbol(name) for name in "abc")
+    found = peak_of(facts, ("t", 4 * a * c, 0, 1), ("u", 8 * b, 1, 2), ("v", c * c, 2, 3)).over()
+    assert (found.value, found.unbounded, str(found)) == (None, ("a", "b"), "no bound (a, b have none)")
 
 
 def test_what_the_facts_say_need_not_be_given():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from shapeinf.algebra import Dim, Dimension, evaluate, format_dim, quote_name
 from shapeinf.algebra.feasible import broken_at, value_at
@@ -12,6 +13,8 @@ from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.inputs import RangeLike, as_named
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.lattice import ShapeFacts
+
+Given = TypeVar("Given")
 
 
 class Asked:
@@ -88,7 +91,8 @@ class Asked:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
         low = symbol.symbol.lo
         if least is not None and low is not None and least < low:
-            hint = f"{self.labels[symbol]} is taken to be at least {low}; infer with min_dim={max(least, 0)} for less"
+            hint = f"{self.labels[symbol]} is taken to be at least {low}"
+            hint += f"; infer with min_dim={least} for less" if least >= 0 else ""
             raise Contradiction(f"{told} and cannot hold", told, Source("", hint))
 
     def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
@@ -119,6 +123,14 @@ class Asked:
             return [evaluate(d, values) for d in listed]
         except ZeroDivisionError as error:
             raise ShapeInferenceError(f"{error} for these sizes") from None
+
+
+def both(given: Mapping[str, Given] | None, more: Mapping[str, Given]) -> dict[str, Given]:
+    """Sizes or ranges from a mapping and from keywords. Raises ShapeInferenceError for what is given twice."""
+    for name in more:
+        if given and name in given:
+            raise ShapeInferenceError(f"{name} is given twice: {given[name]!r} and {more[name]!r}")
+    return {**(given or {}), **more}
 
 
 def _tell(tell: Callable[[], object], told: Source, known: Source | None = None) -> None:

@@ -11,7 +11,7 @@ from shapeinf.algebra.upper_bounds import largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
-from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.asked import Asked, both
 from shapeinf.memory.peak.largest import Search
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
@@ -105,7 +105,7 @@ class Peak:
         Raises UnknownNameError for a dim that there is not, MissingSizeError for one that is needed and not given,
         Contradiction for a size with which the model does not run: it names the fact.
         """
-        facts = self._asked.bound({**(sizes or {}), **more})
+        facts = self._asked.bound(both(sizes, more))
         values = self._asked.evaluate((term.size for term in self.terms), facts)
         if not values:
             return PeakAt(0, None, 0, (), self.at_least, self.at_most)
@@ -130,7 +130,7 @@ class Peak:
         A range is an int, a pair, `"lo..hi"` or a NamedDim; dims that are not given have the bounds that they have. The
         value is None where a dim that matters has none. Raises as `at` does, and AssumptionSyntaxError.
         """
-        given = {**(ranges or {}), **more}
+        given = both(ranges, more)
         facts = self._asked.ranged(given, assume)
         narrow(facts, [term.size for term in self.terms])
         best, place = largest_bound(facts, [term.size for term in self.terms] or [0])
@@ -148,9 +148,9 @@ class Peak:
     def largest(
         self,
         name: str,
+        /,
         budget: int | str,
         sizes: Mapping[str, RangeLike] | None = None,
-        /,
         *,
         assume: Iterable[str] | str = (),
         **more: RangeLike,
@@ -158,10 +158,12 @@ class Peak:
         """The largest size of a dim with which the peak fits into a budget such as `"64MiB"`, or an int of bytes.
 
         Other dims are given sizes, or ranges, and then the peak must fit for all of them; the dim itself may have a
-        range. Sizes with which the model does not run are no answer. Raises as `over` does, BudgetError, and
-        MissingSizeError where a dim needs a size or a range.
+        range. Dims that are called `budget`, `sizes` or `assume` go into the mapping.
+
+        Sizes with which the model does not run are no answer. Raises as `over` does, BudgetError, and MissingSizeError
+        where a dim needs a size or a range.
         """
-        facts = self._asked.ranged({**(sizes or {}), **more}, assume)
+        facts = self._asked.ranged(both(sizes, more), assume)
         return Search(self.terms, facts, self._asked, name, self.at_least).largest(budget)
 
     def regions(
@@ -171,5 +173,5 @@ class Peak:
 
         Sizes with which the model does not run are not left out. Raises as `at` does.
         """
-        facts = self._asked.ranged({**(ranges or {}), **more})
+        facts = self._asked.ranged(both(ranges, more))
         return regions_of(self.terms, facts, self._asked, name, self.timeline)
