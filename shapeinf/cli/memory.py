@@ -14,6 +14,7 @@ from shapeinf.algebra import Dim, evaluate
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
@@ -79,15 +80,7 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
 @click.command(name="memory")
 @click.argument("model", type=click.Path())
 @model_options()
-@click.option(
-    "--order",
-    type=click.Choice(["file", "least"]),
-    default="file",
-    show_default=True,
-    help="The order in which the nodes run: that of the file, or one that needs less.",
-)
-@click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
-@click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
+@timeline_options
 @click.option("--budget", metavar="AMOUNT", help="Fail when the peak is not known to fit: 64MiB, 1.5GB, or bytes.")
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Tensors to list at the peak.")
 @click.option("--html", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="A page with the picture.")

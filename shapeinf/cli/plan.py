@@ -10,7 +10,8 @@ import click
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import dims_line, printable
-from shapeinf.cli.model_options import Command, ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import LimitError
 from shapeinf.memory import Memory
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
@@ -18,23 +19,7 @@ from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, sav
 SCHEMA = "shapeinf.plan.verify/1"
 MIB = 2**20
 
-_ORDER = click.option(
-    "--order",
-    type=click.Choice(["file", "least"]),
-    default="file",
-    show_default=True,
-    help="The order in which the nodes run: that of the file, or one that needs less.",
-)
-_ALIASES = click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
-_IN_PLACE = click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
 _JSON = click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
-
-
-def timeline_options(command: Command) -> Command:
-    """The options that say when what lives."""
-    for option in (_IN_PLACE, _ALIASES, _ORDER):
-        command = option(command)
-    return command
 
 
 class _WithVerify(click.Command):
