@@ -238,6 +238,16 @@ def test_what_is_no_answer_names_the_cause(sizes, error, words):
     assert words in str(caught.value)
 
 
+def test_a_fact_about_other_dims_does_not_tie_this_one():
+    facts = facts_of(("p", 1), ("q", 1), ("k", 1))
+    p, q, k = (facts.scope.symbol(name) for name in "pqk")
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
+    peak = peak_of(facts, ("t", 16 * maximum(p, q) + k, 0, 1))
+    legal = [(a, b) for a in (2, 3) for b in range(1, 6) if a == b or 1 in (a, b)]
+    most = max(16 * max(pair) for pair in legal)
+    assert peak.largest("k", 1000, p=(2, 3), q=(1, 5)).value == 1000 - most
+
+
 def test_the_calls_of_the_issue_word_for_word():
     facts = facts_of(("batch", 1), ("past", 0), ("seq", 1))
     batch, past, seq = (facts.scope.symbol(name) for name in ("batch", "past", "seq"))
