@@ -8,10 +8,11 @@ from typing import TypeVar
 
 from shapeinf.algebra import Dim, Dimension, evaluate, format_dim, quote_name
 from shapeinf.algebra.feasible import broken_at, value_at
+from shapeinf.algebra.labels import symbol_called
 from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.inputs import RangeLike, as_named
-from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source, UnknownNameError
+from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.lattice import ShapeFacts
 
 Given = TypeVar("Given")
@@ -34,10 +35,7 @@ class Asked:
 
     def symbol(self, name: str) -> Dimension:
         """The symbol that a user means. Raises UnknownNameError."""
-        for symbol, label in self.labels.items():
-            if name in (label, symbol.symbol.name):
-                return symbol
-        raise UnknownNameError("dim", name, self.labels.values())
+        return symbol_called(self.labels, name)
 
     def followed(self, name: str, facts: ShapeFacts) -> Dimension:
         """The symbol that stands for a dim under facts: another one where they say that both are equal."""
@@ -51,11 +49,7 @@ class Asked:
 
     def shown(self, d: Dim) -> str:
         """A dim as text, in those names."""
-        text = format_dim(d)
-        for symbol in d.symbols() if isinstance(d, Dimension) else ():
-            if symbol.symbol.anonymous:
-                text = text.replace(quote_name(symbol.symbol.name), self.labels.get(symbol, symbol.symbol.name))
-        return text
+        return format_dim(d, labels=self.labels)
 
     def bound(self, sizes: Mapping[str, int]) -> ShapeFacts:
         """The facts with a size for each of these dims. Raises UnknownNameError and Contradiction."""
