@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf.algebra import ceildiv, maximum, minimum, parse_dim
+from shapeinf.algebra import ceildiv, dominance, maximum, minimum, parse_dim
 from shapeinf.errors import (
     BudgetError,
     Contradiction,
@@ -236,6 +236,23 @@ def test_what_is_no_answer_names_the_cause(sizes, error, words):
     with pytest.raises(error) as caught:
         forced().at(sizes)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [((), 40), (["MAX_CELLS"], 40), (["MAX_COMPARED"], 79), (["MAX_CELLS", "MAX_COMPARED"], 80)],
+    ids=["none", "proofs alone", "one is compared with", "nothing is compared"],
+)
+def test_past_its_limits_more_terms_are_kept_and_answers_stay(monkeypatch, limits, kept):
+    """Forty dims, and of each a total that is less than half of another one."""
+    for limit in limits:
+        monkeypatch.setattr(dominance, limit, 1)
+    facts = facts_of(*((f"n{i}", 1) for i in range(40)))
+    sizes = [(1 + most) * facts.scope.symbol(f"n{i}") for most in (0, 7) for i in range(40)]
+    peak = peak_of(facts, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), moments=80)
+    assert len(peak.terms) == kept
+    assert peak.at({f"n{i}": i + 1 for i in range(40)}).bytes == 8 * 40
+    assert peak.over({f"n{i}": (1, i + 2) for i in range(40)}).value == 8 * 41
 
 
 def test_a_fact_about_other_dims_does_not_tie_this_one():
