@@ -6,7 +6,7 @@ negative then, neither is the difference. It decides most pairs, all at once; is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 
 import numpy as np
@@ -18,6 +18,9 @@ from shapeinf.algebra.feasible import sample_points, value_at
 from shapeinf.algebra.long_sums import canonical, is_long
 
 MAX_COMPARED = 512
+"""Dims that others are compared with; where more of them are left, isl is not asked about any."""
+MAX_CELLS = 1 << 25
+"""Coefficients of all dims in all monomials together; past that all dims are kept."""
 MAX_PROOFS = 64
 """Pairs that isl is asked about; about 1 ms each."""
 
@@ -105,25 +108,33 @@ def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> 
     """
     forms = [canonical(facts, d) for d in dims]
     kept = _by_coefficients(Shift(facts), forms)
-    if len(kept) > 1:
+    if 1 < len(kept) <= MAX_COMPARED:
         kept = _by_proof(facts, forms, kept, proofs)
     return sorted(kept)
 
 
 def _by_coefficients(shift: Shift, dims: Sequence[Dim]) -> list[int]:
-    rows = _matrix([shift.dim(d) for d in dims])
+    found = [shift.dim(d) for d in dims]
+    columns = {key: i for i, key in enumerate(dict.fromkeys(key for row in found for key in row))}
+    if len(found) * len(columns) > MAX_CELLS:
+        return list(range(len(dims)))
+    rows = _matrix(found, columns)
     largest = np.empty_like(rows[:MAX_COMPARED])
     kept: list[int] = []
-    for place in sorted(range(len(dims)), key=lambda i: (-sum(rows[i].tolist()), i)):
-        if not (largest[: len(kept)] >= rows[place]).all(axis=1).any():
+    for place in sorted(range(len(dims)), key=lambda i: (-sum(found[i].values()), i)):
+        row, before = rows[place], largest[: len(kept)]
+        there = np.flatnonzero(row > 0)  # mostly few columns, and few dims that are as large in them
+        near = np.flatnonzero((before[:, there] >= row[there]).all(axis=1))
+        if not (before[near] >= row).all(axis=1).any():
             if len(kept) < MAX_COMPARED:
                 largest[len(kept)] = rows[place]
             kept.append(place)
     return kept
 
 
-def _matrix(found: Sequence[Shifted]) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
-    columns = {key: i for i, key in enumerate(dict.fromkeys(key for row in found for key in row))}
+def _matrix(
+    found: Sequence[Shifted], columns: Mapping[tuple[Monomial, int], int]
+) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
     small = all(abs(c) < 1 << 62 for row in found for c in row.values())
     rows = np.zeros((len(found), max(1, len(columns))), dtype=np.int64 if small else object)
     for i, row in enumerate(found):

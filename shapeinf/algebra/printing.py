@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Mapping
 from hashlib import sha256
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
@@ -23,8 +24,10 @@ def quote_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def format_dim(d: Dim, quote: bool = True) -> str:
+def format_dim(d: Dim, quote: bool = True, labels: Mapping[Dimension, str] | None = None) -> str:
     """A Python expression of the dim; `quote=False` leaves odd names as they are.
+
+    `labels` take the place of symbols that have no name of their own, such as axes of inputs.
 
     >>> h = Scope().symbol("H")
     >>> format_dim((h + 31) // 32), format_dim(h % 2), format_dim(2 * h - 1)
@@ -32,7 +35,7 @@ def format_dim(d: Dim, quote: bool = True) -> str:
     """
     if isinstance(d, int):
         return str(d)
-    return _Printer(d.scope, quote).dim(d)
+    return _Printer(d.scope, quote, labels or {}).dim(d)
 
 
 def label(d: Dim) -> str:
@@ -54,9 +57,10 @@ Piece = tuple[int, str, bool]
 class _Printer:
     """Prints the dims of one scope."""
 
-    def __init__(self, scope: Scope, quote: bool) -> None:
+    def __init__(self, scope: Scope, quote: bool, labels: Mapping[Dimension, str]) -> None:
         self.scope = scope
         self.quote = quote
+        self.labels = labels
 
     def dim(self, d: Dim) -> str:
         if isinstance(d, int):
@@ -127,7 +131,8 @@ class _Printer:
     def _atom(self, number: int) -> tuple[str, bool]:
         atom = self.scope.atoms[number]
         if isinstance(atom, Symbol):
-            return (quote_name(atom.name) if self.quote else atom.name), False
+            label = self.labels.get(self.scope.atom_dim(number)) if self.labels and atom.anonymous else None
+            return label or (quote_name(atom.name) if self.quote else atom.name), False
         if isinstance(atom, Maximum):
             return self._call("max", list(atom.args)), False
         return f"{self._operand(atom.numerator)}//{self._operand(atom.denominator)}", True

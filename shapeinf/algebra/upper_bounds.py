@@ -41,7 +41,8 @@ class UpperBound:
     def __str__(self) -> str:
         """The bound, and where it comes from."""
         if self.value is None:
-            return f"no bound ({', '.join(self.unbounded) or 'a symbol'} has none)"
+            have = "have" if len(self.unbounded) > 1 else "has"
+            return f"no bound ({', '.join(self.unbounded) or 'a symbol'} {have} none)"
         return f"{self.value} ({self.engine}, {'tight' if self.tight else 'may be less'})"
 
 
@@ -75,7 +76,8 @@ def upper_bound(facts: Facts, expression: Dim, enough: float = -inf) -> UpperBou
 def largest_bound(facts: Facts, dims: Sequence[Dim]) -> tuple[UpperBound, int]:
     """The largest of the upper bounds of dims, and the place of its dim; at least one must be given.
 
-    A dim without a bound is the largest. Those that cannot be larger than another one are not looked at closely.
+    A dim without a bound is the largest; where there are several, `unbounded` has the symbols of all. Those that cannot
+    be larger than another one are not looked at closely.
     """
     simple = [interval_bound(facts, d) for d in dims]
     best: UpperBound | None = None
@@ -87,7 +89,9 @@ def largest_bound(facts: Facts, dims: Sequence[Dim]) -> tuple[UpperBound, int]:
             break
         found = upper_bound(facts, dims[place], known)
         if found.value is None:
-            return found, place
+            others = [upper_bound(facts, dims[i]) for i in range(len(dims)) if simple[i] is None and i != place]
+            names = {name for bound in (found, *others) if bound.value is None for name in bound.unbounded}
+            return attrs.evolve(found, unbounded=tuple(sorted(names))), place
         if best is None or found.value > known or (found.value == known and found.tight and not best.tight):
             best, chosen = found, place
     assert best is not None

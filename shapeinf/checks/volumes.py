@@ -13,7 +13,7 @@ from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import Subject
 from shapeinf.driver import TensorInfo
 from shapeinf.driver.diagnostics import Severity
-from shapeinf.lattice import numpy_dtype
+from shapeinf.memory.sizes import element_bits
 
 INT32 = 2**31 - 1
 INT64 = 2**63 - 1
@@ -46,7 +46,7 @@ def too_large(subject: Subject) -> Iterator[Finding]:
         elements = _elements(subject, info, binding)
         for limit in LIMITS if elements is not None else ():
             assert elements is not None
-            count = elements * (_width(info) if limit.what == "bytes" else 1)
+            count = -(-elements * _bits(info) // 8) if limit.what == "bytes" else elements
             if count > limit.number:
                 past.setdefault(limit, []).append((tensor, count))
                 break
@@ -91,6 +91,6 @@ def _canonical(subject: Subject, dim: Dim) -> Dim:
     return subject.facts.canon(dim) if isinstance(dim, Dimension) else dim
 
 
-def _width(info: TensorInfo) -> int:
-    dtype = numpy_dtype(info.dtype) if info.dtype is not None else None
-    return 1 if dtype is None else dtype.itemsize
+def _bits(info: TensorInfo) -> int:
+    """The bits of an element; what has no fixed width has a byte at least."""
+    return element_bits(info.dtype) or 8

@@ -14,6 +14,7 @@ from shapeinf.algebra import Dim, evaluate
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
@@ -79,15 +80,7 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
 @click.command(name="memory")
 @click.argument("model", type=click.Path())
 @model_options()
-@click.option(
-    "--order",
-    type=click.Choice(["file", "least"]),
-    default="file",
-    show_default=True,
-    help="The order in which the nodes run: that of the file, or one that needs less.",
-)
-@click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
-@click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
+@timeline_options
 @click.option("--budget", metavar="AMOUNT", help="Fail when the peak is not known to fit: 64MiB, 1.5GB, or bytes.")
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Tensors to list at the peak.")
 @click.option("--html", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="A page with the picture.")
@@ -181,8 +174,9 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
             yield f"  {rest:>16,}  {100 * rest / max(found.bytes, 1):5.1f}%  {len(found.alive) - top} more"
     else:
         yield f"  for all sizes{' with ' + answer.where if answer.where else ''}: {_bound(found)}"
-    for role, total in _roles(memory):
-        yield f"{role:<13}{_total(answer, total)}"
+    unsized = {buffer.role for buffer in memory.unsized}
+    for role, total in _roles(memory).items():
+        yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(answer, total)}"
     for one in answer.bound.peak.unbounded:
         yield f"not counted  {one.name}: {one.cause}"
     if answer.budget is not None:
@@ -190,13 +184,13 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
         yield f"budget       {_amount(answer.budget)}: the peak {verdict}"
 
 
-def _roles(memory: Memory) -> list[tuple[str, Dim]]:
-    return [
-        ("weights", memory.weights),
-        ("inputs", memory.inputs),
-        ("outputs", memory.outputs),
-        ("activations", memory.activations),
-    ]
+def _roles(memory: Memory) -> dict[str, Dim]:
+    return {
+        "weight": memory.weights,
+        "input": memory.inputs,
+        "output": memory.outputs,
+        "activation": memory.activations,
+    }
 
 
 def _total(answer: Answer, total: Dim) -> str:
@@ -242,7 +236,8 @@ def _as_json(answer: Answer) -> dict[str, Any]:
         told["alive"] = [{"tensor": buffer.name, "bytes": size} for buffer, size in found.alive]
     return {
         "peak": {"formula": str(memory.peak), **told},
-        "roles": {role: str(total) for role, total in _roles(memory)},
+        "roles": {f"{role}s": str(total) for role, total in _roles(memory).items()},
+        "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
         "not_counted": [{"tensor": one.name, "cause": one.cause} for one in answer.bound.peak.unbounded],
         "budget": answer.budget,
         "fits": answer.fits,

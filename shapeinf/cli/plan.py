@@ -10,30 +10,16 @@ import click
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import dims_line, printable
-from shapeinf.cli.model_options import Command, ModelOptions, model_options
-from shapeinf.driver import Result
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.timeline_options import timeline_options
+from shapeinf.errors import LimitError
+from shapeinf.memory import Memory
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
 
 SCHEMA = "shapeinf.plan.verify/1"
 MIB = 2**20
 
-_ORDER = click.option(
-    "--order",
-    type=click.Choice(["file", "least"]),
-    default="file",
-    show_default=True,
-    help="The order in which the nodes run: that of the file, or one that needs less.",
-)
-_ALIASES = click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
-_IN_PLACE = click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
 _JSON = click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
-
-
-def timeline_options(command: Command) -> Command:
-    """The options that say when what lives."""
-    for option in (_IN_PLACE, _ALIASES, _ORDER):
-        command = option(command)
-    return command
 
 
 class _WithVerify(click.Command):
@@ -97,7 +83,7 @@ def plan(
         if json_wanted:
             click.echo(json.dumps(to_json(made), indent=2))
         else:
-            _print_plan(made, memory.result)
+            _print_plan(made, memory)
         if output is not None:
             save_plan(made, output)
             click.echo(f"saved {output}", err=True)
@@ -146,13 +132,13 @@ def verify(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def _print_plan(made: Plan, result: Result) -> None:
+def _print_plan(made: Plan, memory: Memory) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     click.echo(
         f"arena {_bytes(made.arena)} for {_counted(len(made.slots), 'tensor')} by {made.planner}, "
         f"offsets are multiples of {made.alignment}; no plan needs less than {made.problem.least_arena} bytes"
     )
-    dims = dims_line(result)
+    dims = dims_line(memory.result)
     if dims:
         click.echo(printable(f"valid for {dims}"))
     rows = [("offset", "bytes", "moments", "tensor")]
@@ -163,6 +149,17 @@ def _print_plan(made: Plan, result: Result) -> None:
         click.echo("  ".join([*(row[k].rjust(wide[k]) for k in range(3)), row[3]]))
     for one in made.unplaced:
         click.echo(printable(f"no place for {one.name}: {one.cause}"))
+    endless = _endless(memory) if made.unplaced else ()
+    if endless:
+        click.echo(printable(f"--bind or --dim says how large {', '.join(endless)} may be"))
+
+
+def _endless(memory: Memory) -> tuple[str, ...]:
+    """The dims whose sizes nothing bounds; none where there are too many formulas to find out."""
+    try:
+        return memory.peak.over().unbounded
+    except LimitError:
+        return ()
 
 
 def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:

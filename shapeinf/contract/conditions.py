@@ -137,12 +137,7 @@ class Reader:
 
     def shown(self, d: Dim) -> str:
         """A dim as text, with the labels of axes that have no name."""
-        text = format_dim(d)
-        for symbol in d.symbols() if isinstance(d, Dimension) else ():
-            label = self.labels.get(symbol)
-            if label is not None and symbol.symbol.anonymous:
-                text = text.replace(quote_name(symbol.symbol.name), label)
-        return text
+        return format_dim(d, labels=self.labels)
 
     def _solved(self) -> Iterator[Condition]:
         for symbol, value in self.facts.solved.items():

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
@@ -54,22 +54,38 @@ class Memory:
         return self.result.facts
 
     @cached_property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols that users choose, those of the inputs, with the names that sizes are given by."""
+        from shapeinf.contract.conditions import input_symbols
+
+        return input_symbols(self.result.inference)
+
+    @cached_property
     def peak(self) -> Peak:
         """The most that nodes make and that is in use at once, as a maximum of polynomials in the dims of the inputs.
 
         Inputs and weights are apart: a `Peak` of this timeline with other roles counts them.
         """
-        from shapeinf.contract.conditions import input_symbols
         from shapeinf.memory.peak import Peak
 
-        labels = input_symbols(self.result.inference)
-        return Peak(self.timeline, self.facts, labels=labels, smaller=self._smaller)
+        return Peak(self.timeline, self.facts, labels=self.labels, smaller=self._smaller)
 
     def _smaller(self, lower: Mapping[str, int]) -> Peak | None:
-        """The peak of the same model where dims may be this small; None after an update."""
+        memory = self._where_smaller(lower)
+        return None if memory is None else memory.peak
+
+    def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
+        """The memory of the same model where dims may be this small; None after an update."""
         result = self.result.where_smaller(lower)
         order, aliases, in_place = self._options
-        return None if result is None else Memory(result, order, aliases=aliases, in_place=in_place).peak
+        return None if result is None else Memory(result, order, aliases=aliases, in_place=in_place)
+
+    def _for(self, sizes: Mapping[str, int] | None) -> Memory:
+        """What can be asked about these sizes: also those below the least that the inference took for granted."""
+        from shapeinf.memory.peak.asked import Asked
+
+        lower = Asked(self.facts, self.labels).below(sizes or {})
+        return (self._where_smaller(lower) if lower else None) or self
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:
@@ -111,7 +127,9 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> Plan:
         """Offsets in one arena, for these sizes or all that the dims may have; see `shapeinf.memory.planning.plan`."""
-        return plan(self.timeline, self.facts, sizes, alignment=alignment, planner=planner, roles=roles)
+        one = self._for(sizes)
+        told = one.labels
+        return plan(one.timeline, one.facts, sizes, alignment=alignment, planner=planner, roles=roles, labels=told)
 
     def verify_plan(
         self,
@@ -122,7 +140,9 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> list[PlanFinding]:
         """What is wrong with a plan of any tool; see `shapeinf.memory.planning.verify_plan`."""
-        return verify_plan(plan, self.timeline, self.facts, sizes, alignment=alignment, roles=roles)
+        one = self._for(sizes)
+        told = one.labels
+        return verify_plan(plan, one.timeline, one.facts, sizes, alignment=alignment, roles=roles, labels=told)
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.algebra import Dimension, quote_name
+from shapeinf.algebra.labels import symbol_called
 from shapeinf.algebra.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
 from shapeinf.algebra.straight_line import StraightLine
-from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError, UnknownNameError
+from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.program.demands import Demand, Demands
 
@@ -105,13 +106,7 @@ class Binder:
 
     def symbol(self, name: str) -> Dimension:
         """The symbol of a label or a name."""
-        for symbol, label in self.labels.items():
-            if name == label:
-                return symbol
-        for symbol in self.labels:
-            if name == symbol.name:
-                return symbol
-        raise UnknownNameError("dim", name, self.labels.values())
+        return symbol_called(self.labels, name)
 
     def _derived(self, given: dict[Dimension, Number]) -> dict[Dimension, Number]:
         """What is given, and the sizes that follow from it: of the representative of an equality, say."""

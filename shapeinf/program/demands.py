@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, format_dim, quote_name, substitute
+from shapeinf.algebra import Dim, Dimension, format_dim, substitute
 from shapeinf.algebra.interval import as_interval, finite
 from shapeinf.algebra.straight_line import Lowering, StraightLine
 from shapeinf.algebra.told import Guard
@@ -89,11 +89,7 @@ class Demands:
 
     def shown(self, d: Dim) -> str:
         """A dim as text, in the labels of its symbols."""
-        text = format_dim(d)
-        for symbol in d.symbols() if isinstance(d, Dimension) else ():
-            if symbol.symbol.anonymous and symbol in self.labels:
-                text = text.replace(quote_name(symbol.name), self.labels[symbol])
-        return text
+        return format_dim(d, labels=self.labels)
 
     def _plain(self, d: Dim) -> Dim:
         """With equalities put in; not the canonical form, which is right only where the facts hold."""

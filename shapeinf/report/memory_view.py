@@ -10,7 +10,6 @@ from typing import Protocol
 import attrs
 
 from shapeinf.algebra import evaluate
-from shapeinf.contract.conditions import input_symbols
 from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.terms import sizes_of
@@ -174,7 +173,7 @@ def view_of_memory(
     Sizes that depend on data stand with their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
     as `Peak.at` does.
     """
-    asked = Asked(memory.facts, input_symbols(memory.result.inference))
+    asked = Asked(memory.facts, memory.labels)
     found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept)
     values = asked.evaluate(found.upper, asked.bound(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 
 from shapeinf import infer_shapes
@@ -184,6 +185,14 @@ def test_bytes_past_32_bits_are_only_a_note() -> None:
     assert (note.severity, note.code) == ("note", "C130")
     assert "2147483648 bytes" in note.message
     assert found(DOUBLED, dims={"batch": (1, 2**18 - 1)}) == []
+
+
+@pytest.mark.parametrize(("element", "code"), [("int8", "error"), ("int4", "warning")])
+def test_elements_of_half_a_byte_are_counted_two_a_byte(element, code) -> None:
+    """2^63 elements are 2^63 bytes, one more than an int64 can say; of int4 they are half as many."""
+    graph = f"g ({element}[n, 2048] x) => ({element}[n, 2048] y) {{ y = Identity(x) }}"
+    one = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {graph}')
+    assert {f.severity for f in found(one, dims={"n": (1, 2**52)}) if f.code == "C130"} == {code}
 
 
 def test_what_the_ranges_do_not_bound_is_silent() -> None:

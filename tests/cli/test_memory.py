@@ -38,6 +38,15 @@ def test_the_peak_as_a_formula_and_at_sizes(model: Path) -> None:
     assert ["inputs", "1.56", "KiB", "(1,600", "bytes)", "of", "16*n"] in lines
 
 
+@pytest.mark.parametrize("model", ["g (string[n] x, float[n] z) => (float[n] y) { y = Neg(z) }"], indirect=True)
+def test_inputs_of_unknown_size_are_no_0_bytes(model: Path) -> None:
+    lines = run(model, "--bind", "n=5").output.splitlines()
+    assert "inputs       at least 20 bytes of 4*n" in lines and "outputs      20 bytes of 4*n" in lines
+    found = json.loads(run(model, "--json").output)
+    assert found["unsized"] == [{"tensor": "x", "role": "input", "cause": "strings have no fixed size"}]
+    assert not found["peak"]["at_least"], "the peak counts what nodes make"
+
+
 @pytest.mark.parametrize(
     ("options", "exit_code", "words"),
     [

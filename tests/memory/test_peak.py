@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf.algebra import ceildiv, maximum, minimum, parse_dim
+from shapeinf.algebra import ceildiv, dominance, maximum, minimum, parse_dim
 from shapeinf.errors import (
     BudgetError,
     Contradiction,
@@ -224,6 +224,11 @@ def forced():
         ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
         ({"H": 8, "p": 3, "q": 2}, Contradiction, "dims must broadcast (add)"),
         ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0 for less"),
+        (
+            {"H": 8, "p": -1, "q": 1},
+            Contradiction,
+            "p = -1 is asked and cannot hold (because p is taken to be at least 1)",
+        ),
         ({"H": "8", "p": 0, "q": 1}, ShapeInferenceError, "the size of H must be an int"),
     ],
 )
@@ -231,6 +236,65 @@ def test_what_is_no_answer_names_the_cause(sizes, error, words):
     with pytest.raises(error) as caught:
         forced().at(sizes)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [((), 40), (["MAX_CELLS"], 40), (["MAX_COMPARED"], 79), (["MAX_CELLS", "MAX_COMPARED"], 80)],
+    ids=["none", "proofs alone", "one is compared with", "nothing is compared"],
+)
+def test_past_its_limits_more_terms_are_kept_and_answers_stay(monkeypatch, limits, kept):
+    """Forty dims, and of each a total that is less than half of another one."""
+    for limit in limits:
+        monkeypatch.setattr(dominance, limit, 1)
+    facts = facts_of(*((f"n{i}", 1) for i in range(40)))
+    sizes = [(1 + most) * facts.scope.symbol(f"n{i}") for most in (0, 7) for i in range(40)]
+    peak = peak_of(facts, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), moments=80)
+    assert len(peak.terms) == kept
+    assert peak.at({f"n{i}": i + 1 for i in range(40)}).bytes == 8 * 40
+    assert peak.over({f"n{i}": (1, i + 2) for i in range(40)}).value == 8 * 41
+
+
+def test_a_fact_about_other_dims_does_not_tie_this_one():
+    facts = facts_of(("p", 1), ("q", 1), ("k", 1))
+    p, q, k = (facts.scope.symbol(name) for name in "pqk")
+    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
+    peak = peak_of(facts, ("t", 16 * maximum(p, q) + k, 0, 1))
+    legal = [(a, b) for a in (2, 3) for b in range(1, 6) if a == b or 1 in (a, b)]
+    most = max(16 * max(pair) for pair in legal)
+    assert peak.largest("k", 1000, p=(2, 3), q=(1, 5)).value == 1000 - most
+
+
+def test_the_calls_of_the_issue_word_for_word():
+    facts = facts_of(("batch", 1), ("past", 0), ("seq", 1))
+    batch, past, seq = (facts.scope.symbol(name) for name in ("batch", "past", "seq"))
+    peak = peak_of(facts, ("scores", 4 * batch * seq * (past + seq), 0, 1))
+    ranged = peak.over(batch=(1, 8), seq=(1, 4096), assume=["past+seq<=4096"])
+    assert (ranged.value, ranged.engine) == (4 * 8 * 4096 * 4096, "isl")
+    only = peak_of(facts, ("scores", 4 * batch * seq * seq, 0, 1))
+    assert only.at(batch=4, seq=512).bytes == 4 * 4 * 512 * 512
+    assert only.largest("seq", budget="64MiB", batch=4).value == 2048  # 16 * 2048 ** 2 == 64 MiB
+
+
+def test_dims_with_the_names_of_arguments_go_into_the_mapping():
+    facts = facts_of(("name", 1), ("budget", 1), ("sizes", 1))
+    name, budget, sizes = (facts.scope.symbol(text) for text in ("name", "budget", "sizes"))
+    peak = peak_of(facts, ("t", name * budget * sizes, 0, 1))
+    assert peak.at(name=2, budget=3, sizes=5).bytes == 30
+    assert peak.largest("budget", 100, {"sizes": 5}, name=2).value == 10
+
+
+def test_no_size_is_given_twice():
+    for ask in (forced().at, forced().over):
+        with pytest.raises(ShapeInferenceError, match="H is given twice: 8 and 16"):
+            ask({"H": 8}, H=16)
+
+
+def test_all_dims_without_a_bound_are_named_not_just_those_of_one_moment():
+    facts = facts_of(("a", 1), ("b", 1), ("c", 1, 4))
+    a, b, c = (facts.scope.symbol(name) for name in "abc")
+    found = peak_of(facts, ("t", 4 * a * c, 0, 1), ("u", 8 * b, 1, 2), ("v", c * c, 2, 3)).over()
+    assert (found.value, found.unbounded, str(found)) == (None, ("a", "b"), "no bound (a, b have none)")
 
 
 def test_what_the_facts_say_need_not_be_given():

@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 
 import attrs
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapeinf import infer_shapes
 from shapeinf.algebra import Scope, evaluate, parse_dim
 from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan
+from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan, verifying
 from shapeinf.memory.planning.meetings import MOST_MEETINGS
 from tests.memory.planning_cases import problems
 
@@ -88,7 +90,7 @@ def test_an_unbounded_dim_with_a_size_is_placed():
     [
         ({"k": 2}, UnknownNameError, "no dim is named 'k'"),
         ({"n": 11}, ShapeError, "11"),
-        ({"n": 10, "m": 6}, ShapeError, "12"),
+        ({"n": 10, "m": 6}, ShapeError, "m = 6 is asked and cannot hold .because told."),
         ({"n": "2"}, ShapeInferenceError, "must be an int"),
     ],
 )
@@ -97,6 +99,32 @@ def test_sizes_that_there_are_not(sizes, error, text):
     for run in (lambda: plan(timeline, facts, sizes), lambda: verify_plan(Plan([], 0), timeline, facts, sizes)):
         with pytest.raises(error, match=text):
             run()
+
+
+FOUND = """
+<ir_version: 8, opset_import: ["" : 17]>
+pick (float[n, 3] x, float[] y) => (int64[2, k] places, float[m] z) { places = NonZero(x)  z = Relu(y) }"""
+
+
+def test_what_depends_on_data_has_the_bytes_of_its_limit_and_axes_without_names_have_labels():
+    found = onnx.parser.parse_model(FOUND)
+    found.graph.input[1].type.tensor_type.shape.dim.add()  # an axis without a name
+    memory = infer_shapes(found).memory()
+    sizes = {"n": 5, "y.shape[0]": 7}
+    made = memory.plan(sizes)
+    assert {slot.name: slot.size for slot in made.slots} == {"places": 2 * 15 * 8, "z": 28}, "all 15 are not zero"
+    assert made.unplaced == () and memory.verify_plan(made, sizes) == []
+    assert kinds(memory.verify_plan(made)) == [("unbounded", "places"), ("unbounded", "z")]
+    assert memory.peak.at(sizes).bytes == 2 * 15 * 8 + 28
+
+
+def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
+    monkeypatch.setattr(verifying, "MOST_NEAR_NAMES", 2)
+    timeline, facts = model(("tensor", "4", 0, 1))
+    plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
+    found = [one for one in verify_plan(plan, timeline, facts) if one.kind == "unknown"]
+    assert [one.tensor for one in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
+    assert ["did you mean tensor?" in one.cause for one in found] == [True, True, False, False]
 
 
 def test_an_unknown_planner_and_slot():

@@ -112,7 +112,7 @@ class _Writer:
                 continue
             if size not in known:
                 known[size] = f"size_{len(known)}"
-                yield f"/* {comment(format_dim(size))} */"
+                yield f"/* {comment(format_dim(size, labels=self.subject.binder.labels))} */"
                 yield self.functions.expression(known[size], size)
             bound = "" if self.subject.exact(buffer) else ", at most"
             held = [value for value in buffer.values if value != buffer.name][:8]

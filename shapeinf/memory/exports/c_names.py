@@ -46,15 +46,15 @@ def _plain(name: str) -> str:
 
 
 def prefix_of(name: str) -> str:
-    """What all names of a header begin with: it begins with a letter.
+    """What all names of a header begin with: it begins with a letter, and no parameter (`dim_...`) begins so.
 
-    >>> prefix_of("KV cache"), prefix_of("2nd"), prefix_of("")
-    ('kv_cache', 'model_2nd', 'model')
+    >>> prefix_of("KV cache"), prefix_of("2nd"), prefix_of(""), prefix_of("dim")
+    ('kv_cache', 'model_2nd', 'model', 'model_dim')
     """
     part = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_PART].rstrip("_")
     if not part:
         return "model"
-    return part if part[0].isalpha() else f"model_{part}"
+    return part if part[0].isalpha() and not f"{part}_".startswith("dim_") else f"model_{part}"
 
 
 def comment(text: str) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from shapeinf.algebra import Dim, Dimension, evaluate, format_dim, quote_name
 from shapeinf.algebra.feasible import broken_at, value_at
+from shapeinf.algebra.labels import symbol_called
 from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.inputs import RangeLike, as_named
-from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source, UnknownNameError
+from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.lattice import ShapeFacts
+
+Given = TypeVar("Given")
 
 
 class Asked:
@@ -31,10 +35,7 @@ class Asked:
 
     def symbol(self, name: str) -> Dimension:
         """The symbol that a user means. Raises UnknownNameError."""
-        for symbol, label in self.labels.items():
-            if name in (label, symbol.symbol.name):
-                return symbol
-        raise UnknownNameError("dim", name, self.labels.values())
+        return symbol_called(self.labels, name)
 
     def followed(self, name: str, facts: ShapeFacts) -> Dimension:
         """The symbol that stands for a dim under facts: another one where they say that both are equal."""
@@ -48,11 +49,7 @@ class Asked:
 
     def shown(self, d: Dim) -> str:
         """A dim as text, in those names."""
-        text = format_dim(d)
-        for symbol in d.symbols() if isinstance(d, Dimension) else ():
-            if symbol.symbol.anonymous:
-                text = text.replace(quote_name(symbol.symbol.name), self.labels.get(symbol, symbol.symbol.name))
-        return text
+        return format_dim(d, labels=self.labels)
 
     def bound(self, sizes: Mapping[str, int]) -> ShapeFacts:
         """The facts with a size for each of these dims. Raises UnknownNameError and Contradiction."""
@@ -98,7 +95,8 @@ class Asked:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
         low = symbol.symbol.lo
         if least is not None and low is not None and least < low:
-            hint = f"{self.labels[symbol]} is taken to be at least {low}; infer with min_dim={max(least, 0)} for less"
+            hint = f"{self.labels[symbol]} is taken to be at least {low}"
+            hint += f"; infer with min_dim={least} for less" if least >= 0 else ""
             raise Contradiction(f"{told} and cannot hold", told, Source("", hint))
 
     def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
@@ -129,6 +127,14 @@ class Asked:
             return [evaluate(d, values) for d in listed]
         except ZeroDivisionError as error:
             raise ShapeInferenceError(f"{error} for these sizes") from None
+
+
+def both(given: Mapping[str, Given] | None, more: Mapping[str, Given]) -> dict[str, Given]:
+    """Sizes or ranges from a mapping and from keywords. Raises ShapeInferenceError for what is given twice."""
+    for name in more:
+        if given and name in given:
+            raise ShapeInferenceError(f"{name} is given twice: {given[name]!r} and {more[name]!r}")
+    return {**(given or {}), **more}
 
 
 def _tell(tell: Callable[[], object], told: Source, known: Source | None = None) -> None:

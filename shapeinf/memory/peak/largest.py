@@ -130,10 +130,9 @@ class Search:
         for expression in map(facts.canon, expressions):
             if isinstance(expression, Dimension) and self.symbol in expression.symbols() != {self.symbol}:
                 return True
-        return any(
-            g.equation is None and len({s for d in map(facts.canon, g.operands) for s in _symbols(d)}) > 1
-            for g in facts.guards
-        )
+        guards = [g for g in facts.guards if g.equation is None]
+        tied = ({s for d in map(facts.canon, g.operands) for s in _symbols(d)} for g in guards)
+        return any(self.symbol in symbols and len(symbols) > 1 for symbols in tied)
 
     # -- where it may not --------------------------------------------------------------------------------------------
 

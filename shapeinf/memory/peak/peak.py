@@ -11,7 +11,7 @@ from shapeinf.algebra.upper_bounds import largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
-from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.asked import Asked, both
 from shapeinf.memory.peak.largest import Search
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
@@ -113,7 +113,7 @@ class Peak:
         Raises UnknownNameError for a dim that there is not, MissingSizeError for one that is needed and not given,
         Contradiction for a size with which the model does not run: it names the fact.
         """
-        given = {**(sizes or {}), **more}
+        given = both(sizes, more)
         other = self._for(given)
         if other is not self:
             return other.at(given)
@@ -142,7 +142,7 @@ class Peak:
         A range is an int, a pair, `"lo..hi"` or a NamedDim; dims that are not given have the bounds that they have. The
         value is None where a dim that matters has none. Raises as `at` does, and AssumptionSyntaxError.
         """
-        given = {**(ranges or {}), **more}
+        given = both(ranges, more)
         other = self._for(given)
         if other is not self:
             return other.over(given, assume=assume)
@@ -173,11 +173,12 @@ class Peak:
         """The largest size of a dim with which the peak fits into a budget such as `"64MiB"`, or an int of bytes.
 
         Other dims are given sizes, or ranges, and then the peak must fit for all of them; the dim itself may have a
-        range. Names that are no identifiers, or words of this call, go into the mapping. Sizes with which the model
-        does not run are no answer. Raises as `over` does, BudgetError, and MissingSizeError where a dim needs a size
-        or a range.
+        range. Dims that are called `budget`, `sizes` or `assume` go into the mapping.
+
+        Sizes with which the model does not run are no answer. Raises as `over` does, BudgetError, and MissingSizeError
+        where a dim needs a size or a range.
         """
-        given = {**(sizes or {}), **more}
+        given = both(sizes, more)
         other = self._for(given)
         if other is not self:
             return other.largest(name, budget, given, assume=assume)
@@ -191,7 +192,7 @@ class Peak:
 
         Sizes with which the model does not run are not left out. Raises as `at` does.
         """
-        given = {**(ranges or {}), **more}
+        given = both(ranges, more)
         other = self._for(given)
         if other is not self:
             return other.regions(name, given)

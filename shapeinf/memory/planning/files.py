@@ -30,12 +30,15 @@ def load_plan(path: str | os.PathLike[str], alignment: int = 1) -> Plan:
     """
     with _named(path):
         text = _text(path)
-        if not text.lstrip().startswith("{"):
+        if not text.lstrip().startswith(("{", "[")):
             return plan_from_csv(text, alignment)
         try:
-            return from_json(json.loads(text))
-        except (ValueError, RecursionError) as error:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
             raise PlanError(f"no JSON: {error}") from None
+        except (ValueError, RecursionError):  # a number of thousands of digits, or brackets in brackets without end
+            raise PlanError("no JSON of a plan: it holds too long a number, or is nested too deeply") from None
+        return from_json(data)
 
 
 def save_plan(plan: Plan, path: str | os.PathLike[str]) -> None:

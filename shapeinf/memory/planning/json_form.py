@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from reprlib import repr as shown
 from typing import Any
 
 from shapeinf.errors import LimitError
-from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Slot, Unplaced, check_alignment
+from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Slot, Unplaced
 
 SCHEMA = "shapeinf.plan/1"
 
@@ -32,13 +33,13 @@ def from_json(data: object) -> Plan:
     """The plan of a JSON object of `to_json`. Raises PlanError, LimitError."""
     whole = _record(data, "a plan")
     if whole.get("schema") != SCHEMA:
-        raise PlanError(f"the schema of a plan is {SCHEMA!r}, not {whole.get('schema')!r}")
+        raise PlanError(f"the schema of a plan is {SCHEMA!r}, not {shown(whole.get('schema'))}")
     slots, names = [], set()
     for i, entry in enumerate(_entries(whole, "slots")):
         one = _record(entry, f"slots[{i}]")
         slot = Slot(_text(one, "name", f"slots[{i}]"), *(one.get(key) for key in _SLOT[1:]))  # type: ignore[arg-type]
         if slot.name in names:
-            raise PlanError(f"slots[{i}]: two slots are named {slot.name!r}")
+            raise PlanError(f"slots[{i}]: two slots are named {shown(slot.name)}")
         names.add(slot.name)
         slots.append(slot)
     unplaced = [
@@ -46,11 +47,8 @@ def from_json(data: object) -> Plan:
         for i, entry in enumerate(_entries(whole, "unplaced", []))
         for one in [_record(entry, f"unplaced[{i}]")]
     ]
-    arena = whole.get("arena")
-    if isinstance(arena, bool) or not isinstance(arena, int) or arena < 0:
-        raise PlanError(f"the arena of a plan is a number of bytes, not {arena!r}")
     planner = _text({"planner": "", **whole}, "planner", "a plan")
-    return Plan(slots, arena, check_alignment(whole.get("alignment", 1)), planner, unplaced)
+    return Plan(slots, whole.get("arena"), whole.get("alignment", 1), planner, unplaced)  # type: ignore[arg-type]
 
 
 def _record(data: object, where: str) -> dict[str, Any]:
@@ -71,5 +69,5 @@ def _entries(whole: dict[str, Any], key: str, default: object = None) -> list[ob
 def _text(one: dict[str, Any], key: str, where: str) -> str:
     found = one.get(key)
     if not isinstance(found, str):
-        raise PlanError(f"{where}: `{key}` must be a text, not {found!r}")
+        raise PlanError(f"{where}: `{key}` must be a text, not {shown(found)}")
     return found

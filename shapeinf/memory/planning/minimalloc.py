@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from reprlib import repr as shown
 
 from shapeinf.errors import LimitError
 from shapeinf.memory.csv_lines import CsvLines
@@ -51,10 +52,11 @@ def plan_from_csv(text: str, alignment: int = 1) -> Plan:
     slots = []
     for line, request, offset in _rows(text):
         if offset is None:
-            raise PlanFileError(line, f"{request.name!r} has no offset: this is a problem, not a plan")
-        if offset < 0:
-            raise PlanFileError(line, f"offset of {request.name!r} must not be negative: {offset}")
-        slots.append(Slot(request.name, request.lower, request.upper, request.size, offset))
+            raise PlanFileError(line, f"{shown(request.name)} has no offset: this is a problem, not a plan")
+        try:
+            slots.append(Slot(request.name, request.lower, request.upper, request.size, offset))
+        except PlanError as error:
+            raise PlanFileError(line, str(error)) from None
     return Plan(slots, max((slot.top for slot in slots), default=0), alignment)
 
 
@@ -78,7 +80,7 @@ def to_csv(what: Problem | Plan) -> str:
 
 def _id(name: str) -> str:
     if not name or "\0" in name:
-        raise PlanError(f"{name!r} cannot be an id of a CSV: write JSON")
+        raise PlanError(f"{shown(name)} cannot be an id of a CSV: write JSON")
     return name
 
 
@@ -100,7 +102,7 @@ def _rows(text: str) -> Iterator[tuple[int, Request, int | None]]:
             found = _row(line, row, columns)
             name = found[1].name
             if name in seen:
-                raise PlanFileError(line, f"two buffers have the id {name!r}, the other one is in line {seen[name]}")
+                raise PlanFileError(line, f"two buffers have the id {shown(name)}, as in line {seen[name]}")
             seen[name] = line
             if len(seen) > MOST_BUFFERS:
                 raise LimitError(f"more buffers than the limit of {MOST_BUFFERS}")
@@ -116,7 +118,7 @@ def _columns(line: int, row: list[str]) -> dict[str, int]:
     for name in names:
         if name not in _KNOWN or names.count(name) > 1:
             why = "is there twice" if name in _KNOWN else f"is not known; known are {', '.join(_KNOWN)}"
-            raise PlanFileError(line, f"column {name!r} {why}")
+            raise PlanFileError(line, f"column {shown(name)} {why}")
     missing = [name for name in _WANTED if name not in names]
     if missing:
         raise PlanFileError(line, f"there is no column {missing[0]!r}: {','.join(_WANTED)} are expected")
@@ -139,6 +141,5 @@ def _row(line: int, row: list[str], columns: dict[str, int]) -> tuple[int, Reque
 def _number(line: int, key: str, text: str) -> int:
     text = text.strip()
     if not _NUMBER.fullmatch(text):
-        shown = text if len(text) <= 40 else text[:40] + "..."
-        raise PlanFileError(line, f"{key} must be an int of 64 bits, not {shown!r}")
+        raise PlanFileError(line, f"{key} must be an int of 64 bits, not {shown(text)}")
     return int(text)

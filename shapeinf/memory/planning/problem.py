@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import accumulate
+from reprlib import repr as shown
 from typing import Any
 
 import attrs
@@ -26,19 +27,21 @@ class PlanError(ModelError):
 
 def _integer(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise PlanError(f"{attribute.name} of {owner.name!r} must be an int, not {value!r}")
+        raise PlanError(f"{attribute.name} of {shown(owner.name)} must be an int, not {shown(value)}")
+    if not -(1 << 63) <= value < 1 << 63:
+        raise PlanError(f"{attribute.name} of {shown(owner.name)} must be an int of 64 bits")
 
 
 def _natural(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     _integer(owner, attribute, value)
     if value < 0:
-        raise PlanError(f"{attribute.name} of {owner.name!r} must not be negative: {value}")
+        raise PlanError(f"{attribute.name} of {shown(owner.name)} must not be negative: {value}")
 
 
 def _after_lower(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     _integer(owner, attribute, value)
     if value <= owner.lower:
-        raise PlanError(f"{owner.name!r} lives from {owner.lower} until before {value}: that is no time at all")
+        raise PlanError(f"{shown(owner.name)} lives from {owner.lower} until before {value}: that is no time at all")
 
 
 @attrs.frozen
@@ -61,6 +64,11 @@ class Slot(Request):
 
     offset: int = attrs.field(validator=_natural)
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse what ends past 64 bits."""
+        if self.top >= 1 << 63:
+            raise PlanError(f"{shown(self.name)} ends at a byte that is no int of 64 bits")
+
     @property
     def top(self) -> int:
         """The first byte after it."""
@@ -78,7 +86,7 @@ class Unplaced:
 def check_alignment(alignment: int) -> int:
     """The alignment, if it is one. Raises PlanError."""
     if isinstance(alignment, bool) or not isinstance(alignment, int) or not 1 <= alignment <= MOST_ALIGNMENT:
-        raise PlanError(f"an alignment is an int from 1 to {MOST_ALIGNMENT}, not {alignment!r}")
+        raise PlanError(f"an alignment is an int from 1 to {MOST_ALIGNMENT}, not {shown(alignment)}")
     return alignment
 
 
@@ -113,7 +121,7 @@ class Problem:
         seen: set[str] = set()
         for request in self.requests:
             if request.name in seen:
-                raise PlanError(f"two buffers are named {request.name!r}")
+                raise PlanError(f"two buffers are named {shown(request.name)}")
             seen.add(request.name)
         if sum(request.size + self.alignment for request in self.requests) >= MOST_BYTES:
             raise LimitError(f"the sizes of all buffers are together more than the limit of {MOST_BYTES} bytes")
@@ -169,6 +177,8 @@ class Plan:
         alignment: what every offset is a multiple of.
         planner: who made it.
         unplaced: tensors that the arena has no place for, and why.
+
+    Raises PlanError for numbers that are none.
     """
 
     slots: tuple[Slot, ...] = attrs.field(converter=_as_slots)
@@ -176,6 +186,12 @@ class Plan:
     alignment: int = 1
     planner: str = ""
     unplaced: tuple[Unplaced, ...] = attrs.field(default=(), converter=_as_unplaced)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what is no arena and no alignment."""
+        check_alignment(self.alignment)
+        if isinstance(self.arena, bool) or not isinstance(self.arena, int) or not 0 <= self.arena < 1 << 63:
+            raise PlanError(f"the arena of a plan is a number of bytes, an int of 64 bits, not {shown(self.arena)}")
 
     def __getitem__(self, name: str) -> Slot:
         """The slot of a tensor."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
+from shapeinf.algebra import Dimension
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.planning.meetings import MOST_MEETINGS, Block, meetings
 from shapeinf.memory.planning.of_timeline import PLANNED, end_of, needs
 from shapeinf.memory.planning.problem import Plan, Slot, check_alignment
 from shapeinf.memory.timeline import Buffer, Role, Timeline
+
+MOST_NEAR_NAMES = 50
+"""Unknown names for which the nearest one is looked for: each is compared with all names of the model."""
 
 Kind = Literal[
     "apart", "arena", "lifetime", "missing", "misaligned", "overlap", "too many", "too small", "unbounded", "unknown"
@@ -52,6 +56,7 @@ def verify_plan(
     *,
     alignment: int | None = None,
     roles: Collection[Role] = PLANNED,
+    labels: Mapping[Dimension, str] | None = None,
 ) -> list[PlanFinding]:
     """All that is wrong with a plan; nothing means that it is valid at every binding that the facts allow.
 
@@ -66,10 +71,11 @@ def verify_plan(
         sizes: as in `plan`.
         alignment: what every offset must be a multiple of; what the plan itself says by default.
         roles: which buffers need a slot; others may have one.
+        labels: as in `plan`.
 
-    Raises UnknownNameError and ShapeError as `plan` does.
+    Raises UnknownNameError and Contradiction as `plan` does.
     """
-    subject = _Subject(plan, timeline, facts, sizes)
+    subject = _Subject(plan, timeline, needs(timeline, facts, sizes, get_args(Role), labels))
     step = plan.alignment if alignment is None else check_alignment(alignment)
     return [
         *_places(plan, step),
@@ -93,10 +99,9 @@ def _places(plan: Plan, step: int) -> Iterator[PlanFinding]:
 class _Subject:
     """A plan beside the buffers of its model."""
 
-    def __init__(self, plan: Plan, timeline: Timeline, facts: ShapeFacts, sizes: Mapping[str, int] | None) -> None:
+    def __init__(self, plan: Plan, timeline: Timeline, needed: list[tuple[Buffer, int | str]]) -> None:
         self.plan = plan
-        every: tuple[Role, ...] = ("activation", "input", "output", "weight")
-        self.needs = needs(timeline, facts, sizes, every)
+        self.needs = needed
         self.need_of = {buffer.name: need for buffer, need in self.needs}
         self.buffer_of = {value: buffer for buffer in timeline.buffers for value in (*buffer.values, buffer.name)}
         self.slots_of: dict[str, list[Slot]] = defaultdict(list)
@@ -107,9 +112,11 @@ class _Subject:
 
     def unknown(self) -> Iterator[PlanFinding]:
         """Names that the model does not have."""
-        for name in (*(slot.name for slot in self.plan.slots), *self.reasons):
-            if name not in self.buffer_of:
-                yield PlanFinding("unknown", name, str(UnknownNameError("tensor", name, self.buffer_of)))
+        strange = [n for n in (*(slot.name for slot in self.plan.slots), *self.reasons) if n not in self.buffer_of]
+        for place, name in enumerate(strange):
+            near = place < MOST_NEAR_NAMES
+            cause = str(UnknownNameError("tensor", name, self.buffer_of)) if near else f"no tensor is named {name!r}"
+            yield PlanFinding("unknown", name, cause)
 
     def buffer(self, buffer: Buffer, need: int | str, wanted: bool) -> Iterator[PlanFinding]:
         """What is wrong with the slots of one buffer."""

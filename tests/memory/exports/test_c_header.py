@@ -55,6 +55,22 @@ def draws(count: int) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("kind", COMPILERS)
+@pytest.mark.parametrize("prefix", ["dim", "dim math", "int", "r0", "status"])
+def test_no_name_of_a_dim_hides_a_function(kind: str, prefix: str, tmp_path: Path) -> None:
+    facts = ShapeFacts()
+    names = ("check", "math add", "peak", "size 0", "bytes t", "status", "r0", "int")
+    total: Dim = 1
+    for name in names:
+        total = total + facts.scope.symbol(name, 1)
+    found = subject(facts, {"t": total}, name=prefix)
+    ones = ", ".join("1" for _ in names)
+    start = prefix_of(prefix)
+    prints = [printing(f"{start}_{function}({ones})") for function in ("peak", "bytes_t")]
+    program = compiled(c_header(found), prints, tmp_path, kind)
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.split() == ["9", "9"]
+
+
+@pytest.mark.parametrize("kind", COMPILERS)
 def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> None:
     facts = ShapeFacts()
     sizes = sizes_of(facts.scope)
