@@ -23,7 +23,7 @@ from shapeinf.lattice.shape_facts import ShapeFacts
 
 MAX_GROWTHS = 2
 
-MAX_SIDES = 4
+MAX_SIDES = 8
 """Different sides of a join site, past which its limit would be no help to anybody."""
 
 
