@@ -121,13 +121,13 @@ class TensorScanner:
         dtype = DTYPE_NAMES.get(number_of_type)
         if any(d < 0 for d in dims):
             raise ModelError(f"a tensor has the negative dims {dims}", node=name)
-        ranged = wants_range(dtype, dims)
-        if not ranged and not wants_contents(dtype, dims):
+        small = wants_contents(dtype, dims)
+        if not small and not wants_range(dtype, dims):
             return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
             whole, folder = buffer[pos:end], self.folder
             return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(whole, folder), name
-        if ranged:
+        if not small:
             later = self._range(dtype, dims, buffer, payload)
             return PartialTensor(dtype, Shape(dims), None), later, name
         if payload is not None:
