@@ -26,7 +26,8 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
     other = c.bodies["else_branch"].run((), certain=False)
     if len(then) != len(other):
         c.fail("both branches must have as many outputs", len(then), len(other))
-    return tuple(c.relax_type(a, b, str(i)) for i, (a, b) in enumerate(zip(then, other, strict=True)))
+    pairs = enumerate(zip(then, other, strict=True))
+    return tuple(c.relax_type(a, b, str(i), at_one_moment=True) for i, (a, b) in pairs)
 
 
 @onnx("Loop")

@@ -53,6 +53,7 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         after, outputs = grown
         trips = _trips(c, limit, go_on, outputs[0], number)
         if trips is not None:
+            c.limit(number, maximum(trips, 1) - 1)
             if c.prove_le(1, trips) is True:
                 last = [after(trips - 1, i) for i in range(width)]
                 body.demand([_scalar("int64", trips - 1), _scalar("bool", True), *last])
@@ -235,7 +236,7 @@ def _fixpoint(
             break
         state = new
     else:
-        return _given_up(c, body, outputs, width)
+        return _given_up(c, body, outputs, width, limit)
     some = go_on is True and limit is not None and c.prove_le(1, limit) is True
     final = [
         out if some else c.relax_type(old, out, f"after.{i}")
@@ -246,8 +247,8 @@ def _fixpoint(
     return Iterated(trips, final, outputs[1 + width :])
 
 
-def _given_up(c: InferenceContext, body: Body, outputs: Sequence[Type], width: int) -> Iterated:
+def _given_up(c: InferenceContext, body: Body, outputs: Sequence[Type], width: int, limit: Dim | None) -> Iterated:
     unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
     trip = [PartialTensor("int64", SCALAR, None), PartialTensor("bool", SCALAR, None)]
     body.run([*trip, *unknown[:width]], certain=False)  # what the body does in any trip is as little known
-    return Iterated(c.fresh("trips"), unknown[:width], unknown[width:])
+    return Iterated(_some_trips(c, limit, 0), unknown[:width], unknown[width:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -24,7 +24,9 @@ def any_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
     bounds = [c.interval(d) for d in dims]
     low = min(0 if b.lo is None else b.lo for b in bounds)
     highs = [b.hi for b in bounds if b.hi is not None]
-    return c.fresh(hint, low, max(highs) if len(highs) == len(bounds) else None)
+    found = c.fresh(hint, low, max(highs) if len(highs) == len(bounds) else None)
+    c.limit(found, maximum(*dims))
+    return found
 
 
 def one_of(c: InferenceContext, shape: Shape) -> Shape:
@@ -38,4 +40,8 @@ def _own(c: InferenceContext, d: Dim, axis: int) -> Dim:
     if isinstance(d, int) or not d.is_anonymous:
         return d
     bounds = c.interval(d)
-    return c.fresh(f"element.{axis}", bounds.lo, bounds.hi)
+    found = c.fresh(f"element.{axis}", bounds.lo, bounds.hi)
+    most = c.limit_of(d)
+    if most is not None:
+        c.limit(found, most)
+    return found

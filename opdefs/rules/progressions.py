@@ -9,7 +9,7 @@ import numpy as np
 
 from opdefs.rules.elements import as_dim, elements_of, fits, known_dims
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.lattice import PartialTensor, Progression, Shape
+from shapeinf.lattice import Bounded, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 INDEX_TYPES = ("int64", "int32")
@@ -150,6 +150,8 @@ def summed(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> Parti
 
 def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
     """Elements that are surely there, the least and the greatest of all among them; none where that is not known."""
+    if isinstance(value, Bounded):
+        return [value.least], [value.most]
     if isinstance(value, Progression):
         low = high = value.base
         for size, step in zip(value.shape, value.steps, strict=True):

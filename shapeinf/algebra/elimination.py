@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Monomial, Scope, Symbol, terms_of
+from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol, terms_of
 from shapeinf.algebra.extremum import maximum, minimum
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.long_sums import canonical, is_long
 
 _MAX_RELATIONS = 256
+_MAX_CUTS = 2
+"""How deeply minima inside of minima are looked at: each is as many questions as it has parts."""
 
 
 class Elimination:
@@ -33,6 +35,7 @@ class Elimination:
         self.facts = facts
         self.kept = kept
         self._busy: set[Dimension] = set()
+        self._cuts = 0
         self._done: dict[tuple[Dim, bool], Dim | None] = {}
         self._limits: dict[Dimension, list[Dim]] | None = None
 
@@ -58,7 +61,31 @@ class Elimination:
         return self._done[d, up]
 
     def _found(self, d: Dimension, up: bool) -> Dim | None:
-        return self._nearer(self._sum(d, up), self._number(d, up), up)
+        found = self._nearer(self._sum(d, up), self._number(d, up), up)
+        least = self._least(d) if up else None
+        return found if least is None else self._nearer(found, least, up)
+
+    def _least(self, d: Dimension) -> Dim | None:
+        """An upper bound of `rest - k*max(a, b)`, the smaller of `rest - k*a` and `rest - k*b` for `k >= 0`."""
+        found = [(m, atom) for m, c in d.terms if c < 0 for atom in m if isinstance(d.scope.atoms[atom], Maximum)]
+        found = [(m, atom) for m, atom in found if not self.stays(d.scope.atom_dim(atom))]
+        if len(found) != 1 or is_long(d) or self._cuts >= _MAX_CUTS:
+            return None
+        ((monomial, atom),) = found
+        place = monomial.index(atom)
+        factor = d.scope.make({monomial[:place] + monomial[place + 1 :]: 1})
+        maximal = d.scope.atoms[atom]
+        if not isinstance(maximal, Maximum) or self.facts.bounds(factor)[0] < 0:
+            return None
+        rest = d.scope.make({m: c for m, c in d.terms if m != monomial})
+        taken = factor * -dict(d.terms)[monomial]
+        self._cuts += 1
+        try:
+            bounds = [self._bound(rest - taken * a, True) for a in maximal.args]
+        finally:
+            self._cuts -= 1
+        known = [b for b in bounds if b is not None]
+        return minimum(*known) if known else None
 
     def _number(self, d: Dim, up: bool) -> int | None:
         if is_long(d):

@@ -12,7 +12,7 @@ from shapeinf.driver.program import Program, Step, compile_graph
 from shapeinf.driver.types import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError
 from shapeinf.graph import Graph, bound
-from shapeinf.lattice import PartialTensor, Progression, SequenceType, Type
+from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
 
 MAX_CALLS = 64
 """How deeply functions may call functions."""
@@ -82,7 +82,7 @@ class BodyRun:
 
 def _listed_only(found: Type) -> Type:
     """The type without contents that are not listed: loops compare types of trips, and guess from listed ones."""
-    if isinstance(found, Progression):
+    if isinstance(found, TensorType) and found.elements is None and found.contents is not None:
         return PartialTensor(found.dtype, found.shape, None)
     if type(found) is SequenceType:
         items = None if found.items is None else tuple(map(_listed_only, found.items))

@@ -1,5 +1,6 @@
 """Shapes and types of values, and how they merge and relax."""
 
+from shapeinf.lattice.bounded import Bounded
 from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
 from shapeinf.lattice.progressions import Progression
 from shapeinf.lattice.shape import SCALAR, Shape
@@ -21,6 +22,7 @@ from shapeinf.lattice.types import (
 __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
+    "Bounded",
     "Condition",
     "Element",
     "MapType",

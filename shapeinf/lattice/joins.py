@@ -3,6 +3,9 @@
 Merge is a meet: it tells the facts that the dims are equal. Relax is a join at a *site*: equal stays, else the site's
 own symbol, the same one every time, with the hull of the bounds seen so far; a bound that has grown twice goes to its
 extreme, so loops end (height per axis is at most 4: known, two growths, no bound).
+
+What a join is at most is a dim as well, the maximum of both sides, where that means the same each time: sides that are
+there at one moment (the branches of an If) may hold any symbol, those of different trips only symbols with names.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.shape_facts import ShapeFacts
 
 MAX_GROWTHS = 2
+
+MAX_SIDES = 8
+"""Different sides of a join site, past which its limit would be no help to anybody."""
 
 
 def merge_shape(facts: ShapeFacts, a: Shape, b: Shape, source: Source) -> Shape:
@@ -126,11 +132,15 @@ def _broadcast_dims(
 
 @attrs.define
 class _Site:
-    """What a join site has seen: its own symbol, the hull of the bounds, and how often each end grew."""
+    """What a join site has seen: its own symbol, the hull of the bounds, and how often each end grew.
+
+    `seen` are the sides so far; None where one of them says nothing about the others.
+    """
 
     symbol: Dimension
     bounds: Bounds
     growths: list[int]
+    seen: dict[Dim, None] | None = attrs.Factory(dict)
 
 
 class Relaxer:
@@ -143,8 +153,11 @@ class Relaxer:
         self.unknown: dict[str, Shape] = {}
         self.growths = 0
 
-    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf) -> Dim:
-        """The join of two dims at an axis of a site; `least` is known of both, a size is at least 0."""
+    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, at_one_moment: bool = False) -> Dim:
+        """The join of two dims at an axis of a site; `least` is known of both, a size is at least 0.
+
+        `at_one_moment` says that both are sizes of the same trip of all loops around the site.
+        """
         a, b = self.facts.canon(a), self.facts.canon(b)
         if a is b or a == b:
             return a
@@ -159,8 +172,25 @@ class Relaxer:
         low = self._widened(found, 0, grown[0], 0 if grown[0] >= 0 else -inf)
         found.bounds = low, self._widened(found, 1, grown[1], inf)
         self._publish(found)
+        self._limit(found, (a, b), at_one_moment)
         self.growths += found.bounds != before
         return found.symbol
+
+    def _limit(self, site: _Site, sides: tuple[Dim, Dim], at_one_moment: bool) -> None:
+        """The maximum of all sides of a site is a limit of its symbol; there is none when a side grows from it."""
+        scope = self.facts.scope
+        for side in sides:
+            if site.seen is None or side is site.symbol:
+                continue
+            symbols = side.symbols() if isinstance(side, Dimension) else ()
+            lasting = at_one_moment or not any(s.symbol.anonymous for s in symbols)
+            if site.symbol in symbols or not lasting or len(site.seen) >= MAX_SIDES:
+                site.seen = None
+                scope.limits.pop(site.symbol, None)
+            else:
+                site.seen[side] = None
+        if site.seen is not None:
+            scope.limits[site.symbol] = maximum(*site.seen)
 
     def _widened(self, site: _Site, end: int, new: float, extreme: float) -> float:
         if new == site.bounds[end]:
@@ -177,13 +207,14 @@ class Relaxer:
         """A site's bounds may grow, which facts never do: they are set, not told."""
         self.facts.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
-    def shape(self, a: Shape, b: Shape, site: str) -> Shape:
-        """The join of two shapes at a site; the site's unknown when the ranks differ."""
+    def shape(self, a: Shape, b: Shape, site: str, *, at_one_moment: bool = False) -> Shape:
+        """The join of two shapes at a site; the site's unknown when the ranks differ. See `dim`."""
         if a is b or a == b:
             return a
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
             return self.unknown.setdefault(site, Shape.unknown())
-        return Shape(tuple(self.dim(x, y, site, i, 0) for i, (x, y) in enumerate(zip(a.dims, b.dims, strict=True))))
+        pairs = enumerate(zip(a.dims, b.dims, strict=True))
+        return Shape(tuple(self.dim(x, y, site, i, 0, at_one_moment=at_one_moment) for i, (x, y) in pairs))
 
 
 def _hull(a: Bounds, b: Bounds) -> Bounds:

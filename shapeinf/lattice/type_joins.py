@@ -50,46 +50,51 @@ def _merge_elements(facts: ShapeFacts, x: Element, y: Element, source: Source) -
     return x
 
 
-def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str) -> Type:
-    """The join of two types at a site: what is equal in both stays. Raises ShapeError for kinds that have no join."""
+def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, at_one_moment: bool = False) -> Type:
+    """The join of two types at a site: what is equal in both stays. Raises ShapeError for kinds that have no join.
+
+    See `Relaxer.dim` for `at_one_moment`.
+    """
+    once = at_one_moment
     if a == b:
         return a
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         dtype = a.dtype if a.dtype == b.dtype else None
-        shape = relaxer.shape(a.shape, b.shape, site)
+        shape = relaxer.shape(a.shape, b.shape, site, at_one_moment=once)
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
         pairs = enumerate(zip(left, right, strict=True))
-        return PartialTensor(dtype, shape, (_relaxed_element(relaxer, x, y, site, i) for i, (x, y) in pairs))
+        return PartialTensor(dtype, shape, (_relaxed_element(relaxer, x, y, site, i, once) for i, (x, y) in pairs))
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
         if type(a) is SequenceType and type(b) is SequenceType:
-            return _relax_sequences(relaxer, a, b, site)
+            return _relax_sequences(relaxer, a, b, site, once)
         source = Source(site, "either may be true here")
-        return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site), source)
+        return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site, at_one_moment=once), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds: nothing is both or either")
 
 
-def _relax_sequences(relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str) -> SequenceType:
+def _relax_sequences(relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, once: bool) -> SequenceType:
     """An empty sequence says nothing of elements; items stay apart while both have as many."""
     if a.length == 0 or b.length == 0:
         element = b.element if a.length == 0 else a.element
     else:
-        element = relax_type(relaxer, a.element, b.element, site)
+        element = relax_type(relaxer, a.element, b.element, site, at_one_moment=once)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         pairs = enumerate(zip(a.items, b.items, strict=True))
-        return SequenceType(element, items=tuple(relax_type(relaxer, x, y, f"{site}[{i}]") for i, (x, y) in pairs))
+        items = (relax_type(relaxer, x, y, f"{site}[{i}]", at_one_moment=once) for i, (x, y) in pairs)
+        return SequenceType(element, items=tuple(items))
     if a.length is None or b.length is None:
         return SequenceType(element)
-    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length"))
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", at_one_moment=once))
 
 
-def _relaxed_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int) -> Element:
+def _relaxed_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, once: bool) -> Element:
     """The element itself where both are the same; whole numbers that differ are joined like sizes."""
     if _same(x, y):
         return x
     if _is_whole(x) and _is_whole(y):
-        return relaxer.dim(x, y, f"{site}.value", index)  # type: ignore[arg-type]
+        return relaxer.dim(x, y, f"{site}.value", index, at_one_moment=once)  # type: ignore[arg-type]
     return None
 
 

@@ -179,15 +179,18 @@ class RuleContext:
             result = self.facts.relaxer.shape(result, shape, self.site)
         return result
 
-    def relax_type(self, a: Type, b: Type, place: str) -> Type:
-        """Either type may be true at a place of this site: what is equal in both stays, nothing of different kinds."""
+    def relax_type(self, a: Type, b: Type, place: str, *, at_one_moment: bool = False) -> Type:
+        """Either type may be true at a place of this site: what is equal in both stays, nothing of different kinds.
+
+        `at_one_moment` says that both are of the same trip of all loops around the node, as the branches of an If are.
+        """
         if a == b:
             return a
         self.made_fresh = True
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.facts.relaxer, a, b, f"{self.site}.{place}")
+        return relax_type(self.facts.relaxer, a, b, f"{self.site}.{place}", at_one_moment=at_one_moment)
 
     @property
     def growths(self) -> int:
@@ -239,6 +242,15 @@ class RuleContext:
         found = self.fresh(hint, lo, self.interval(most).hi)
         self.facts.scope.limits[found] = most
         return found
+
+    def limit(self, made: Dimension, most: Dim) -> None:
+        """An unknown that was made here turns out to be never more than `most`, a dim without other unknowns."""
+        if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
+            self.facts.scope.limits[made] = most
+
+    def limit_of(self, made: Dimension) -> Dim | None:
+        """What an unknown is never more than, as a dim, where that was said when it was made."""
+        return self.facts.scope.limits.get(made)
 
     def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
         """What to raise when the outputs cannot be known; the reason is shown to the user.

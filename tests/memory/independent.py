@@ -86,10 +86,12 @@ def alive(graph, path="", formals=frozenset()):
     """
     outputs = {v.name for v in graph.output}
     nodes, moments = list(graph.node), []
+    last = {name: at for at, node in enumerate(nodes) for name in reads(node)} | dict.fromkeys(outputs, len(nodes))
+    needed = set()
     for at, node in enumerate(nodes):
-        later = set().union(outputs, *(reads(n) for n in nodes[at:]))
-        made = {name for n in nodes[:at] for name in n.output if name}
-        here = {path + name for name in (made & later) | {name for name in node.output if name}} | set(formals)
+        needed = {name for name in needed if last.get(name, -1) >= at}
+        here = {path + name for name in needed | {name for name in node.output if name}} | set(formals)
+        needed |= {name for name in node.output if name}
         inner_path, handed = f"{path}{node.name or node.output[0]}/", set()
         for body in bodies(node):
             taken = {inner_path + v.name for v in body.input}

@@ -1,14 +1,17 @@
-"""Peaks of models: the one of the issue by its numbers, others against the totals of all moments added up."""
+"""Peaks of models: the one of the issue by its numbers, others against independent accounts (`accounts`)."""
 
+import json
 import random
+from itertools import product
 
 import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import Dimension, evaluate
 from shapeinf.errors import Contradiction
 from tests.conformance.conftest import ROOT
+from tests.memory.accounts import Account
+from tests.memory.test_corpus_models import bytes_of
 
 KV = ROOT / "memory" / "kv.onnx"
 MODELS = sorted((ROOT / "models" / "dev").glob("*.onnx"))
@@ -16,10 +19,12 @@ SLICE = set(random.Random(2).sample(MODELS, min(8, len(MODELS))))
 PAST, SEQ = "past_sequence_length", "sequence_length"
 
 
-def cases():
+def cases(many, few):
+    """All models in many ways, which is slow, and some of them in a few."""
     if not MODELS:
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"{ROOT}/models/dev is not there"))]
-    return [pytest.param(path, id=path.stem, marks=() if path in SLICE else pytest.mark.slow) for path in MODELS]
+        return [pytest.param(None, 0, marks=pytest.mark.skip(reason=f"{ROOT}/models/dev is not there"))]
+    every = [pytest.param(path, many, id=f"{path.stem}-all", marks=pytest.mark.slow) for path in MODELS]
+    return [*(pytest.param(path, few, id=path.stem) for path in MODELS if path in SLICE), *every]
 
 
 @pytest.fixture(params=[0, 1], ids=["dims may be 0", "dims are at least 1"])
@@ -44,33 +49,59 @@ def test_of_no_past_at_all(kv):
     assert [(r.first, r.last) for r in kv.regions(PAST, {"b": 1, SEQ: 8, PAST: (0, 0)})] == [(0, 0)]
 
 
-@pytest.mark.parametrize("path", cases())
-def test_no_moment_of_a_corpus_model_needs_more(path):
+@pytest.mark.parametrize(("path", "count"), cases(200, 6))
+def test_the_peak_of_a_corpus_model_is_the_most_of_an_independent_account(path, count):
     """Where no size depends on data, the peak is the largest total; else it is never below it."""
-    result = infer_shapes(str(path))
-    memory = result.memory()
-    known = [b for b in memory.timeline.buffers if b.role in ("activation", "output") and b.size is not None]
-    symbols = sorted({s for b in known if isinstance(b.size, Dimension) for s in b.size.symbols()}, key=str)
-    draw = random.Random(path.stem)
-    for _ in range(40):
-        point = {}
-        for symbol in symbols:
-            low, high = result.interval(symbol).lo or 0, result.interval(symbol).hi
-            largest = low + draw.choice((1, 9, 600))
-            point[symbol.name] = draw.randint(low, largest if high is None else min(largest, high))
-        try:
-            found = memory.peak.at({s.name: point[s.name] for s in symbols if not s.symbol.anonymous})
-        except Contradiction:
-            continue
-        totals = [0] * len(memory.timeline.moments)
-        for buffer in known:
-            if isinstance(buffer.size, int) or not buffer.size.is_anonymous:
-                size = evaluate(buffer.size, point)
-                for moment in range(buffer.birth, buffer.death):
-                    totals[moment] += size
-        assert found.bytes >= max(totals)
-        if memory.peak.exact:
-            assert found.bytes == max(totals) == totals[found.index]
+    account = Account(path)
+    points = account.points(count, path.stem)
+    assert len(points) == count
+    for (point, column), most in zip(points, account.most([column for _, column in points]), strict=True):
+        found = account.peak.at(point)
+        assert found.bytes >= most, point
+        if account.peak.exact:
+            assert None not in column
+            assert found.bytes == most, point
+
+
+@pytest.mark.parametrize(("path", "count"), cases(3, 1))
+def test_the_bound_over_ranges_of_a_corpus_model_is_the_most_of_all_points(path, count):
+    """A box around a point in all dims, and a long one in a single dim, with all points worked out one by one."""
+    account = Account(path)
+    for number, (base, _) in enumerate(account.points(count, f"over {path.stem}")):
+        long = account.dims[number % len(account.dims)].name
+        for ranges in (
+            {name: (size, size + 2) for name, size in base.items()},
+            {name: (size, size + 32 * (name == long)) for name, size in base.items()},
+        ):
+            agree_over(account, ranges)
+
+
+def agree_over(account, ranges):
+    points = [
+        dict(zip(ranges, sizes, strict=True)) for sizes in product(*(range(a, b + 1) for a, b in ranges.values()))
+    ]
+    columns = [column for point in points if account.at_peak(point) for column in [account.at(point)] if column]
+    most = max(account.most(columns))
+    found = account.peak.over(ranges)
+    assert found.value >= most
+    if account.peak.exact and found.tight:
+        column = account.at({**{name: low for name, (low, _) in ranges.items()}, **found.sizes})
+        assert column is None or found.value == account.most([column])[0] == most
+
+
+@pytest.mark.parametrize(("path", "count"), cases(3, 3))
+def test_no_recorded_run_of_a_corpus_model_needs_more(path, count):
+    """With the sizes that data really came to; of what lies in bodies nothing is recorded."""
+    recorded = path.with_suffix(".truth.json")
+    if not recorded.exists():
+        pytest.skip(f"no runs of {path.stem} are recorded")
+    truth = json.loads(recorded.read_text(encoding="utf8"))
+    account = Account(path)
+    assert len(truth["bindings"]) == count
+    for run, binding in enumerate(truth["bindings"]):
+        found = account.peak.at({s.name: binding[s.name] for s in account.dims})
+        sizes = [bytes_of(truth["tensors"].get(name, {}), run) for name in account.names]
+        assert found.bytes >= account.most([sizes])[0]
 
 
 def test_what_nodes_pick_is_at_most_all_of_it():

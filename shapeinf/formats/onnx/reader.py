@@ -11,6 +11,7 @@ import onnx
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NAMES
+from shapeinf.formats.onnx.ranges import LaterRange, at_once, range_in_file, wants_range
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape
@@ -68,8 +69,9 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     graph = Graph(name=proto.name, dialect="onnx", opsets=opsets)
     for initializer in proto.initializer:
         graph.constants[initializer.name] = read_tensor(initializer)
-        if _is_external(initializer) and wants_contents(DTYPE_NAMES.get(initializer.data_type), initializer.dims):
-            graph.unread[initializer.name] = _later(initializer, folder)
+        later = _later(initializer, folder)
+        if later is not None:
+            graph.unread[initializer.name] = later
     for sparse in proto.sparse_initializer:
         name, tensor = read_sparse(sparse)
         graph.constants[name] = tensor
@@ -142,7 +144,7 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     if a.type == kinds.STRINGS:
         return tuple(s.decode("utf-8", "replace") for s in a.strings)
     if a.type == kinds.TENSOR:
-        return read_tensor(a.t)
+        return at_once(read_tensor(a.t), _later(a.t, None))
     if a.type == kinds.GRAPH:
         return read_graph(a.g, opsets, depth + 1)
     if a.type == kinds.GRAPHS:
@@ -180,18 +182,26 @@ def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[in
     return PartialTensor(dtype, Shape(dims), elements)
 
 
-def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor]:
-    return lambda: external_contents(proto.SerializeToString(), folder)
+def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
+    """How to read what a rule may want of a tensor and `read_tensor` has not: external contents, or a range."""
+    dtype = DTYPE_NAMES.get(proto.data_type)
+    if _is_external(proto):
+        wanted = wants_contents(dtype, proto.dims) or wants_range(dtype, proto.dims)
+        return (lambda: external_contents(proto.SerializeToString(), folder)) if wanted else None
+    if dtype is None or not proto.HasField("raw_data") or not wants_range(dtype, proto.dims):
+        return None
+    return LaterRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))
 
 
 def external_contents(data: bytes, folder: str | None) -> PartialTensor:
-    """A small tensor whose payload lies in another file of the model's folder.
+    """A tensor whose payload lies in another file of the model's folder: a small one, or the range of a large one.
 
     Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder.
     """
     proto = onnx.TensorProto.FromString(data)
     dtype, dims = DTYPE_NAMES.get(proto.data_type), tuple(proto.dims)
-    location = next((entry.value for entry in proto.external_data if entry.key == "location"), "")
+    entries = {entry.key: entry.value for entry in proto.external_data}
+    location = entries.get("location", "")
     if folder is None or not location:
         return PartialTensor(dtype, Shape(dims), None)
     root = os.path.realpath(folder)
@@ -200,6 +210,8 @@ def external_contents(data: bytes, folder: str | None) -> PartialTensor:
         raise ModelError(f"its data lie outside the model's folder: {location!r}", node=proto.name)
     if not os.path.isfile(path):
         return PartialTensor(dtype, Shape(dims), None)
+    if dtype is not None and not wants_contents(dtype, dims):
+        return range_in_file(dtype, dims, path, entries.get("offset"), entries.get("length"))
     return _with_contents(proto, dtype, dims, root)
 
 

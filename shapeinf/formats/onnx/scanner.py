@@ -13,6 +13,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.formats.onnx.ranges import at_once
 from shapeinf.formats.onnx.reader import (
     MAX_NESTING,
     add_assumptions,
@@ -40,7 +41,7 @@ def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
     Raises UnknownFormatError for a message without a graph, ModelError for a damaged one.
     """
     try:
-        return _Scanner(buffer, folder).model(where)
+        return _Scanner(buffer, folder, where).model(where)
     except (DamagedError, DecodeError, IndexError, struct.error, RecursionError) as error:
         cause = f"is not a whole ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
@@ -57,11 +58,11 @@ class _Names(dict[bytes, str]):
 class _Scanner:
     """Decodes one file; keeps what equal bytes were decoded to."""
 
-    def __init__(self, buffer: Buffer, folder: str | None) -> None:
+    def __init__(self, buffer: Buffer, folder: str | None, where: str) -> None:
         self.buffer = buffer
         self.names = _Names()
         self.kinds: dict[tuple[str, str, str, tuple[bytes, ...]], NodeKind] = {}
-        self.tensors = TensorScanner(folder)
+        self.tensors = TensorScanner(folder, where)
         self.types: dict[bytes, Declared | None] = {}
         self.opsets: dict[str, int] = {}
 
@@ -264,7 +265,8 @@ class _Scanner:
             if kind == BYTES and number == 6:
                 return self.names[_name_of(data)], self.graph(data, start, end, opsets, depth + 1), ""
             if kind == BYTES and number == 5:
-                return self.names[_name_of(data)], self.tensors.tensor(data, start, end)[0], ""
+                tensor, later, _ = self.tensors.tensor(data, start, end)
+                return self.names[_name_of(data)], at_once(tensor, later), ""
         proto = onnx.AttributeProto.FromString(data)
         if proto.graphs:
             graphs = tuple(self.proto_graph(g, opsets, depth + 1) for g in proto.graphs)

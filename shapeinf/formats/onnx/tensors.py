@@ -13,6 +13,7 @@ import onnx
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.ranges import LaterRange, wants_range
 from shapeinf.formats.onnx.reader import external_contents, read_tensor
 from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, fields, packed_varints, signed
 from shapeinf.lattice import PartialTensor, Shape
@@ -46,9 +47,10 @@ Scanned = tuple[PartialTensor, Callable[[], PartialTensor] | None, str]
 class TensorScanner:
     """Decodes the TensorProtos of one file; tensors of equal shape and type share one object."""
 
-    def __init__(self, folder: str | None) -> None:
-        """Small external tensors are read from `folder`, when they are wanted."""
+    def __init__(self, folder: str | None, where: str = "") -> None:
+        """Small external tensors are read from `folder`, ranges of large ones from the file, when they are wanted."""
         self.folder = folder
+        self.where = where
         self.external = False
         self._known: dict[bytes, PartialTensor | None] = {}
         self._contents: dict[bytes, PartialTensor] = {}
@@ -90,7 +92,7 @@ class TensorScanner:
     def _of_header(self, data: bytes) -> PartialTensor | None:
         """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
         dims, dtype = _header(data)
-        wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims)
+        wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
         return None if wanted else PartialTensor(dtype, Shape(dims), None)
 
     def _whole(self, buffer: Buffer, start: int, end: int) -> Scanned:
@@ -119,16 +121,29 @@ class TensorScanner:
         dtype = DTYPE_NAMES.get(number_of_type)
         if any(d < 0 for d in dims):
             raise ModelError(f"a tensor has the negative dims {dims}", node=name)
-        if not wants_contents(dtype, dims):
+        small = wants_contents(dtype, dims)
+        if not small and not wants_range(dtype, dims):
             return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
             whole, folder = buffer[pos:end], self.folder
             return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(whole, folder), name
+        if not small:
+            later = self._range(dtype, dims, buffer, payload)
+            return PartialTensor(dtype, Shape(dims), None), later, name
         if payload is not None:
             elements = _decoded(dtype, payload[0], buffer[payload[1] : payload[2]])
             if elements is not None and len(elements) == prod(dims):
                 return PartialTensor(dtype, Shape(dims), elements), None, name
         return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
+
+    def _range(
+        self, dtype: str | None, dims: list[int], buffer: Buffer, payload: tuple[int, int, int] | None
+    ) -> LaterRange | None:
+        """How to find the range of a large tensor; None where its payload is not raw."""
+        if dtype is None or payload is None or payload[0] != 9:
+            return None
+        source = buffer if isinstance(buffer, bytes) else self.where
+        return LaterRange(dtype, dims, source, payload[1], payload[2] - payload[1])
 
 
 def _header(data: bytes) -> tuple[list[int], str | None]:

@@ -1,0 +1,80 @@
+"""The range of the elements of large int constants, read only when a rule asks for their contents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from shapeinf.lattice import MAX_ELEMENTS, Bounded, PartialTensor, Shape
+
+MAX_RANGED = 1 << 22
+"""More elements than this are not looked through; some milliseconds at most."""
+
+MAX_AT_ONCE = 1 << 20
+"""Bytes of a constant inside of a node that are looked through while the file is read: a tenth of a millisecond."""
+
+_KINDS = {"int32": "<i4", "int64": "<i8"}
+"""The element types of indices."""
+
+
+def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
+    """Whether a constant may be indices that are too many to be listed, and not too many to be looked at."""
+    return dtype in _KINDS and MAX_ELEMENTS < prod(dims) <= MAX_RANGED
+
+
+class LaterRange:
+    """Reads the range of a constant once, from bytes or from a place in a file."""
+
+    def __init__(self, dtype: str, dims: Sequence[int], source: bytes | str, start: int, length: int) -> None:
+        """The raw payload has `length` bytes from `start` on, in bytes or in the file of a path."""
+        self.tensor = PartialTensor(dtype, Shape(dims), None)
+        self.source = source
+        self.start = start
+        self.length = length
+        self._found: PartialTensor | None = None
+
+    def __call__(self) -> PartialTensor:
+        """The tensor with its range; without, where the payload is not what its shape says or cannot be read."""
+        if self._found is None:
+            self._found = self._read()
+        return self._found
+
+    def _read(self) -> PartialTensor:
+        kind = np.dtype(_KINDS[self.tensor.dtype or ""])
+        dims = [d for d in self.tensor.shape if isinstance(d, int)]
+        if self.length != prod(dims) * kind.itemsize:
+            return self.tensor
+        data = self._payload()
+        if len(data) != self.length:
+            return self.tensor
+        array = np.frombuffer(data, kind)
+        return Bounded(self.tensor.dtype, self.tensor.shape, int(array.min()), int(array.max()))
+
+    def _payload(self) -> memoryview | bytes:
+        if isinstance(self.source, bytes):
+            return memoryview(self.source)[self.start : self.start + self.length]
+        try:
+            with open(self.source, "rb") as file:
+                file.seek(self.start)
+                return file.read(self.length)
+        except OSError:
+            return b""
+
+
+def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None) -> PartialTensor:
+    """A large constant with its range from another file; `offset` and `length` as the model has them."""
+    size = prod(dims) * np.dtype(_KINDS[dtype]).itemsize
+    try:
+        start, count = int(offset or 0), int(length or size)
+    except ValueError:
+        start = count = -1
+    inside = 0 <= start <= os.path.getsize(path)
+    return LaterRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
+
+
+def at_once(tensor: PartialTensor, later: object) -> PartialTensor:
+    """A tensor that is not read later, such as an attribute: with its range where that takes no time to speak of."""
+    return later() if isinstance(later, LaterRange) and later.length <= MAX_AT_ONCE else tensor
