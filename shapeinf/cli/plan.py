@@ -10,30 +10,13 @@ import click
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import dims_line, printable
-from shapeinf.cli.model_options import Command, ModelOptions, model_options
+from shapeinf.cli.memory_options import timeline_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.driver import Result
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
+from shapeinf.report.texts import counted, exact_bytes
 
 SCHEMA = "shapeinf.plan.verify/1"
-MIB = 2**20
-
-_ORDER = click.option(
-    "--order",
-    type=click.Choice(["file", "least"]),
-    default="file",
-    show_default=True,
-    help="The order in which the nodes run: that of the file, or one that needs less.",
-)
-_ALIASES = click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
-_IN_PLACE = click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
-_JSON = click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
-
-
-def timeline_options(command: Command) -> Command:
-    """The options that say when what lives."""
-    for option in (_IN_PLACE, _ALIASES, _ORDER):
-        command = option(command)
-    return command
 
 
 class _WithVerify(click.Command):
@@ -72,7 +55,7 @@ class _WithVerify(click.Command):
     metavar="OUT",
     help="Write the plan: OUT.json, or minimalloc's CSV by any other name.",
 )
-@_JSON
+@json_option
 def plan(
     model: str,
     given: ModelOptions,
@@ -115,7 +98,7 @@ def plan(
     type=click.IntRange(1, 2**30),
     help="What every offset must be a multiple of; what the plan says by default, and a CSV says nothing.",
 )
-@_JSON
+@json_option
 def verify(
     plan: str,
     model: str,
@@ -140,7 +123,7 @@ def verify(
         if json_wanted:
             _print_json(plan, model, found)
         else:
-            told = f"valid: {_counted(len(made.slots), 'slot')}, an arena of {_bytes(made.arena)}"
+            told = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
             click.echo("\n".join(printable(str(one)) for one in found) or told)
     if found:
         raise click.exceptions.Exit(FINDINGS)
@@ -149,8 +132,8 @@ def verify(
 def _print_plan(made: Plan, result: Result) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     click.echo(
-        f"arena {_bytes(made.arena)} for {_counted(len(made.slots), 'tensor')} by {made.planner}, "
-        f"offsets are multiples of {made.alignment}; no plan needs less than {made.problem.least_arena} bytes"
+        f"arena {exact_bytes(made.arena)} for {counted(len(made.slots), 'tensor')} by {made.planner}, "
+        f"offsets are multiples of {made.alignment}; no plan needs less than {exact_bytes(made.problem.least_arena)}"
     )
     dims = dims_line(result)
     if dims:
@@ -170,11 +153,3 @@ def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:
         {"kind": one.kind, "tensor": one.tensor, "other": one.other or None, "cause": one.cause} for one in found
     ]
     click.echo(json.dumps({"schema": SCHEMA, "plan": plan, "model": model, "findings": records}, indent=2))
-
-
-def _bytes(count: int) -> str:
-    return f"{count} bytes ({count / MIB:.1f} MiB)" if count >= MIB else f"{count} bytes"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

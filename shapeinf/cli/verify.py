@@ -13,7 +13,7 @@ from shapeinf.cli import options
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 from shapeinf.lattice.spec import SpecError, parse_bindings
@@ -76,7 +76,7 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The most that one run may take."
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+@json_option
 def verify_command(
     model: str,
     runtime: Any,

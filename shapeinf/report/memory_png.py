@@ -47,8 +47,9 @@ def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
         _over_time(rows.pop(0), view, window)
     if view.slots:
         _plan(rows.pop(0), view)
-    if view.title:
-        figure.suptitle(_text(f"Memory over time: {view.title}", 120), fontsize=13)
+    title = " at ".join(filter(None, (view.title, view.sizes)))
+    if title:
+        figure.suptitle(_text(f"Memory over time: {title}", 120), fontsize=13)
     figure.savefig(path, format="png", dpi=110)
 
 
@@ -63,9 +64,8 @@ def _over_time(axes: Any, view: MemoryView, window: range) -> None:
     if window:
         axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
         axes.plot([view.peak + 0.5], [view.peak_bytes], "o", color=MARK, markersize=5)
-        least = "at least " if view.unknown else ""
-        peak = f"peak {least}{of_bytes(view.peak_bytes)} at {_text(view.at(view.peak), 100)}"
-        axes.set_title(peak if whole else f"around the peak: #{window[0]} to #{window[-1]}", color=MARK, fontsize=11)
+        title = view.headline if whole else f"around the peak: #{window[0]} to #{window[-1]}"
+        axes.set_title(_text(title, 110), color=MARK, fontsize=11)
     if whole:
         axes.legend(loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False)
     _axes(axes, window, view.peak_bytes)

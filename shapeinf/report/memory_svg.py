@@ -17,6 +17,9 @@ MOST_SLOTS = 4000
 CHARACTER = 6.4
 """Pixels that a character of a label takes."""
 
+BOLD = 7.6
+"""Pixels that a character of a mark takes."""
+
 LEAST_LABEL = 9
 """Characters below which a label says nothing."""
 
@@ -194,7 +197,7 @@ def _peak(frame: Frame, view: MemoryView) -> Iterator[str]:
         return
     x, y = frame.x(view.peak + 0.5), frame.y(view.peak_bytes)
     end = x > frame.width / 2
-    text = f"peak {of_bytes(view.peak_bytes)} at {quoted(view.at(view.peak), 90)}"
+    text = quoted(view.headline, int(max(x, frame.width - x) / BOLD) - 1)
     yield f'<line class="peak" x1="{x}" x2="{x}" y1="{frame.above - 12}" y2="{frame.base}"/>'
     yield f'<circle class="dot" cx="{x}" cy="{y}" r="4"/>'
     place = f'x="{x - 7 if end else x + 7}" y="{frame.above - 14}" text-anchor="{"end" if end else "start"}"'

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from shapeinf.report.texts import counted
+
 SCHEMA = "shapeinf.verify/1"
 
 
@@ -92,21 +94,17 @@ class Run:
         lines = [", ".join(parts) or "no dims to bind"]
         if self.tensors:
             lines.append(
-                f"  {_many(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds of "
+                f"  {counted(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds of "
                 f"sizes that depend on data, {self.unknown} not known"
             )
         if self.bound or self.unbound:
-            lines.append(f"  {_many(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
+            lines.append(f"  {counted(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
         lines += [f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound]
         lines += [f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped]
         lines += [f"  WRONG {one}" for one in self.mismatches]
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return "\n".join(lines)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")
 
 
 @attrs.frozen

@@ -1,0 +1,24 @@
+"""The options that the commands about memory share."""
+
+from __future__ import annotations
+
+import click
+
+from shapeinf.cli.model_options import Command
+
+_ORDER = click.option(
+    "--order",
+    type=click.Choice(["file", "least"]),
+    default="file",
+    show_default=True,
+    help="The order in which the nodes run: that of the file, or one that needs less.",
+)
+_ALIASES = click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
+_IN_PLACE = click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
+
+
+def timeline_options(command: Command) -> Command:
+    """The options that say when what lives."""
+    for option in (_IN_PLACE, _ALIASES, _ORDER):
+        command = option(command)
+    return command
