@@ -16,7 +16,7 @@ from shapeinf.driver import diff as differences
 SCHEMA = "shapeinf.diff/1"
 
 
-@click.command()
+@click.command(short_help="Compare the shapes and contracts of two models.")
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @model_options(without=("strict", "dialect", "expand"))

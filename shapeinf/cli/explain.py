@@ -17,7 +17,7 @@ MOST_SHOWN = 8
 """Unknowns of one cause that are named; the rest is counted."""
 
 
-@click.command()
+@click.command(short_help="Say why a size is what it is, or why it is not known.")
 @click.argument("model", type=click.Path())
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain; without it, what is unknown and why.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all of them by default.")

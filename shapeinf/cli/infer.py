@@ -15,7 +15,7 @@ from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.report import as_json
 
 
-@click.command()
+@click.command(short_help="Infer the shape of every tensor.")
 @click.argument("model", type=click.Path())
 @model_options()
 @json_option

@@ -18,7 +18,7 @@ from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
-from shapeinf.report.texts import exact_bytes, printable
+from shapeinf.texts import exact_bytes, printable
 
 SCHEMA = "shapeinf.memory.summary/1"
 LONG = 400
@@ -77,7 +77,7 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
     return Answer(memory, bound, sizes, found, budget)
 
 
-@click.command(name="memory")
+@click.command(name="memory", short_help="Say how much memory a model needs when it runs.")
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options

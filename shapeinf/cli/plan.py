@@ -14,7 +14,7 @@ from shapeinf.cli.memory_options import timeline_options
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.driver import Result
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
-from shapeinf.report.texts import counted, exact_bytes
+from shapeinf.texts import counted, exact_bytes
 
 SCHEMA = "shapeinf.plan.verify/1"
 
@@ -30,7 +30,7 @@ class _WithVerify(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
 
-@click.command(cls=_WithVerify)
+@click.command(cls=_WithVerify, short_help="Place all tensors in one arena, or verify such a plan.")
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options

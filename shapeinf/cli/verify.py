@@ -51,7 +51,7 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
     return found
 
 
-@click.command(name="verify")
+@click.command(name="verify", short_help="Run a model and compare every tensor with inference.")
 @click.argument("model", type=click.Path())
 @click.option(
     "--runtime", type=click.Choice(["onnxruntime"]), default="onnxruntime", show_default=True, help="What to run it in."
