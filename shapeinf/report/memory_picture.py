@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shapeinf.report.memory_svg import near_peak, of_plan, over_time, quoted
 from shapeinf.report.memory_view import Block, MemoryView
-from shapeinf.report.texts import counted, exact_bytes, of_bytes
+from shapeinf.texts import counted, exact_bytes, of_bytes
 
 COLOURS = (
     "#4e79a7",

@@ -11,7 +11,7 @@ from shapeinf.report.memory_columns import Step, areas, columns
 from shapeinf.report.memory_picture import COLOURS
 from shapeinf.report.memory_svg import near_peak
 from shapeinf.report.memory_view import MemoryView
-from shapeinf.report.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import of_bytes, places, shortened, ticks
 
 REST = "#c4cad1"
 MARK = "#b3261e"

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.report.memory_columns import Column, Step, areas, columns, outline, runs
 from shapeinf.report.memory_view import Block, MemoryView
-from shapeinf.report.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import of_bytes, places, shortened, ticks
 
 MOST_SLOTS = 4000
 """Rectangles of a plan that are drawn, the largest first."""

@@ -14,7 +14,7 @@ from shapeinf.contract.conditions import input_symbols
 from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.terms import sizes_of
-from shapeinf.report.texts import of_bytes
+from shapeinf.texts import of_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
 """What nodes make. Inputs and weights are apart: their sums are said, not drawn."""

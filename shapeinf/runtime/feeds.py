@@ -9,6 +9,7 @@ import numpy as np
 
 from shapeinf.driver import Result
 from shapeinf.runtime.sessions import Refusal, numpy_type
+from shapeinf.texts import exact_bytes
 
 MAX_BYTES = 1 << 32
 """All inputs together may not be larger."""
@@ -28,7 +29,7 @@ def feeds(
     types = {name: _dtype(result, name, arrays) for name in _wanted(result)}
     total = sum(int(np.prod(shapes[name], dtype=object)) * numpy_type(dtype).itemsize for name, dtype in types.items())
     if total > MAX_BYTES:
-        raise Refusal(f"its inputs would take {total} bytes: bind smaller sizes")
+        raise Refusal(f"its inputs would take {exact_bytes(total)}: bind smaller sizes")
     drawn = [name for name, dtype in types.items() if name not in arrays and numpy_type(dtype).kind in "biu"]
     for way in WAYS if drawn else ["given"]:
         rng = np.random.default_rng(seed)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
-from shapeinf.report.texts import counted
+from shapeinf.texts import counted
 
 SCHEMA = "shapeinf.verify/1"
+MOST_LINES = 20
+"""Lines of one kind that are printed: a wrong size goes on through all that is made of it."""
 
 
 @attrs.frozen
@@ -99,12 +101,19 @@ class Run:
             )
         if self.bound or self.unbound:
             lines.append(f"  {counted(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
-        lines += [f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound]
-        lines += [f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped]
-        lines += [f"  WRONG {one}" for one in self.mismatches]
+        lines += _first(f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound)
+        lines += _first(f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped)
+        lines += _first(f"  WRONG {one}" for one in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return "\n".join(lines)
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    """The first lines, in the order of the nodes, and how many there are besides."""
+    found = list(lines)
+    left = len(found) - MOST_LINES
+    return [*found[:MOST_LINES], f"  and {left} more (--json has all)"] if left > 0 else found
 
 
 @attrs.frozen

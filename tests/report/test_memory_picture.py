@@ -21,7 +21,7 @@ from shapeinf.memory import Buffer, Moment, Role, Timeline
 from shapeinf.report.memory_columns import areas, columns, outline
 from shapeinf.report.memory_picture import memory_page
 from shapeinf.report.memory_view import MemoryView, memory_view, view_of_memory
-from shapeinf.report.texts import of_bytes, places, ticks
+from shapeinf.texts import of_bytes, places, ticks
 
 HOSTILE = "</title><script>alert('1')</script>\"&<u onload=x>\x1b[31m\u202e\x00$x_{$"
 
