@@ -11,7 +11,7 @@ import click
 from shapeinf.algebra import DimSyntaxError
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.driver import Diagnostic
-from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import MissingPackageError, ModelError, ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.lattice.spec import SpecError
 
 
@@ -26,7 +26,7 @@ def readable_errors() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except ShapeError as error:
         _finding(error)
-    except ModelError as error:
+    except (MissingPackageError, ModelError) as error:
         stop(FAILED, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from shapeinf.cli import options
-from shapeinf.cli.codes import FAILED, FINDINGS, stop
+from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
@@ -95,18 +95,13 @@ def verify_command(
     Exit codes: 0 all is as inferred, 1 something is not, 2 usage, 3 could not run (the runtime is not installed or
     refuses the model: its words are printed; or the file cannot be read).
     """
-    from shapeinf.runtime import RuntimeMissingError, verify  # loads onnx: other commands need not wait for it
-    from shapeinf.runtime.sessions import load_runtime
+    from shapeinf.runtime import verify  # loads onnx: other commands need not wait for it
 
     with readable_errors():
         sets = [{**given.bind, **one} for one in at] or [given.bind]
         for one in sets:
             options.check_bindings(given.dims, one)
         graph = load(model)
-        try:
-            load_runtime()
-        except RuntimeMissingError as error:
-            stop(FAILED, str(error))
         found = verify(
             graph,
             at=sets,

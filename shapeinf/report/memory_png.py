@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import MissingPackageError
 from shapeinf.report.memory_columns import Step, areas, columns
 from shapeinf.report.memory_picture import COLOURS
 from shapeinf.report.memory_svg import near_peak
@@ -19,24 +19,16 @@ NAME = 44
 """Characters of a name in the legend."""
 
 
-class DrawingMissingError(ShapeInferenceError):
-    """matplotlib is not installed."""
-
-    def __init__(self) -> None:
-        """Say how to install it."""
-        super().__init__("a PNG needs matplotlib: pip install 'shapeinf[png]' (--html needs nothing)")
-
-
 def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
     """Draw a view into a file: the areas over time, and the plan below them where there is one.
 
-    Raises DrawingMissingError without matplotlib.
+    Raises MissingPackageError without matplotlib.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise DrawingMissingError from error
+        raise MissingPackageError("a PNG", "matplotlib", "png") from error
     window = near_peak(view)
     count = 1 + (window is not None) + bool(view.slots)
     figure = Figure(figsize=(13, 0.6 + 4.4 * count), layout="constrained")

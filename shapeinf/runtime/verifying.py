@@ -62,7 +62,7 @@ def verify(
         declared: what to do with declared shapes of node outputs.
 
     Raises:
-        RuntimeMissingError: the runtime is not installed.
+        MissingPackageError: the runtime is not installed.
         UnknownNameError: a dim or input that the model does not have.
         ModelError: the model cannot be read, or is no ONNX model.
         ShapeInferenceError: sizes that cannot be.

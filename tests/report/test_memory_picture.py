@@ -224,10 +224,11 @@ def test_a_png_is_written_whatever_the_names_are(tmp_path: Path) -> None:
 def test_without_matplotlib_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import sys
 
-    from shapeinf.report.memory_png import DrawingMissingError, save_png
+    from shapeinf.errors import MissingPackageError
+    from shapeinf.report.memory_png import save_png
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(DrawingMissingError, match=r"pip install 'shapeinf\[png\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'shapeinf\[png\]'"):
         save_png(view_of(1, []), tmp_path / "memory.png")

@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 import pytest
 
-from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
-from shapeinf.runtime import RuntimeMissingError, Verification, verify
+from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
+from shapeinf.runtime import Verification, verify
 from tests.driver.runtime import parsed
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
@@ -210,7 +210,7 @@ def test_arrays_of_another_type_are_not_run() -> None:
 
 def test_without_the_runtime_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(RuntimeMissingError, match=r"pip install 'shapeinf\[verify\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'shapeinf\[verify\]'"):
         of(MATMUL)
 
 
