@@ -49,7 +49,7 @@ def _wanted(result: Result) -> list[str]:
 def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     info = result.tensors[name]
     if info.kind != "tensor":
-        raise Refusal(f"input {name} is a {info.kind}: no values are made for it")
+        raise Refusal(f"no values are made for input {name}: it is no tensor")
     if info.dtype is None:
         raise Refusal(f"the element type of input {name} is not known")
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):
