@@ -71,9 +71,8 @@ def _body(view: MemoryView, title: str) -> Iterator[str]:
     if not view.moments:
         yield "<p>There are no nodes: nothing is made.</p>"
         return
-    least = "at least " if view.unknown else ""
     yield (
-        f"<p><b>Peak {least}{exact_bytes(view.peak_bytes)}</b> at {quoted(view.at(view.peak), 160)}, "
+        f"<p><b>Peak {view.peak_as(exact_bytes)}</b> at {quoted(view.at(view.peak), 160)}, "
         f"of {counted(len(view.moments), 'node')} and {counted(len(view.blocks), 'tensor')}. "
         f"Apart: weights {of_bytes(view.apart['weight'])}, inputs {of_bytes(view.apart['input'])}.</p>"
     )

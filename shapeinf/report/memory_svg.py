@@ -125,14 +125,19 @@ def of_plan(view: MemoryView) -> str:
         )
         if height > 13:
             parts.append(_name(slot.name, width, x + width / 2, y + height / 2, on_rest=colour is None))
-    for count, what, above in ((view.arena, "arena", True), (view.peak_bytes, "peak: no plan needs less", False)):
-        y = frame.y(count)
-        parts.append(f'<line class="limit" x1="{frame.left}" x2="{frame.width - frame.right}" y1="{y}" y2="{y}"/>')
-        if above or count < view.arena:
-            x, anchor = (frame.width - frame.right - 4, "end") if above else (frame.left + 4, "start")
-            place = f'x="{x}" y="{y - 5 if above else y + 14}" text-anchor="{anchor}"'
-            parts.append(f'<text class="mark" {place}>{what} ({of_bytes(count)})</text>')
+    parts += _limits(frame, view)
     return _svg(frame, parts, "Places of tensors in memory over time")
+
+
+def _limits(frame: Frame, view: MemoryView) -> Iterator[str]:
+    """The end of the arena, and the peak, below which no plan gets."""
+    left, right, top = frame.left, frame.width - frame.right, frame.y(view.arena)
+    limits = [("arena", view.arena, right - 4, "end"), ("peak: no plan needs less", view.peak_bytes, left + 4, "start")]
+    for what, count, x, anchor in limits[: 1 + (view.peak_bytes < view.arena)]:
+        y = frame.y(count)
+        above = top if y - top < 20 else y  # between two near lines there is no room, and below them are slots
+        yield f'<line class="limit" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
+        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{what} ({of_bytes(count)})</text>'
 
 
 def _style(colour: int | None) -> str:

@@ -12,6 +12,7 @@ import attrs
 from shapeinf.algebra import evaluate
 from shapeinf.contract.conditions import input_symbols
 from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
+from shapeinf.memory.peak.answers import qualified
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.terms import sizes_of
 from shapeinf.texts import of_bytes
@@ -76,6 +77,7 @@ class MemoryView:
         apart: bytes of weights and inputs, by role.
         unknown: the buffers without a size or an upper bound of it, with the cause: they come on top.
         slots: a plan; empty without one.
+        at_most: whether sizes that depend on data stand with their upper bounds.
     """
 
     title: str
@@ -85,6 +87,7 @@ class MemoryView:
     apart: Mapping[str, int]
     unknown: tuple[tuple[str, str], ...] = ()
     slots: tuple[Placed, ...] = ()
+    at_most: bool = False
 
     @cached_property
     def totals(self) -> list[int]:
@@ -131,8 +134,11 @@ class MemoryView:
     @property
     def headline(self) -> str:
         """The peak in a few words."""
-        least = "at least " if self.unknown else ""
-        return f"peak {least}{of_bytes(self.peak_bytes)} at {self.at(self.peak)}"
+        return f"peak {self.peak_as(of_bytes)} at {self.at(self.peak)}"
+
+    def peak_as(self, text: Callable[[int], str]) -> str:
+        """The bytes of the peak as a text, which says where they are no exact number."""
+        return qualified(text(self.peak_bytes), bool(self.unknown), self.at_most)
 
     def at(self, moment: int) -> str:
         """A moment as text."""
@@ -194,7 +200,8 @@ def view_of_memory(
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)
     unknown = {one.name: one.cause for one in found.unbounded}
     blocks = tuple(attrs.evolve(block, at_least=block.name in unknown) for block in view.blocks)
-    return attrs.evolve(view, blocks=blocks, unknown=tuple(unknown.items()))
+    at_most = bool(found.bounded)
+    return attrs.evolve(view, blocks=blocks, unknown=tuple(unknown.items()), at_most=at_most)
 
 
 def _at(sizes: Mapping[str, int]) -> Callable[[Buffer], int | None]:

@@ -161,6 +161,26 @@ def test_sizes_without_an_upper_bound_are_at_least() -> None:
     assert re.search(r">all<.*>at least 0 B<", memory_page(view)) and "peak at least" in memory_page(view)
 
 
+def test_sizes_that_depend_on_data_are_at_most() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 19]> choice (float[n] x) => (int64[1, m] y) { y = NonZero (x) }'
+    )
+    view = view_of_memory(infer_shapes(model).memory(), {"n": 1000})
+    assert (view.peak_bytes, view.at_most) == (8000, True)
+    assert "Peak at most 7.81 KiB (8,000 bytes)</b>" in memory_page(view)
+
+
+@pytest.mark.parametrize(("arena", "apart"), [(128, 0), (130, 0), (256, 100)])
+def test_marks_of_a_plan_lie_above_its_slots(arena: int, apart: float) -> None:
+    slots = [Slot("t0", 0, 2, 64, 0), Slot("t1", 1, 3, 64, arena - 64)]
+    drawing = drawings(memory_page(view_of(3, [(64, 0, 2), (64, 1, 3)], slots=slots)))[1]
+    marks = [element for element in drawing.iter() if element.attrib.get("class") == "mark"]
+    lines = [float(e.attrib["y1"]) for e in drawing.iter() if e.attrib.get("class") == "limit"]
+    assert len(marks) == len(lines) == 1 + (arena > 128)
+    heights = [float(mark.attrib["y"]) for mark in marks]
+    assert all(abs(y - min(lines)) < 6 for y in heights) if apart == 0 else heights[1] - heights[0] > apart
+
+
 def test_without_nodes_there_is_nothing_to_draw() -> None:
     page = memory_page(view_of(0, []))
     assert "nothing is made" in page and "<svg" not in page
