@@ -167,6 +167,14 @@ class Result:
 
         return Memory(self, order, aliases=aliases, in_place=in_place)
 
+    def where_smaller(self, least: Mapping[str, int]) -> Result | None:
+        """The same inference where named dims may be as small as this, below `min_dim`; None after an update."""
+        again = self._inference.again
+        if again is None:
+            return None
+        reader = attrs.evolve(self._reader, lowered={**self._reader.lowered, **least})
+        return Result(again(least), reader, self._notes)
+
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from.
 

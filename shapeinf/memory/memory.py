@@ -38,6 +38,7 @@ class Memory:
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS)
         self.result = result
+        self._options = (order, aliases, in_place)
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
         maker = TimelineMaker(result.inference, aliases=aliases, in_place=in_place)
@@ -61,7 +62,14 @@ class Memory:
         from shapeinf.contract.conditions import input_symbols
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.facts, labels=input_symbols(self.result.inference))
+        labels = input_symbols(self.result.inference)
+        return Peak(self.timeline, self.facts, labels=labels, smaller=self._smaller)
+
+    def _smaller(self, lower: Mapping[str, int]) -> Peak | None:
+        """The peak of the same model where dims may be this small; None after an update."""
+        result = self.result.where_smaller(lower)
+        order, aliases, in_place = self._options
+        return None if result is None else Memory(result, order, aliases=aliases, in_place=in_place).peak
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:

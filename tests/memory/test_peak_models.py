@@ -22,11 +22,11 @@ def cases():
     return [pytest.param(path, id=path.stem, marks=() if path in SLICE else pytest.mark.slow) for path in MODELS]
 
 
-@pytest.fixture
-def kv():
+@pytest.fixture(params=[0, 1], ids=["dims may be 0", "dims are at least 1"])
+def kv(request):
     if not KV.exists():
         pytest.skip(f"{KV} is not there: set SHAPEINF_CONFORMANCE to the folder that holds it")
-    return infer_shapes(str(KV), min_dim=0).memory().peak
+    return infer_shapes(str(KV), min_dim=request.param).memory().peak
 
 
 def test_the_cache_of_the_issue(kv):
@@ -38,10 +38,10 @@ def test_the_cache_of_the_issue(kv):
     assert [b.name for b, _ in kv.at(related.sizes).alive] == ["sc", "pr", "kv"]
 
 
-def test_what_the_inference_took_for_granted_is_not_asked(kv):
-    del kv  # only that the file is there
-    with pytest.raises(Contradiction, match="taken to be at least 1; infer with min_dim=0 for less"):
-        infer_shapes(str(KV)).memory().peak.over({PAST: (0, 4095)})
+def test_of_no_past_at_all(kv):
+    assert kv.at({"b": 1, PAST: 0, SEQ: 4096}).bytes == 135_266_304
+    assert kv.largest(SEQ, 135_266_304, {"b": 1, PAST: 0}).value == 4096
+    assert [(r.first, r.last) for r in kv.regions(PAST, {"b": 1, SEQ: 8, PAST: (0, 0)})] == [(0, 0)]
 
 
 @pytest.mark.parametrize("path", cases())

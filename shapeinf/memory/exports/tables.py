@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Mapping
-from io import StringIO
 from typing import Any
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.many_bindings import INT64_MAX, exact
 from shapeinf.algebra.straight_line import lowered
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
+from shapeinf.memory.csv_lines import CsvLines
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
@@ -47,11 +47,11 @@ def rows(subject: Subject, sizes: Mapping[str, int]) -> list[Row]:
 
 def csv_text(subject: Subject, sizes: Mapping[str, int]) -> str:
     """The table as CSV, with a line of the names of its columns."""
-    out = StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    lines = CsvLines()
+    writer = csv.DictWriter(lines, COLUMNS, lineterminator=CsvLines.END)
     writer.writeheader()
     writer.writerows(rows(subject, sizes))
-    return out.getvalue()
+    return "".join(lines)
 
 
 def write_parquet(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:

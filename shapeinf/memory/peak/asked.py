@@ -84,6 +84,16 @@ class Asked:
         _check(facts, "what is asked")
         return facts
 
+    def below(self, given: Mapping[str, RangeLike]) -> dict[str, int]:
+        """The named dims of which sizes are asked that are below those that the inference took for granted."""
+        found: dict[str, int] = {}
+        for name, value in given.items():
+            symbol = self.symbol(name)
+            least, low = as_named(name, value).min, symbol.symbol.lo
+            if least is not None and low is not None and least < low and not symbol.symbol.anonymous:
+                found[symbol.name] = least
+        return found
+
     def _policy(self, symbol: Dimension, least: int | None, told: Source) -> None:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
         low = symbol.symbol.lo

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from shapeinf.algebra import Dimension
@@ -39,7 +39,7 @@ class Peak:
       20000 q
     >>> print(peak.over(batch=(1, 4), seq="1..64"))
     16384 (exact, tight)
-    >>> print(peak.largest("seq", "1 MiB", batch=4))
+    >>> print(peak.largest("seq", budget="1 MiB", batch=4))
     seq = 512 needs 1048576 of 1048576 bytes
     """
 
@@ -50,18 +50,26 @@ class Peak:
         roles: Iterable[Role] = ("activation", "output"),
         *,
         labels: Mapping[Dimension, str] | None = None,
+        smaller: Callable[[Mapping[str, int]], Peak | None] | None = None,
     ) -> None:
         """Counts the buffers of these roles.
 
         `labels` are the symbols that users choose, the dims of inputs, with their names; all that have a name by
-        default. Others depend on data, whatever a file calls them.
+        default. Others depend on data, whatever a file calls them. `smaller` gives the same peak for dims that may be
+        below the least sizes that the formulas hold for; without it, to ask for less is an error.
         """
+        self._smaller = smaller
         self.timeline = timeline
         self.facts = facts
         self.roles = tuple(roles)
         self._asked = Asked(facts, labels)
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
         self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept)
+
+    def _for(self, asked: Mapping[str, RangeLike]) -> Peak:
+        """The peak that can be asked about these sizes: of dims that may be so small, where these may not."""
+        lower = self._asked.below(asked) if self._smaller is not None else {}
+        return (self._smaller(lower) if lower and self._smaller is not None else None) or self
 
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:
@@ -105,7 +113,11 @@ class Peak:
         Raises UnknownNameError for a dim that there is not, MissingSizeError for one that is needed and not given,
         Contradiction for a size with which the model does not run: it names the fact.
         """
-        facts = self._asked.bound({**(sizes or {}), **more})
+        given = {**(sizes or {}), **more}
+        other = self._for(given)
+        if other is not self:
+            return other.at(given)
+        facts = self._asked.bound(given)
         values = self._asked.evaluate((term.size for term in self.terms), facts)
         if not values:
             return PeakAt(0, None, 0, (), self.at_least, self.at_most)
@@ -131,6 +143,9 @@ class Peak:
         value is None where a dim that matters has none. Raises as `at` does, and AssumptionSyntaxError.
         """
         given = {**(ranges or {}), **more}
+        other = self._for(given)
+        if other is not self:
+            return other.over(given, assume=assume)
         facts = self._asked.ranged(given, assume)
         narrow(facts, [term.size for term in self.terms])
         best, place = largest_bound(facts, [term.size for term in self.terms] or [0])
@@ -148,9 +163,9 @@ class Peak:
     def largest(
         self,
         name: str,
+        /,
         budget: int | str,
         sizes: Mapping[str, RangeLike] | None = None,
-        /,
         *,
         assume: Iterable[str] | str = (),
         **more: RangeLike,
@@ -158,10 +173,15 @@ class Peak:
         """The largest size of a dim with which the peak fits into a budget such as `"64MiB"`, or an int of bytes.
 
         Other dims are given sizes, or ranges, and then the peak must fit for all of them; the dim itself may have a
-        range. Sizes with which the model does not run are no answer. Raises as `over` does, BudgetError, and
-        MissingSizeError where a dim needs a size or a range.
+        range. Names that are no identifiers, or words of this call, go into the mapping. Sizes with which the model
+        does not run are no answer. Raises as `over` does, BudgetError, and MissingSizeError where a dim needs a size
+        or a range.
         """
-        facts = self._asked.ranged({**(sizes or {}), **more}, assume)
+        given = {**(sizes or {}), **more}
+        other = self._for(given)
+        if other is not self:
+            return other.largest(name, budget, given, assume=assume)
+        facts = self._asked.ranged(given, assume)
         return Search(self.terms, facts, self._asked, name, self.at_least).largest(budget)
 
     def regions(
@@ -171,5 +191,9 @@ class Peak:
 
         Sizes with which the model does not run are not left out. Raises as `at` does.
         """
-        facts = self._asked.ranged({**(ranges or {}), **more})
+        given = {**(ranges or {}), **more}
+        other = self._for(given)
+        if other is not self:
+            return other.regions(name, given)
+        facts = self._asked.ranged(given)
         return regions_of(self.terms, facts, self._asked, name, self.timeline)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from shapeinf.errors import LimitError
+from shapeinf.memory.csv_lines import CsvLines
 from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Problem, Request, Slot, check_alignment
 
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
@@ -64,15 +65,15 @@ def to_csv(what: Problem | Plan) -> str:
     id,lower,upper,size,offset
     x,0,2,100,64
     """
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
+    lines = CsvLines()
+    writer = csv.writer(lines, lineterminator=CsvLines.END)
     if isinstance(what, Problem):
         writer.writerow(_WANTED)
         writer.writerows((_id(r.name), r.lower, r.upper, r.size) for r in what.requests)
     else:
         writer.writerow((*_WANTED, "offset"))
         writer.writerows((_id(s.name), s.lower, s.upper, s.size, s.offset) for s in what.slots)
-    return file.getvalue()
+    return "".join(lines)
 
 
 def _id(name: str) -> str:
