@@ -127,7 +127,10 @@ def memory_command(
         def infer(options: ModelOptions) -> Memory:
             return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
 
-        answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
+        least = 0 if 0 in given.bind.values() else given.min_dim  # a size of 0 is asked of claims that hold for it
+        answer = _asked(
+            infer(attrs.evolve(given, bind={}, min_dim=least)), dict(given.bind), limit, lambda: infer(given)
+        )
         if html is not None or png is not None:
             _draw(answer, model, html, png, plan)
         if exported is not None:
@@ -150,11 +153,7 @@ def _draw(answer: Answer, model: str, html: str | None, png: str | None, plan: s
 
     slots = () if plan is None else load_plan(plan).slots
     sizes = {} if answer.bound is not answer.memory else answer.sizes
-    try:
-        view = attrs.evolve(view_of_memory(answer.bound, sizes, Path(model).name, slots), sizes=answer.where)
-    except MissingSizeError as error:
-        missing = ",".join(f"{name}=N" for name in error.names)
-        raise click.UsageError(f"a picture shows one size of every dim: add --bind {missing}") from None
+    view = attrs.evolve(view_of_memory(answer.bound, sizes, Path(model).name, slots), sizes=answer.where)
     if html is not None:
         Path(html).write_text(memory_page(view), encoding="utf-8", errors="backslashreplace")
         click.echo(f"saved {html}", err=True)

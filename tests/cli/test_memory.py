@@ -85,6 +85,11 @@ def test_pictures_show_the_same_peak(model: Path, tmp_path: Path) -> None:
     assert "(4,800 bytes)</b> at #2 Add" in text and "at n=100" in text and "The plan:" in text
 
 
+def test_sizes_of_0_are_answered(model: Path) -> None:
+    result = run(model, "--bind", "n=0", "--budget", "0")
+    assert result.exit_code == 0 and "n=0: 0 bytes" in result.output, result.output
+
+
 def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
     table = tmp_path / "memory.csv"
     assert run(model, "--bind", "n=100", "--export", table).exit_code == 0
@@ -96,6 +101,7 @@ def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
     [
         (["--bind", "m=4"], "no dim is named 'm'"),
         (["--html", "never.html"], "add --bind n=N"),
+        (["--export", "never.csv"], "add --bind n=N"),
         (["--bind", "n=4", "--plan", "never.json"], "give --html or --png too"),
         (["--budget", "3 parsecs"], "no amount of memory"),
         (["--export", "never.doc"], "never.doc"),
