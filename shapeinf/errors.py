@@ -228,6 +228,22 @@ class UnknownOperatorError(ShapeInferenceError):
         self.op = op
 
 
+class MissingPackageError(ShapeInferenceError):
+    """An optional package that is not installed; says how to install it.
+
+    Args:
+        what: what needs it.
+        package: its name.
+        extra: the extra of shapeinf that brings it.
+    """
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        """Name the command."""
+        super().__init__(f"{what} needs {package}, which is not installed: pip install 'shapeinf[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
 class LayoutError(ShapeInferenceError):
     """An array in memory that cannot be (a bad layout, tile or padding), or an index or axis that it does not have."""
 

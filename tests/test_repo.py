@@ -20,7 +20,7 @@ DIM_FUNCTIONS = frozenset({"Max", "Min", "Mod"})
 
 # A package may import those of its own height or below it.
 ORDER = (
-    ("errors",),
+    ("errors", "texts"),
     ("algebra",),
     ("lattice",),
     ("graph", "layout", "ops"),
@@ -95,3 +95,24 @@ def test_the_public_api_is_what_all_says() -> None:
 
     assert sorted(shapeinf.__all__) == list(shapeinf.__all__)
     assert all(hasattr(shapeinf, name) for name in shapeinf.__all__)
+
+
+def test_every_package_has_its_place_in_the_guide() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    packages = [path.parent.name for path in (ROOT / "shapeinf").glob("*/__init__.py")]
+    assert set(packages) <= set(HEIGHTS)
+    assert not [name for name in packages if f"`shapeinf/{name}`" not in guide]
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert not [
+        page.name for page in (ROOT / "docs").glob("*.md") if page.name != "index.md" and f"({page.name})" not in index
+    ]
+
+
+def test_the_page_of_layouts_names_all_that_is_public() -> None:
+    import shapeinf.layout
+
+    page = (ROOT / "docs" / "layout.md").read_text(encoding="utf-8")
+    assert not [name for name in shapeinf.layout.__all__ if name not in page]

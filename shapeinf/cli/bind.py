@@ -18,7 +18,7 @@ from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 
 
-@click.command()
+@click.command(short_help="Freeze, re-range or rename dims.")
 @click.argument("model", type=click.Path())
 @click.argument("wanted", nargs=-1, metavar="[NAME=VALUE]...")
 @model_options(without=("dims", "bind", "strict"))

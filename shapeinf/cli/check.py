@@ -55,7 +55,7 @@ def _profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
     return found
 
 
-@click.command(name="check")
+@click.command(name="check", short_help="Check what a model declares and what a deployment asks.")
 @click.argument("model", type=click.Path())
 @model_options(without=("declared", "strict"))
 @click.option("--json", "form", flag_value="json", help="Print JSON; its field `schema` names the version.")

@@ -10,17 +10,17 @@ import click
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.driver import diff as differences
 
 SCHEMA = "shapeinf.diff/1"
 
 
-@click.command()
+@click.command(short_help="Compare the shapes and contracts of two models.")
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @model_options(without=("strict", "dialect", "expand"))
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+@json_option
 def diff(before: str, after: str, given: ModelOptions, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; what is said of dims is said of both.
 

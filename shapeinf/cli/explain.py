@@ -9,7 +9,7 @@ import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.driver import Result
 from shapeinf.report import explanations, unknowns_as_json
 
@@ -17,12 +17,12 @@ MOST_SHOWN = 8
 """Unknowns of one cause that are named; the rest is counted."""
 
 
-@click.command()
+@click.command(short_help="Say why a size is what it is, or why it is not known.")
 @click.argument("model", type=click.Path())
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain; without it, what is unknown and why.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all of them by default.")
 @model_options()
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+@json_option
 def explain(model: str, given: ModelOptions, tensor: str | None, axis: int | None, json_wanted: bool) -> None:
     """Say why a size in MODEL is what it is, or why it is not known: a line a step, back to the first cause.
 

@@ -11,7 +11,14 @@ import click
 from shapeinf.algebra import DimSyntaxError
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.driver import Diagnostic
-from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import (
+    MissingPackageError,
+    MissingSizeError,
+    ModelError,
+    ShapeError,
+    ShapeInferenceError,
+    UnknownNameError,
+)
 from shapeinf.lattice.spec import SpecError
 
 
@@ -24,9 +31,12 @@ def readable_errors() -> Iterator[None]:
         raise
     except (UnknownNameError, SpecError, DimSyntaxError) as error:
         raise click.UsageError(str(error)) from None
+    except MissingSizeError as error:
+        missing = ",".join(f"{name}=N" for name in error.names)
+        raise click.UsageError(f"this needs one size of every dim: add --bind {missing}") from None
     except ShapeError as error:
         _finding(error)
-    except ModelError as error:
+    except (MissingPackageError, ModelError) as error:
         stop(FAILED, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None

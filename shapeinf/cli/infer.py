@@ -11,14 +11,14 @@ from rich.console import Console
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import print_result
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.report import as_json
 
 
-@click.command()
+@click.command(short_help="Infer the shape of every tensor.")
 @click.argument("model", type=click.Path())
 @model_options()
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+@json_option
 @click.option(
     "--save",
     type=click.Path(dir_okay=False, writable=True, allow_dash=True),

@@ -11,7 +11,7 @@ from rich.text import Text
 from shapeinf.algebra import Dimension
 from shapeinf.driver import Result
 from shapeinf.report import as_table
-from shapeinf.report.texts import printable as printable
+from shapeinf.texts import printable as printable
 
 WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped in a file or a pipe."""

@@ -5,31 +5,41 @@
 
 from __future__ import annotations
 
+import importlib
+
 import click
 
-from shapeinf.cli.bind import bind
-from shapeinf.cli.check import check_command
-from shapeinf.cli.diff import diff
-from shapeinf.cli.explain import explain
-from shapeinf.cli.infer import infer
-from shapeinf.cli.memory import memory_command
-from shapeinf.cli.plan import plan
-from shapeinf.cli.rebatch import rebatch
-from shapeinf.cli.verify import verify_command
+COMMANDS = {
+    "infer": "infer.infer",
+    "check": "check.check_command",
+    "explain": "explain.explain",
+    "diff": "diff.diff",
+    "bind": "bind.bind",
+    "rebatch": "rebatch.rebatch",
+    "memory": "memory.memory_command",
+    "plan": "plan.plan",
+    "verify": "verify.verify_command",
+}
+"""The sub-commands in the order in which they are listed: what asks first, then what changes, then memory."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """A group that loads a sub-command when it is asked for: none waits for what the others need."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A sub-command by its name; None where there is no such."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[cmd_name].split(".")
+        command: click.Command = getattr(importlib.import_module(f"shapeinf.cli.{module}"), attribute)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="shapeinf")
 def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound."""
-
-
-main.add_command(check_command)
-main.add_command(explain)
-main.add_command(infer)
-main.add_command(bind)
-main.add_command(diff)
-main.add_command(memory_command)
-main.add_command(plan)
-main.add_command(rebatch)
-main.add_command(verify_command)

@@ -13,12 +13,12 @@ import click
 from shapeinf.algebra import Dim, evaluate
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
-from shapeinf.report.texts import of_bytes, printable
+from shapeinf.texts import exact_bytes, printable
 
 SCHEMA = "shapeinf.memory.summary/1"
 LONG = 400
@@ -77,7 +77,7 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
     return Answer(memory, bound, sizes, found, budget)
 
 
-@click.command(name="memory")
+@click.command(name="memory", short_help="Say how much memory a model needs when it runs.")
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
@@ -97,7 +97,7 @@ def _asked(memory: Memory, sizes: dict[str, int], budget: int | None, again: Cal
     metavar="OUT",
     help="Write all buffers, their lifetimes and sizes: OUT.json, OUT.csv, OUT.parquet, or OUT.h for C.",
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+@json_option
 def memory_command(
     model: str,
     given: ModelOptions,
@@ -119,13 +119,18 @@ def memory_command(
 
     Exit codes: 0 fine, 1 the peak is not known to fit into --budget, 2 usage, 3 could not run.
     """
+    if plan is not None and html is None and png is None:
+        raise click.UsageError("--plan is drawn into a picture: give --html or --png too")
     with readable_errors():
         limit = None if budget is None else parse_budget(int(budget) if budget.isdecimal() else budget)
 
         def infer(options: ModelOptions) -> Memory:
             return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
 
-        answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
+        least = 0 if 0 in given.bind.values() else given.min_dim  # a size of 0 is asked of claims that hold for it
+        answer = _asked(
+            infer(attrs.evolve(given, bind={}, min_dim=least)), dict(given.bind), limit, lambda: infer(given)
+        )
         if html is not None or png is not None:
             _draw(answer, model, html, png, plan)
         if exported is not None:
@@ -165,10 +170,12 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
     qualifier = "at least " if found.at_least else "at most " if found.at_most else ""
     if isinstance(found, PeakAt):
         place = f" at {found.moment.op} '{found.moment.node}' (#{found.index})" if found.moment else ""
-        yield f"  {answer.where or 'always'}: {qualifier}{_amount(found.bytes)}{place}"
+        yield f"  {answer.where or 'always'}: {qualifier}{exact_bytes(found.bytes)}{place}"
+        uncounted = {one.name for one in answer.bound.peak.unbounded}
         for buffer, size in found.alive[:top]:
             share = 100 * size / max(found.bytes, 1)
-            yield f"  {size:>16,}  {share:5.1f}%  {buffer.name}: {buffer.dtype or '?'}{buffer.shape}"
+            least = " (at least)" if buffer.name in uncounted else ""
+            yield f"  {size:>16,}  {share:5.1f}%  {buffer.name}: {buffer.dtype or '?'}{buffer.shape}{least}"
         if len(found.alive) > top:
             rest = sum(size for _, size in found.alive[top:])
             yield f"  {rest:>16,}  {100 * rest / max(found.bytes, 1):5.1f}%  {len(found.alive) - top} more"
@@ -181,7 +188,7 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
         yield f"not counted  {one.name}: {one.cause}"
     if answer.budget is not None:
         verdict = "fits" if answer.fits else "is not known to fit" if answer.found.at_least else "does not fit"
-        yield f"budget       {_amount(answer.budget)}: the peak {verdict}"
+        yield f"budget       {exact_bytes(answer.budget)}: the peak {verdict}"
 
 
 def _roles(memory: Memory) -> dict[str, Dim]:
@@ -196,9 +203,9 @@ def _roles(memory: Memory) -> dict[str, Dim]:
 def _total(answer: Answer, total: Dim) -> str:
     """The bytes of all tensors of a role, whether or not they are there at one time."""
     if isinstance(total, int):
-        return _amount(total)
+        return exact_bytes(total)
     try:
-        return f"{_amount(int(evaluate(total, answer.sizes)))} of {_cut(str(total))}"
+        return f"{exact_bytes(int(evaluate(total, answer.sizes)))} of {_cut(str(total))}"
     except KeyError:
         return f"{_cut(str(total))} bytes"
 
@@ -208,16 +215,11 @@ def _bound(found: PeakBound) -> str:
         return f"no bound: {', '.join(found.unbounded)} may be as large as you like (--dim gives ranges)"
     least = "at least " if found.at_least else ""
     reached = ", ".join(f"{name}={size}" for name, size in found.sizes.items())
-    return f"{least}{_amount(found.value)}, {f'reached at {reached}' if found.tight and reached else found.engine}"
+    return f"{least}{exact_bytes(found.value)}, {f'reached at {reached}' if found.tight and reached else found.engine}"
 
 
 def _cut(formula: str) -> str:
     return formula if len(formula) <= LONG else f"{formula[:LONG]} ... (--json has all of it)"
-
-
-def _amount(count: int) -> str:
-    """`1.5 KiB (1,536 bytes)`."""
-    return f"{of_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
 
 
 def _as_json(answer: Answer) -> dict[str, Any]:

@@ -19,6 +19,11 @@ from shapeinf.formats import load
 
 Command = Callable[..., None]
 
+json_option = click.option(
+    "--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version."
+)
+"""Of every command that prints something."""
+
 
 @attrs.frozen
 class ModelOptions:

@@ -99,12 +99,12 @@ def named_inputs(shapes: Mapping[str | None, SpecLike], names: Sequence[str]) ->
 
 
 def check_bindings(ranges: Mapping[str, RangeLike], bound: Mapping[str, int]) -> None:
-    """A usage error when a value of `--bind` lies outside of the range that `--dim` gives."""
+    """A usage error when a given size lies outside of the range that `--dim` gives."""
     for name, value in bound.items():
         given = as_named(name, ranges[name]) if name in ranges else NamedDim(name)
         lo, hi = given.min, given.max
         if (lo is not None and value < lo) or (hi is not None and value > hi):
-            raise click.UsageError(f"--bind {name}={value} is outside of --dim {name}={Interval(lo, hi)}")
+            raise click.UsageError(f"{name}={value} is outside of --dim {name}={Interval(lo, hi)}")
 
 
 def _read(parse: Callable[[str], T], text: str, parameter: click.Parameter) -> T:

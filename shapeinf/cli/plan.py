@@ -10,16 +10,14 @@ import click
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import dims_line, printable
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import LimitError
 from shapeinf.memory import Memory
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
+from shapeinf.texts import counted, exact_bytes
 
 SCHEMA = "shapeinf.plan.verify/1"
-MIB = 2**20
-
-_JSON = click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
 
 
 class _WithVerify(click.Command):
@@ -33,7 +31,7 @@ class _WithVerify(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
 
-@click.command(cls=_WithVerify)
+@click.command(cls=_WithVerify, short_help="Place all tensors in one arena, or verify such a plan.")
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
@@ -58,7 +56,7 @@ class _WithVerify(click.Command):
     metavar="OUT",
     help="Write the plan: OUT.json, or minimalloc's CSV by any other name.",
 )
-@_JSON
+@json_option
 def plan(
     model: str,
     given: ModelOptions,
@@ -101,7 +99,7 @@ def plan(
     type=click.IntRange(1, 2**30),
     help="What every offset must be a multiple of; what the plan says by default, and a CSV says nothing.",
 )
-@_JSON
+@json_option
 def verify(
     plan: str,
     model: str,
@@ -126,7 +124,7 @@ def verify(
         if json_wanted:
             _print_json(plan, model, found)
         else:
-            told = f"valid: {_counted(len(made.slots), 'slot')}, an arena of {_bytes(made.arena)}"
+            told = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
             click.echo("\n".join(printable(str(one)) for one in found) or told)
     if found:
         raise click.exceptions.Exit(FINDINGS)
@@ -135,8 +133,8 @@ def verify(
 def _print_plan(made: Plan, memory: Memory) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     click.echo(
-        f"arena {_bytes(made.arena)} for {_counted(len(made.slots), 'tensor')} by {made.planner}, "
-        f"offsets are multiples of {made.alignment}; no plan needs less than {made.problem.least_arena} bytes"
+        f"arena {exact_bytes(made.arena)} for {counted(len(made.slots), 'tensor')} by {made.planner}, "
+        f"offsets are multiples of {made.alignment}; no plan needs less than {exact_bytes(made.problem.least_arena)}"
     )
     dims = dims_line(memory.result)
     if dims:
@@ -167,11 +165,3 @@ def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:
         {"kind": one.kind, "tensor": one.tensor, "other": one.other or None, "cause": one.cause} for one in found
     ]
     click.echo(json.dumps({"schema": SCHEMA, "plan": plan, "model": model, "findings": records}, indent=2))
-
-
-def _bytes(count: int) -> str:
-    return f"{count} bytes ({count / MIB:.1f} MiB)" if count >= MIB else f"{count} bytes"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -13,7 +13,7 @@ from shapeinf.driver import Rebatched, RebatchError
 from shapeinf.driver import rebatch as rebatched_model
 
 
-@click.command()
+@click.command(short_help="Make a fixed axis dynamic.")
 @click.argument("model", type=click.Path())
 @click.option("--axis", type=click.IntRange(min=0), default=0, show_default=True, help="The axis to make dynamic.")
 @click.option("--name", default="batch", show_default=True, help="What the dim is to be called.")

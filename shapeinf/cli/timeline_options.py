@@ -6,21 +6,19 @@ import click
 
 from shapeinf.cli.model_options import Command
 
-_OPTIONS = (
-    click.option(
-        "--order",
-        type=click.Choice(["file", "least"]),
-        default="file",
-        show_default=True,
-        help="The order in which the nodes run: that of the file, or one that needs less.",
-    ),
-    click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own."),
-    click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may."),
+_ORDER = click.option(
+    "--order",
+    type=click.Choice(["file", "least"]),
+    default="file",
+    show_default=True,
+    help="The order in which the nodes run: that of the file, or one that needs less.",
 )
+_ALIASES = click.option("--aliases", is_flag=True, help="Outputs that only view an input take no memory of their own.")
+_IN_PLACE = click.option("--in-place", is_flag=True, help="Nodes write over an input that dies, where they may.")
 
 
 def timeline_options(command: Command) -> Command:
-    """Add `--order`, `--aliases` and `--in-place`: arguments `order`, `aliases` and `in_place`."""
-    for option in reversed(_OPTIONS):
+    """The options that say when what lives."""
+    for option in (_IN_PLACE, _ALIASES, _ORDER):
         command = option(command)
     return command

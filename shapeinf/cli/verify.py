@@ -10,10 +10,10 @@ import click
 import numpy as np
 
 from shapeinf.cli import options
-from shapeinf.cli.codes import FAILED, FINDINGS, stop
+from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 from shapeinf.lattice.spec import SpecError, parse_bindings
@@ -51,7 +51,7 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
     return found
 
 
-@click.command(name="verify")
+@click.command(name="verify", short_help="Run a model and compare every tensor with inference.")
 @click.argument("model", type=click.Path())
 @click.option(
     "--runtime", type=click.Choice(["onnxruntime"]), default="onnxruntime", show_default=True, help="What to run it in."
@@ -76,7 +76,7 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The most that one run may take."
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the version.")
+@json_option
 def verify_command(
     model: str,
     runtime: Any,
@@ -95,18 +95,13 @@ def verify_command(
     Exit codes: 0 all is as inferred, 1 something is not, 2 usage, 3 could not run (the runtime is not installed or
     refuses the model: its words are printed; or the file cannot be read).
     """
-    from shapeinf.runtime import RuntimeMissingError, verify  # loads onnx: other commands need not wait for it
-    from shapeinf.runtime.sessions import load_runtime
+    from shapeinf.runtime import verify  # loads onnx: other commands need not wait for it
 
     with readable_errors():
         sets = [{**given.bind, **one} for one in at] or [given.bind]
         for one in sets:
             options.check_bindings(given.dims, one)
         graph = load(model)
-        try:
-            load_runtime()
-        except RuntimeMissingError as error:
-            stop(FAILED, str(error))
         found = verify(
             graph,
             at=sets,

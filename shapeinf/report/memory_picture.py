@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shapeinf.report.memory_svg import near_peak, of_plan, over_time, quoted
 from shapeinf.report.memory_view import Block, MemoryView
-from shapeinf.report.texts import of_bytes
+from shapeinf.texts import counted, exact_bytes, of_bytes
 
 COLOURS = (
     "#4e79a7",
@@ -34,6 +34,7 @@ body { font: 14px/1.45 system-ui, sans-serif; color: var(--text); background: va
   max-width: 1160px; padding: 0 16px; }
 h1 { font-size: 20px; margin: 0 0 4px; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 28px 0 8px; }
 p { margin: 4px 0; } .soft { color: var(--soft); } .warn { color: var(--mark); }
+.wide { overflow-x: auto; } svg, table { min-width: 680px; }
 svg { width: 100%; height: auto; display: block; } svg text { font: 12px system-ui, sans-serif; fill: var(--text); }
 svg .tick, svg .axis { fill: var(--soft); } svg .name { fill: #111; font-size: 11px; pointer-events: none; }
 svg .name.soft { fill: var(--text); }
@@ -46,7 +47,7 @@ polygon:hover, .slot:hover { fill-opacity: .75; } .edge { stroke: var(--back); s
 .limit { stroke: var(--mark); stroke-dasharray: 4 3; }
 table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: 3px 10px 3px 0;
   border-bottom: 1px solid var(--line); vertical-align: top; } th { color: var(--soft); font-weight: 500; }
-td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.n, th.n { text-align: right; padding-right: 20px; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.t { overflow-wrap: anywhere; } .key { display: inline-block; width: 11px; height: 11px; border-radius: 2px; }
 """
 
@@ -70,22 +71,22 @@ def _body(view: MemoryView, title: str) -> Iterator[str]:
     if not view.moments:
         yield "<p>There are no nodes: nothing is made.</p>"
         return
-    least = "at least " if view.unknown else ""
     yield (
-        f"<p><b>Peak {least}{of_bytes(view.peak_bytes)}</b> ({view.peak_bytes:,} bytes) at "
-        f"{quoted(view.at(view.peak), 160)}, of {len(view.moments)} nodes and {len(view.blocks)} tensors. "
+        f"<p><b>Peak {view.peak_as(exact_bytes)}</b> at {quoted(view.at(view.peak), 160)}, "
+        f"of {counted(len(view.moments), 'node')} and {counted(len(view.blocks), 'tensor')}. "
         f"Apart: weights {of_bytes(view.apart['weight'])}, inputs {of_bytes(view.apart['input'])}.</p>"
     )
     if view.unknown:
-        yield f'<p class="warn">{len(view.unknown)} without a known size come on top; they are listed below.</p>'
-    yield over_time(view)
+        unknown = counted(len(view.unknown), "tensor")
+        yield f'<p class="warn">{unknown} of unknown size on top: listed below.</p>'
+    yield _wide(over_time(view))
     window = near_peak(view)
     if window is not None:
         yield f"<h2>Around the peak: #{window[0]} to #{window[-1]}</h2>"
-        yield over_time(view, window)
+        yield _wide(over_time(view, window))
     if view.slots:
-        yield f"<h2>The plan: {of_bytes(view.arena)} for {len(view.slots)} tensors</h2>"
-        yield of_plan(view)
+        yield f"<h2>The plan: {of_bytes(view.arena)} for {counted(len(view.slots), 'tensor')}</h2>"
+        yield _wide(of_plan(view))
     yield from _tables(view)
 
 
@@ -99,31 +100,35 @@ def _tables(view: MemoryView) -> Iterator[str]:
         yield from _table(view, others)
     if view.unknown:
         yield f"<h2>Without a known size: {len(view.unknown)}</h2>"
-        yield "<table><tr><th>tensor</th><th>why</th></tr>"
+        yield "<div class='wide'><table><tr><th>tensor</th><th>why</th></tr>"
         for name, cause in view.unknown[:ROWS]:
             yield f'<tr><td class="t">{quoted(name, 300)}</td><td class="t">{quoted(cause, 300)}</td></tr>'
         yield _left_over(len(view.unknown), "")
-        yield "</table>"
+        yield "</table></div>"
 
 
 def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
     colours = {id(block): f"c{i}" for i, block in enumerate(view.named)}
     yield (
-        '<table><tr><th></th><th>tensor</th><th>type</th><th class="n">bytes</th><th class="n">of the peak</th>'
-        "<th>made by</th><th>in use</th></tr>"
+        '<div class="wide"><table><tr><th></th><th>tensor</th><th>type</th><th class="n">bytes</th>'
+        '<th class="n">of the peak</th><th>in use from</th><th class="n">to</th></tr>'
     )
     for block in blocks[:ROWS]:
         share = 100 * block.size / max(view.peak_bytes, 1)
-        maker = view.moments[block.birth]
+        least = "at least " if block.at_least else ""
         yield (
             f'<tr><td><span class="key {colours.get(id(block), "rest")}"></span></td>'
             f'<td class="t">{quoted(block.name, 300)}</td><td class="t">{quoted(block.what)}</td>'
-            f'<td class="n" title="{block.size:,}">{of_bytes(block.size)}</td><td class="n">{share:.1f}%</td>'
-            f'<td class="t">{quoted(f"{maker.op} {maker.node!r}", 160)}</td>'
-            f'<td class="n">#{block.birth} to #{block.death - 1}</td></tr>'
+            f'<td class="n" title="{block.size:,}">{least}{of_bytes(block.size)}</td><td class="n">{share:.1f}%</td>'
+            f'<td class="t">{quoted(view.at(block.birth), 160)}</td><td class="n">#{block.death - 1}</td></tr>'
         )
     yield _left_over(len(blocks), f", {of_bytes(sum(b.size for b in blocks[ROWS:]))} together")
-    yield "</table>"
+    yield "</table></div>"
+
+
+def _wide(drawing: str) -> str:
+    """What a narrow screen moves past itself, not shrinks."""
+    return f'<div class="wide">{drawing}</div>'
 
 
 def _left_over(count: int, sizes: str) -> str:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import MissingPackageError
 from shapeinf.report.memory_columns import Step, areas, columns
 from shapeinf.report.memory_picture import COLOURS
 from shapeinf.report.memory_svg import near_peak
 from shapeinf.report.memory_view import MemoryView
-from shapeinf.report.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import of_bytes, places, shortened, ticks
 
 REST = "#c4cad1"
 MARK = "#b3261e"
@@ -19,24 +19,16 @@ NAME = 44
 """Characters of a name in the legend."""
 
 
-class DrawingMissingError(ShapeInferenceError):
-    """matplotlib is not installed."""
-
-    def __init__(self) -> None:
-        """Say how to install it."""
-        super().__init__("a PNG needs matplotlib: pip install 'shapeinf[png]' (--html needs nothing)")
-
-
 def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
     """Draw a view into a file: the areas over time, and the plan below them where there is one.
 
-    Raises DrawingMissingError without matplotlib.
+    Raises MissingPackageError without matplotlib.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise DrawingMissingError from error
+        raise MissingPackageError("a PNG", "matplotlib", "png") from error
     window = near_peak(view)
     count = 1 + (window is not None) + bool(view.slots)
     figure = Figure(figsize=(13, 0.6 + 4.4 * count), layout="constrained")
@@ -47,8 +39,9 @@ def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
         _over_time(rows.pop(0), view, window)
     if view.slots:
         _plan(rows.pop(0), view)
-    if view.title:
-        figure.suptitle(_text(f"Memory over time: {view.title}", 120), fontsize=13)
+    title = " at ".join(filter(None, (view.title, view.sizes)))
+    if title:
+        figure.suptitle(_text(f"Memory over time: {title}", 120), fontsize=13)
     figure.savefig(path, format="png", dpi=110)
 
 
@@ -63,9 +56,8 @@ def _over_time(axes: Any, view: MemoryView, window: range) -> None:
     if window:
         axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
         axes.plot([view.peak + 0.5], [view.peak_bytes], "o", color=MARK, markersize=5)
-        least = "at least " if view.unknown else ""
-        peak = f"peak {least}{of_bytes(view.peak_bytes)} at {_text(view.at(view.peak), 100)}"
-        axes.set_title(peak if whole else f"around the peak: #{window[0]} to #{window[-1]}", color=MARK, fontsize=11)
+        title = view.headline if whole else f"around the peak: #{window[0]} to #{window[-1]}"
+        axes.set_title(_text(title, 110), color=MARK, fontsize=11)
     if whole:
         axes.legend(loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False)
     _axes(axes, window, view.peak_bytes)

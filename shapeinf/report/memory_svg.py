@@ -9,13 +9,16 @@ import attrs
 
 from shapeinf.report.memory_columns import Column, Step, areas, columns, outline, runs
 from shapeinf.report.memory_view import Block, MemoryView
-from shapeinf.report.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import of_bytes, places, shortened, ticks
 
 MOST_SLOTS = 4000
 """Rectangles of a plan that are drawn, the largest first."""
 
 CHARACTER = 6.4
 """Pixels that a character of a label takes."""
+
+BOLD = 7.6
+"""Pixels that a character of a mark takes."""
 
 LEAST_LABEL = 9
 """Characters below which a label says nothing."""
@@ -122,14 +125,19 @@ def of_plan(view: MemoryView) -> str:
         )
         if height > 13:
             parts.append(_name(slot.name, width, x + width / 2, y + height / 2, on_rest=colour is None))
-    for count, what, above in ((view.arena, "arena", True), (view.peak_bytes, "peak: no plan needs less", False)):
-        y = frame.y(count)
-        parts.append(f'<line class="limit" x1="{frame.left}" x2="{frame.width - frame.right}" y1="{y}" y2="{y}"/>')
-        if above or count < view.arena:
-            x, anchor = (frame.width - frame.right - 4, "end") if above else (frame.left + 4, "start")
-            place = f'x="{x}" y="{y - 5 if above else y + 14}" text-anchor="{anchor}"'
-            parts.append(f'<text class="mark" {place}>{what} ({of_bytes(count)})</text>')
+    parts += _limits(frame, view)
     return _svg(frame, parts, "Places of tensors in memory over time")
+
+
+def _limits(frame: Frame, view: MemoryView) -> Iterator[str]:
+    """The end of the arena, and the peak, below which no plan gets."""
+    left, right, top = frame.left, frame.width - frame.right, frame.y(view.arena)
+    limits = [("arena", view.arena, right - 4, "end"), ("peak: no plan needs less", view.peak_bytes, left + 4, "start")]
+    for what, count, x, anchor in limits[: 1 + (view.peak_bytes < view.arena)]:
+        y = frame.y(count)
+        above = top if y - top < 20 else y  # between two near lines there is no room, and below them are slots
+        yield f'<line class="limit" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
+        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{what} ({of_bytes(count)})</text>'
 
 
 def _style(colour: int | None) -> str:
@@ -194,7 +202,7 @@ def _peak(frame: Frame, view: MemoryView) -> Iterator[str]:
         return
     x, y = frame.x(view.peak + 0.5), frame.y(view.peak_bytes)
     end = x > frame.width / 2
-    text = f"peak {of_bytes(view.peak_bytes)} at {quoted(view.at(view.peak), 90)}"
+    text = quoted(view.headline, int(max(x, frame.width - x) / BOLD) - 1)
     yield f'<line class="peak" x1="{x}" x2="{x}" y1="{frame.above - 12}" y2="{frame.base}"/>'
     yield f'<circle class="dot" cx="{x}" cy="{y}" r="4"/>'
     place = f'x="{x - 7 if end else x + 7}" y="{frame.above - 14}" text-anchor="{"end" if end else "start"}"'

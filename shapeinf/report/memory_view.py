@@ -11,14 +11,19 @@ import attrs
 
 from shapeinf.algebra import evaluate
 from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
+from shapeinf.memory.peak.answers import qualified
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.terms import sizes_of
+from shapeinf.texts import of_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
 """What nodes make. Inputs and weights are apart: their sums are said, not drawn."""
 
 NAMED = 10
 """Tensors with a colour and a name of their own; all others are one area."""
+
+LEAST_NAMED = 0.005
+"""The least part of the peak that can be seen: smaller tensors need no colour."""
 
 
 class Placed(Protocol):
@@ -55,6 +60,8 @@ class Block:
     birth: int
     death: int
     role: Role
+    at_least: bool = False
+    """Whether its size has no upper bound: then it is the least that it can be."""
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -67,8 +74,9 @@ class MemoryView:
         moments: the nodes in the order in which they run.
         blocks: the buffers that nodes make, of known size.
         apart: bytes of weights and inputs, by role.
-        unknown: the buffers without a size, with the cause: they come on top.
+        unknown: the buffers without a size or an upper bound of it, with the cause: they come on top.
         slots: a plan; empty without one.
+        at_most: whether sizes that depend on data stand with their upper bounds.
     """
 
     title: str
@@ -78,6 +86,7 @@ class MemoryView:
     apart: Mapping[str, int]
     unknown: tuple[tuple[str, str], ...] = ()
     slots: tuple[Placed, ...] = ()
+    at_most: bool = False
 
     @cached_property
     def totals(self) -> list[int]:
@@ -112,13 +121,23 @@ class MemoryView:
         """The tensors to name: first the largest of those alive at the peak, then the largest of all."""
         largest = sorted(self.blocks, key=lambda b: (-b.size, b.birth))
         alive = self.alive(self.peak)[: NAMED * 2 // 3]
-        found = {id(block): block for block in (*alive, *largest[: NAMED + len(alive)]) if block.size}
-        return tuple(found.values())[:NAMED]
+        found = {id(block): block for block in (*alive, *largest[: NAMED + len(alive)])}
+        least = max(1, self.peak_bytes * LEAST_NAMED)
+        return tuple(block for block in found.values() if block.size >= least)[:NAMED]
 
     @cached_property
     def stacked(self) -> tuple[Block, ...]:
         """The named tensors from the bottom up: what lives long lies low."""
         return tuple(sorted(self.named, key=lambda b: (b.birth - b.death, b.birth)))
+
+    @property
+    def headline(self) -> str:
+        """The peak in a few words."""
+        return f"peak {self.peak_as(of_bytes)} at {self.at(self.peak)}"
+
+    def peak_as(self, text: Callable[[int], str]) -> str:
+        """The bytes of the peak as a text, which says where they are no exact number."""
+        return qualified(text(self.peak_bytes), bool(self.unknown), self.at_most)
 
     def at(self, moment: int) -> str:
         """A moment as text."""
@@ -178,7 +197,10 @@ def view_of_memory(
     values = asked.evaluate(found.upper, asked.bound(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)
-    return attrs.evolve(view, unknown=tuple((one.name, one.cause) for one in found.unbounded))
+    unknown = {one.name: one.cause for one in found.unbounded}
+    blocks = tuple(attrs.evolve(block, at_least=block.name in unknown) for block in view.blocks)
+    at_most = bool(found.bounded)
+    return attrs.evolve(view, blocks=blocks, unknown=tuple(unknown.items()), at_most=at_most)
 
 
 def _at(sizes: Mapping[str, int]) -> Callable[[Buffer], int | None]:

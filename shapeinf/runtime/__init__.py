@@ -1,7 +1,6 @@
 """What we say of a model against a run of it in a real runtime."""
 
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.sessions import RuntimeMissingError
 from shapeinf.runtime.verifying import verify
 
-__all__ = ["Mismatch", "Run", "RuntimeMissingError", "Skipped", "Verification", "verify"]
+__all__ = ["Mismatch", "Run", "Skipped", "Verification", "verify"]

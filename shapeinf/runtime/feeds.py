@@ -9,6 +9,7 @@ import numpy as np
 
 from shapeinf.driver import Result
 from shapeinf.runtime.sessions import Refusal, numpy_type
+from shapeinf.texts import exact_bytes
 
 MAX_BYTES = 1 << 32
 """All inputs together may not be larger."""
@@ -28,7 +29,7 @@ def feeds(
     types = {name: _dtype(result, name, arrays) for name in _wanted(result)}
     total = sum(int(np.prod(shapes[name], dtype=object)) * numpy_type(dtype).itemsize for name, dtype in types.items())
     if total > MAX_BYTES:
-        raise Refusal(f"its inputs would take {total} bytes: bind smaller sizes")
+        raise Refusal(f"its inputs would take {exact_bytes(total)}: bind smaller sizes")
     drawn = [name for name, dtype in types.items() if name not in arrays and numpy_type(dtype).kind in "biu"]
     for way in WAYS if drawn else ["given"]:
         rng = np.random.default_rng(seed)
@@ -48,7 +49,7 @@ def _wanted(result: Result) -> list[str]:
 def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     info = result.tensors[name]
     if info.kind != "tensor":
-        raise Refusal(f"input {name} is a {info.kind}: no values are made for it")
+        raise Refusal(f"no values are made for input {name}: it is no tensor")
     if info.dtype is None:
         raise Refusal(f"the element type of input {name} is not known")
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):

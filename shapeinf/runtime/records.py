@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
+from shapeinf.texts import counted
+
 SCHEMA = "shapeinf.verify/1"
+MOST_LINES = 20
+"""Lines of one kind that are printed: a wrong size goes on through all that is made of it."""
 
 
 @attrs.frozen
@@ -92,21 +96,24 @@ class Run:
         lines = [", ".join(parts) or "no dims to bind"]
         if self.tensors:
             lines.append(
-                f"  {_many(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds of "
+                f"  {counted(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds of "
                 f"sizes that depend on data, {self.unknown} not known"
             )
         if self.bound or self.unbound:
-            lines.append(f"  {_many(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
-        lines += [f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound]
-        lines += [f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped]
-        lines += [f"  WRONG {one}" for one in self.mismatches]
+            lines.append(f"  {counted(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
+        lines += _first(f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound)
+        lines += _first(f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped)
+        lines += _first(f"  WRONG {one}" for one in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return "\n".join(lines)
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")
+def _first(lines: Iterable[str]) -> list[str]:
+    """The first lines, in the order of the nodes, and how many there are besides."""
+    found = list(lines)
+    left = len(found) - MOST_LINES
+    return [*found[:MOST_LINES], f"  and {left} more (--json has all)"] if left > 0 else found
 
 
 @attrs.frozen

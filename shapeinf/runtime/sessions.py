@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import onnx
 
-from shapeinf.errors import ModelError, ShapeInferenceError
+from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 from shapeinf.graph import Graph
 from shapeinf.runtime.comparing import Real
@@ -23,24 +23,16 @@ MAX_PROTO = (1 << 31) - 1
 _FOLDER_KEY = "session.model_external_initializers_file_folder_path"
 
 
-class RuntimeMissingError(ShapeInferenceError):
-    """The runtime is not installed."""
-
-    def __init__(self) -> None:
-        """Say how to install it."""
-        super().__init__("onnxruntime is not installed: pip install 'shapeinf[verify]' (or pip install onnxruntime)")
-
-
 class Refusal(Exception):  # noqa: N818  (no error of ours: what the runtime says)
     """The runtime does not load or run the model; the text is its own."""
 
 
 def load_runtime() -> Any:
-    """The onnxruntime package. Raises RuntimeMissingError."""
+    """The onnxruntime package. Raises MissingPackageError."""
     try:
         import onnxruntime
     except ImportError as error:
-        raise RuntimeMissingError from error
+        raise MissingPackageError("verify", "onnxruntime", "verify") from error
     return onnxruntime
 
 
@@ -67,7 +59,7 @@ class Sessions:
     """The sessions of one model, each made when it is first asked for. Weights are neither changed nor copied."""
 
     def __init__(self, graph: Graph, timeout: float | None) -> None:
-        """`timeout`: the most seconds that one run may take. Raises RuntimeMissingError."""
+        """`timeout`: the most seconds that one run may take. Raises MissingPackageError."""
         self.runtime = load_runtime()
         self.graph = graph
         self.timeout = timeout

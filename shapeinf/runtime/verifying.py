@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -19,9 +20,12 @@ from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
 from shapeinf.runtime.sizes import Sizes, sizes_of_run
+from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
 """Bytes of tensors that are fetched by one run; larger models are run several times."""
+MAX_TENSOR = 1 << 32
+"""A model that makes a larger tensor is not run: it would take the memory of this machine."""
 
 
 def verify(
@@ -58,7 +62,7 @@ def verify(
         declared: what to do with declared shapes of node outputs.
 
     Raises:
-        RuntimeMissingError: the runtime is not installed.
+        MissingPackageError: the runtime is not installed.
         UnknownNameError: a dim or input that the model does not have.
         ModelError: the model cannot be read, or is no ONNX model.
         ShapeInferenceError: sizes that cannot be.
@@ -80,9 +84,13 @@ def verify(
         )
 
     given = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
+    sets = list(at)
+    sizes_given = itertools.chain(*(one.values() for one in sets), *(array.shape for array in given.values()))
+    if 0 in sizes_given:
+        min_dim = 0  # a run with a size of 0 is compared with claims that hold for it
     symbolic = infer()
     runs = []
-    for binding in at:
+    for binding in sets:
         sizes = sizes_of_run(symbolic, infer, binding, {name: array.shape for name, array in given.items()})
         runs.append(_Verifying(sessions, symbolic, sizes, given, seed).run())
     return Verification(f"{runtime} {sessions.runtime.__version__}", tuple(runs))
@@ -111,6 +119,7 @@ class _Verifying:
         """All of it; what the runtime refuses is in the record, with what was found before."""
         refused = ""
         try:
+            self._refuse_huge()
             self.sessions.plain()
             self._observe()
             self._bind_outputs()
@@ -134,6 +143,13 @@ class _Verifying:
             unbound=tuple(self.outputs.unbound),
             refused=refused,
         )
+
+    def _refuse_huge(self) -> None:
+        for name in self.makers:
+            if all(isinstance(dim, int) for dim in self.bound.tensors[name].shape.dims or [None]):
+                size = _most_bytes(self.bound, name) or 0
+                if size > MAX_TENSOR:
+                    raise Refusal(f"{name} would take {exact_bytes(size)}: bind smaller sizes")
 
     def _observe(self) -> None:
         """Run with every tensor exposed, and keep their types; the first way of making inputs that runs is taken."""
@@ -181,7 +197,7 @@ class _Verifying:
 
     def _compare(self) -> tuple[list[Mismatch], Counter[str]]:
         """Every tensor of the run against both inferences, and how well we know them with the sizes put in."""
-        found, counts = list(self.outputs.mismatches), Counter[str]()
+        found, counts = list[Mismatch](), Counter[str]()
         tensors = [(name, real) for name, real in self.reals.items() if isinstance(real, Real)]
         for by, result in (("bound", self.bound), ("symbolic", self.symbolic)):
             if not self.reals:
@@ -197,7 +213,7 @@ class _Verifying:
                     node = self.makers[name]
                     said = claims.said(result.tensors[name])
                     found.append(Mismatch(name, node.name, node.op, said, shown, by))
-        return found, counts
+        return found + self.outputs.mismatches, counts
 
     def _forbidden(self, result: Result, by: str) -> list[Mismatch]:
         """Nodes of which we say that they cannot run, though they did."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import onnx
@@ -12,6 +14,7 @@ from onnx import TensorProto, helper
 from rich.console import Console
 
 import shapeinf
+import shapeinf.cli
 from shapeinf.cli import main
 from shapeinf.cli.listing import printable
 from shapeinf.cli.progress import LateProgress
@@ -54,6 +57,47 @@ def test_a_table_of_all_tensors(model: Path) -> None:
     assert rows["y"] == "y float32 [2*batch, 3] Concat"
     assert "named dims are at least 1" in rows["policy"]
     assert "1 nodes" in rows["coverage"]
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("onnxruntime", "verify", ["verify"]),
+        ("matplotlib", "png", ["memory", "--bind", "batch=2", "--png", "never.png"]),
+        ("pyarrow", "parquet", ["memory", "--bind", "batch=2", "--export", "never.parquet"]),
+        ("omnimalloc", "omnimalloc", ["plan", "--bind", "batch=2", "--planner", "omnimalloc"]),
+    ],
+)
+def test_a_missing_package_says_how_to_install_it(
+    package: str, extra: str, arguments: list[str], model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    result = CliRunner().invoke(main, [arguments[0], str(model), *arguments[1:]])
+    assert result.exit_code == 3, result.output
+    assert f"needs {package}" in result.output and f"pip install 'shapeinf[{extra}]'" in result.output
+
+
+def test_commands_load_what_they_need_alone() -> None:
+    from shapeinf.cli.main import COMMANDS
+
+    modules = {path.stem for path in Path(shapeinf.cli.__file__).parent.glob("*.py")}
+    assert {place.split(".")[0] for place in COMMANDS.values()} <= modules
+    program = "import sys; from shapeinf.cli import main; main(['infer', '--help'], standalone_mode=False)"
+    program += "; print(*sys.modules, file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
+    assert "shapeinf.cli.infer" in loaded
+    assert not {"shapeinf.memory", "shapeinf.runtime", "onnx", "islpy", "networkx", "matplotlib"} & set(loaded)
+
+
+def test_help_lists_every_command_whole() -> None:
+    from shapeinf.cli.main import COMMANDS
+
+    listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:")[1]
+    lines = [line for line in listed.splitlines() if line.strip()]
+    assert [line.split()[0] for line in lines] == list(COMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines)
+    assert CliRunner().invoke(main, ["nothing"]).exit_code == 2
 
 
 def test_nothing_is_cut_in_a_pipe(tmp_path: Path) -> None:

@@ -91,7 +91,12 @@ def test_pictures_show_the_same_peak(model: Path, tmp_path: Path) -> None:
     result = run(model, "--bind", "n=100", "--html", page, "--plan", plan)
     assert result.exit_code == 0, result.output
     text = page.read_text(encoding="utf-8")
-    assert "(4,800 bytes) at #2 Add" in text and "at n=100" in text and "The plan:" in text
+    assert "(4,800 bytes)</b> at #2 Add" in text and "at n=100" in text and "The plan:" in text
+
+
+def test_sizes_of_0_are_answered(model: Path) -> None:
+    result = run(model, "--bind", "n=0", "--budget", "0")
+    assert result.exit_code == 0 and "n=0: 0 bytes" in result.output, result.output
 
 
 def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
@@ -104,7 +109,9 @@ def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
     ("options", "words"),
     [
         (["--bind", "m=4"], "no dim is named 'm'"),
-        (["--html", "never.html"], "no size is known for n"),
+        (["--html", "never.html"], "add --bind n=N"),
+        (["--export", "never.csv"], "add --bind n=N"),
+        (["--bind", "n=4", "--plan", "never.json"], "give --html or --png too"),
         (["--budget", "3 parsecs"], "no amount of memory"),
         (["--export", "never.doc"], "never.doc"),
     ],

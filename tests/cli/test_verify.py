@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -93,12 +92,6 @@ def test_an_array_file_runs_no_code(model: Path, tmp_path: Path) -> None:
     np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     result = run(model, "--input", f"x={path}")
     assert result.exit_code == 2 and "is no .npy file" in result.output
-
-
-def test_a_missing_runtime_could_not_run(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    result = run(model)
-    assert result.exit_code == 3 and "pip install 'shapeinf[verify]'" in result.output
 
 
 def test_a_missing_file_could_not_run(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.errors import Contradiction
 from tests.conformance.conftest import ROOT
 from tests.memory.accounts import Account
 from tests.memory.test_corpus_models import bytes_of

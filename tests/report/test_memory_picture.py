@@ -9,17 +9,19 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import attrs
+import onnx.parser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapeinf import infer_shapes
 from shapeinf.algebra import Scope
 from shapeinf.lattice import Shape
 from shapeinf.memory import Buffer, Moment, Role, Timeline
 from shapeinf.report.memory_columns import areas, columns, outline
 from shapeinf.report.memory_picture import memory_page
-from shapeinf.report.memory_view import MemoryView, memory_view
-from shapeinf.report.texts import of_bytes, places, ticks
+from shapeinf.report.memory_view import MemoryView, memory_view, view_of_memory
+from shapeinf.texts import of_bytes, places, ticks
 
 HOSTILE = "</title><script>alert('1')</script>\"&<u onload=x>\x1b[31m\u202e\x00$x_{$"
 
@@ -124,12 +126,59 @@ def test_what_the_page_says() -> None:
         Buffer("lost", None, 1, 2, "activation", None, Shape.unknown(), ("lost",), "Own 'x' has no rule"),
     )
     page = memory_page(memory_view(Timeline(moments, buffers), {"n": 4}, title="kv.onnx"))
-    assert "Peak at least 24 KiB</b> (24,576 bytes) at #1 Softmax 'probs'" in page.replace("&#x27;", "'")
+    assert "Peak at least 24 KiB (24,576 bytes)</b> at #1 Softmax 'probs'" in page.replace("&#x27;", "'")
     assert "weights 4 KiB" in page and "at n=4" in page
     rows = re.findall(r"<tr><td><span.*?</tr>", page)
     assert [re.findall(r"sc|pr", row)[0] for row in rows] == ["sc", "pr"]
-    assert "16 KiB" in rows[0] and "66.7%" in rows[0] and "#0 to #1" in rows[0]
+    assert "16 KiB" in rows[0] and "66.7%" in rows[0] and "#0 MatMul" in rows[0] and "#1<" in rows[0]
     assert "Own 'x' has no rule" in page.replace("&#x27;", "'")
+
+
+def test_marks_stay_inside_of_the_drawing() -> None:
+    for peak in (0, 60, 61, 119):
+        view = view_of(120, [(64, peak, peak + 1)], prefix="/model/layers/" * 9)
+        (drawing,) = drawings(memory_page(view))
+        width = float(drawing.attrib["viewBox"].split()[2])
+        (mark,) = [text for text in drawing.iter() if text.attrib.get("class") == "mark"]
+        room = float(mark.attrib["x"]) if mark.attrib["text-anchor"] == "end" else width - float(mark.attrib["x"])
+        assert len(mark.text or "") * 7.5 <= room, "bold letters of 12 pixels are 7 wide, a bit more with capitals"
+
+
+def test_what_cannot_be_seen_takes_no_colour() -> None:
+    page = memory_page(view_of(3, [(100_000, 0, 3), (8, 0, 3), (8, 1, 3)]))
+    assert page.count('<span class="key c0">') == 1 and page.count('<span class="key rest">') == 2
+
+
+def test_sizes_without_an_upper_bound_are_at_least() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 19]> loop (float[4] x, int64 trips, bool go) => (float[t, 4] all) {'
+        " all = Loop (trips, go) <body = b (int64 i, bool c) => (bool d, float[4] y)"
+        " { d = Identity (c) y = Neg (x) }> }"
+    )
+    view = view_of_memory(infer_shapes(model).memory(), {})
+    assert [name for name, _ in view.unknown] == ["all"]
+    assert [block.name for block in view.blocks if block.at_least] == ["all"]
+    assert re.search(r">all<.*>at least 0 B<", memory_page(view)) and "peak at least" in memory_page(view)
+
+
+def test_sizes_that_depend_on_data_are_at_most() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 19]> choice (float[n] x) => (int64[1, m] y) { y = NonZero (x) }'
+    )
+    view = view_of_memory(infer_shapes(model).memory(), {"n": 1000})
+    assert (view.peak_bytes, view.at_most) == (8000, True)
+    assert "Peak at most 7.81 KiB (8,000 bytes)</b>" in memory_page(view)
+
+
+@pytest.mark.parametrize(("arena", "apart"), [(128, 0), (130, 0), (256, 100)])
+def test_marks_of_a_plan_lie_above_its_slots(arena: int, apart: float) -> None:
+    slots = [Slot("t0", 0, 2, 64, 0), Slot("t1", 1, 3, 64, arena - 64)]
+    drawing = drawings(memory_page(view_of(3, [(64, 0, 2), (64, 1, 3)], slots=slots)))[1]
+    marks = [element for element in drawing.iter() if element.attrib.get("class") == "mark"]
+    lines = [float(e.attrib["y1"]) for e in drawing.iter() if e.attrib.get("class") == "limit"]
+    assert len(marks) == len(lines) == 1 + (arena > 128)
+    heights = [float(mark.attrib["y"]) for mark in marks]
+    assert all(abs(y - min(lines)) < 6 for y in heights) if apart == 0 else heights[1] - heights[0] > apart
 
 
 def test_without_nodes_there_is_nothing_to_draw() -> None:
@@ -195,10 +244,11 @@ def test_a_png_is_written_whatever_the_names_are(tmp_path: Path) -> None:
 def test_without_matplotlib_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import sys
 
-    from shapeinf.report.memory_png import DrawingMissingError, save_png
+    from shapeinf.errors import MissingPackageError
+    from shapeinf.report.memory_png import save_png
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(DrawingMissingError, match=r"pip install 'shapeinf\[png\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'shapeinf\[png\]'"):
         save_png(view_of(1, []), tmp_path / "memory.png")

@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 import pytest
 
-from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
-from shapeinf.runtime import RuntimeMissingError, Verification, verify
+from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
+from shapeinf.runtime import Verification, verify
 from tests.driver.runtime import parsed
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
@@ -153,6 +153,35 @@ def test_weights_beside_the_model_are_found(tmp_path: Path) -> None:
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
 
 
+@pytest.mark.parametrize("sizes", [{"batch": 0, "seq": 3}, {"batch": 2, "seq": 0}, {"batch": 0, "seq": 0}])
+def test_sizes_of_0_are_verified_too(sizes: dict[str, int]) -> None:
+    assert counts(of(MATMUL, at=[sizes])) == (2, 2, 0, 1)
+    assert of(MATMUL, at=[{"batch": 2}, sizes]).ok
+    shown = np.zeros((sizes["batch"], sizes["seq"]), np.float32)
+    assert of(MATMUL, arrays={"x": shown}).ok
+
+
+def test_a_tensor_that_would_take_the_memory_of_the_machine_is_not_made() -> None:
+    huge = 1 << 40
+    text = f"g (float x) => (float[m] y) {{ s = Constant<value_ints = [{huge}]>()  y = Expand(x, s) }}"
+    found = of(text)
+    assert found.refused and found.runs[0].tensors == 0
+    assert found.runs[0].refused == f"y would take 4 TiB ({4 * huge:,} bytes): bind smaller sizes"
+
+
+def test_many_wrong_tensors_are_told_in_few_lines() -> None:
+    chain = "  ".join(f"y{i + 1} = Neg(y{i})" for i in range(100))
+    found = of(
+        f"g (float[n] x) => (float[1, 3] y0, float[1, k] y100) {{ c = NonZero(x)  y0 = Cast<to = 1>(c)  {chain} }}"
+    )
+    assert len(found.mismatches) > 100
+    lines = str(found).split("\n")
+    assert len(lines) < 40 and "WRONG c (NonZero" in next(line for line in lines if "WRONG" in line), (
+        "the cause comes first"
+    )
+    assert any(line == f"  and {len(found.mismatches) - 20} more (--json has all)" for line in lines)
+
+
 def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shapeinf.runtime.verifying.MAX_HELD", 40)
     text = "g (float[8] x) => (float[8] y) { a = Neg(x)  b = Abs(a)  y = Relu(b) }"
@@ -181,7 +210,7 @@ def test_arrays_of_another_type_are_not_run() -> None:
 
 def test_without_the_runtime_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(RuntimeMissingError, match=r"pip install 'shapeinf\[verify\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'shapeinf\[verify\]'"):
         of(MATMUL)
 
 

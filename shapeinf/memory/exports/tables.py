@@ -10,7 +10,7 @@ from typing import Any
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.many_bindings import INT64_MAX, exact
 from shapeinf.algebra.straight_line import lowered
-from shapeinf.errors import NoSizeError, ShapeInferenceError, SizeOverflowError
+from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.memory.csv_lines import CsvLines
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.timeline import Buffer
@@ -55,12 +55,12 @@ def csv_text(subject: Subject, sizes: Mapping[str, int]) -> str:
 
 
 def write_parquet(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
-    """The table as a Parquet file. Raises ShapeInferenceError without pyarrow."""
+    """The table as a Parquet file. Raises MissingPackageError without pyarrow."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ShapeInferenceError("Parquet needs pyarrow: pip install 'shapeinf[parquet]'") from None
+        raise MissingPackageError("Parquet", "pyarrow", "parquet") from None
     numbers = ("bytes", "birth", "death", "offset")
     fields = [(name, pyarrow.int64() if name in numbers else pyarrow.string()) for name in COLUMNS]
     table = pyarrow.Table.from_pylist(rows(subject, sizes), schema=pyarrow.schema(fields))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import MissingPackageError
 from shapeinf.memory.planning.planners import thorough
 from shapeinf.memory.planning.problem import Plan, PlanError, Problem
 
@@ -13,15 +13,13 @@ def omnimalloc(problem: Problem, seconds: float = SECONDS) -> Plan:
     """The plan of omnimalloc's SuperMalloc after a search of some seconds, or that of `thorough` where it is smaller.
 
     The search is bounded by time: two runs may give different plans. `Plan.planner` says whose plan it is.
-    Raises ShapeInferenceError without the package (`pip install shapeinf[omnimalloc]`).
+    Raises MissingPackageError without the package.
     """
     try:
         from omnimalloc import Allocation
         from omnimalloc.allocators.supermalloc import SupermallocAllocator
     except ImportError:
-        raise ShapeInferenceError(
-            "the planner omnimalloc needs the package of that name: pip install 'shapeinf[omnimalloc]'"
-        ) from None
+        raise MissingPackageError("this planner", "omnimalloc", "omnimalloc") from None
     if not seconds > 0:
         raise PlanError(f"a search takes more than {seconds} seconds")
     ours = thorough(problem)

@@ -108,7 +108,19 @@ def test_an_archive_has_one_document():
 GOOD = packed(member("graph.nnef", TEXT * 300), member("w.dat", bytes(range(256)) * 99))
 
 
-@pytest.mark.parametrize("data", [b"", b"abc", b"\x1f\x8b", GOOD[:12], GOOD[:200], GOOD[:40] + b"??" + GOOD[42:], TEXT])
+NO_ARCHIVES = {
+    "empty": b"",
+    "text": b"abc",
+    "two bytes": b"\x1f\x8b",
+    "head": GOOD[:12],
+    "first part": GOOD[:200],
+    "junk inside": GOOD[:40] + b"??" + GOOD[42:],
+    "document": TEXT,
+}
+
+
+# The names are ours: a name made of the bytes would hold the time of packing, and differ from worker to worker.
+@pytest.mark.parametrize("data", NO_ARCHIVES.values(), ids=NO_ARCHIVES)
 def test_what_is_no_archive(data):
     with pytest.raises(ModelError):
         read_archive(data)

@@ -38,6 +38,24 @@ def of_bytes(count: int) -> str:
     return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 or not unit else f"{amount:.3g} {UNITS[unit]}"
 
 
+def exact_bytes(count: int) -> str:
+    """A number of bytes in the unit that suits it, and all of its digits.
+
+    >>> exact_bytes(1536), exact_bytes(635)
+    ('1.5 KiB (1,536 bytes)', '635 bytes')
+    """
+    return f"{of_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "slot"), counted(2, "slot")
+    ('1 slot', '2 slots')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def unit_of(count: int) -> int:
     """The unit that suits a number of bytes, by its place in `UNITS`."""
     unit = 0
