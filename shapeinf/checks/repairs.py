@@ -232,7 +232,7 @@ class _Search:
 
             fresh.declared[step.outputs[0]] = opener
 
-        if not self.trials.holds(step.place, prepare=prepare) or not opened:
+        if not self.trials.holds(step.place, prepare=prepare, apart_from=step.site) or not opened:
             return None
         fresh, dims, was = opened[-1]
         if len(axes) > 1:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.algebra.told import Guard
@@ -40,24 +40,7 @@ def holds(facts: ShapeFacts, guard: Guard, binding: Mapping[str, int]) -> bool |
     sizes = [value(operand, binding) for operand in operands(facts, guard)]
     if guard.equation is not None:
         return None if sizes[0] is None else sizes[0] == 0
-    if not sizes or None in sizes:
-        return None
-    try:
-        return _truth(ast.parse(guard.template.format(*sizes), mode="eval").body)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _truth(tree: ast.expr) -> bool:
-    """The truth of `1 == 2 or 1 == 1`; ValueError for anything but comparisons of numbers joined by and, or."""
-    if isinstance(tree, ast.BoolOp):
-        parts = [_truth(part) for part in tree.values]
-        return any(parts) if isinstance(tree.op, ast.Or) else all(parts)
-    if isinstance(tree, ast.Compare) and len(tree.ops) == 1:
-        a, b = ast.literal_eval(tree.left), ast.literal_eval(tree.comparators[0])
-        outcomes = {ast.Eq: a == b, ast.NotEq: a != b, ast.LtE: a <= b, ast.GtE: a >= b, ast.Lt: a < b, ast.Gt: a > b}
-        return bool(outcomes[type(tree.ops[0])])
-    raise ValueError("no condition on numbers")
+    return guard.holds(sizes)
 
 
 def bindings(facts: ShapeFacts, symbols: Iterable[Dimension], least: int = 0) -> Iterator[Binding]:
@@ -80,23 +63,39 @@ def _sizes(facts: ShapeFacts, symbol: Dimension, least: int, sizes: tuple[int, .
 def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:
     """Bindings under which all that is known of these symbols holds; what is about others too is left out."""
     wanted = set(symbols)
-    names = {symbol.name for symbol in wanted}
-    guards = [g for g in facts.guards if _inside(facts, g, names)]
-    relations = [r.expression for r in facts.relations if _names(r.expression) <= names]
-    factors = [(d.expression, d.divisor) for d in facts.divisibilities if _names(d.expression) <= names]
+    tests = _tests(facts, {symbol.name for symbol in wanted})
     for binding in bindings(facts, wanted):
-        if (
-            all((value(e, binding) or 0) >= 0 for e in relations)
-            and all((value(e, binding) or 0) % divisor == 0 for e, divisor in factors)
-            and all(holds(facts, guard, binding) is not False for guard in guards)
-        ):
+        if all(test(binding) for test in tests):
             yield binding
+
+
+def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]]:
+    """Whether a binding may fulfil what is known of nothing but these names: a test for each fact, none twice."""
+    found: dict[object, Callable[[Binding], bool]] = {}
+    for relation in facts.relations:
+        if _names(relation.expression) <= names:
+            found[relation.expression] = partial(_not_negative, relation.expression)
+    for one in facts.divisibilities:
+        if _names(one.expression) <= names:
+            found[one.expression, one.divisor] = partial(_divides, one.divisor, one.expression)
+    for guard in facts.guards:
+        dims = operands(facts, guard)
+        if set() < {name for dim in dims for name in _names(dim)} <= names:
+            found[guard.equation is None and guard.template, dims] = partial(_may_hold, facts, guard)
+    return list(found.values())
+
+
+def _not_negative(dim: Dim, binding: Binding) -> bool:
+    return (value(dim, binding) or 0) >= 0
+
+
+def _divides(divisor: int, dim: Dim, binding: Binding) -> bool:
+    return (value(dim, binding) or 0) % divisor == 0
+
+
+def _may_hold(facts: ShapeFacts, guard: Guard, binding: Binding) -> bool:
+    return holds(facts, guard, binding) is not False
 
 
 def _names(dim: Dim) -> set[str]:
     return set() if isinstance(dim, int) else {s.name for s in dim.symbols()}
-
-
-def _inside(facts: ShapeFacts, guard: Guard, names: set[str]) -> bool:
-    found = {name for dim in operands(facts, guard) for name in _names(dim)}
-    return bool(found) and found <= names

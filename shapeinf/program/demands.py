@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
@@ -13,8 +12,6 @@ from shapeinf.algebra.straight_line import Lowering, StraightLine
 from shapeinf.algebra.told import Guard
 from shapeinf.errors import Source
 from shapeinf.lattice import ShapeFacts
-
-_EQUATION = re.compile(r"\{(\d+)\} == (?:\{(\d+)\}|(\d+))")
 
 
 @attrs.frozen
@@ -151,14 +148,11 @@ class Demands:
                 yield Demand(text, guard.source, tuple(clauses))
 
     def _alternatives(self, guard: Guard) -> list[Clause] | None:
-        """`{0} == {1} or {0} == 1` as clauses; None for other texts."""
-        clauses = []
+        """`{0} == {1} or {0} == 1` as clauses; None for a condition in words."""
+        if guard.alternatives is None:
+            return None
         operands = [self._plain(d) for d in guard.operands]
-        for part in guard.template.split(" or "):
-            match = _EQUATION.fullmatch(part)
-            if match is None:
-                return None
-            left, right, number = match.groups()
-            other = operands[int(right)] if number is None else int(number)
-            clauses.append(Clause(operands[int(left)] - other, True))
-        return clauses
+        return [
+            Clause(operands[left] - (number if right is None else operands[right]), True)
+            for left, right, number in guard.alternatives
+        ]
