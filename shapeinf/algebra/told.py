@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import attrs
 
 from shapeinf.algebra.dimension import Dim
+from shapeinf.algebra.evaluation import evaluate
 from shapeinf.algebra.interval import Bounds
 from shapeinf.errors import Source
 
@@ -47,6 +48,33 @@ class Divisibility:
     expression: Dim
     divisor: int
     source: Source
+
+
+@attrs.frozen
+class Clause:
+    """An expression that must be 0, or at least 0."""
+
+    expression: Dim
+    zero: bool
+
+    def holds(self, sizes: Mapping[str, int]) -> bool | None:
+        """Whether it does where symbols have these sizes, by name; None where one has none."""
+        try:
+            value = int(evaluate(self.expression, sizes))
+        except (KeyError, ZeroDivisionError, OverflowError):
+            return None
+        return value == 0 if self.zero else value >= 0
+
+
+def one_holds(clauses: Iterable[Clause], sizes: Mapping[str, int]) -> bool | None:
+    """Whether one of the clauses holds; None where that is not known."""
+    unknown = False
+    for clause in clauses:
+        holds = clause.holds(sizes)
+        if holds:
+            return True
+        unknown = unknown or holds is None
+    return None if unknown else False
 
 
 class Equation(NamedTuple):
@@ -91,6 +119,16 @@ class Guard:
     def alternatives(self) -> tuple[Equation, ...] | None:
         """The equations between operands of which one must hold; None for a condition in words."""
         return equations(self.template) if self.operands else None
+
+    def clauses(self, canon: Callable[[Dim], Dim]) -> tuple[Clause, ...]:
+        """What must be true of the canonical forms of the dims, one of it; none for a condition in words."""
+        if self.equation is not None:
+            return (Clause(canon(self.equation), True),)
+        dims = [canon(d) for d in self.operands]
+        return tuple(
+            Clause(dims[left] - (number if right is None else dims[right]), True)
+            for left, right, number in self.alternatives or ()
+        )
 
     def holds(self, values: Sequence[int | None]) -> bool | None:
         """Whether one of the alternatives is true where the operands have these values; None where one has none.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from math import lcm
 
 from shapeinf.algebra import Dim, Dimension, evaluate
-from shapeinf.algebra.told import Guard
+from shapeinf.algebra.dimension import Floor, Maximum
+from shapeinf.algebra.told import Clause, one_holds
 from shapeinf.lattice import ShapeFacts
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32, 48, 64, 96, 128, 224, 256, 384, 512)
@@ -17,6 +19,9 @@ MOST = 512
 """The largest size that is tried, unless ranges start above it."""
 LARGE = 32
 """From here on a single size is tried at every number, and sizes are not small any more."""
+FAR = 256
+"""What has not ended here has no end."""
+MAX_PERIOD = 4096
 
 Binding = dict[str, int]
 
@@ -29,35 +34,44 @@ def value(dim: Dim, binding: Mapping[str, int]) -> int | None:
         return None
 
 
-def operands(facts: ShapeFacts, guard: Guard) -> tuple[Dim, ...]:
-    """The dims that a kept condition is about, in the forms that they have today."""
-    kept = guard.operands if guard.equation is None else (guard.equation,)
-    return tuple(facts.canon(dim) for dim in kept)
+def bindings(
+    facts: ShapeFacts, symbols: Iterable[Dimension], least: int = 0, about: Iterable[Dim] = ()
+) -> Iterator[Binding]:
+    """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first.
 
-
-def holds(facts: ShapeFacts, guard: Guard, binding: Mapping[str, int]) -> bool | None:
-    """Whether a kept condition holds under a binding; None where that cannot be told."""
-    sizes = [value(operand, binding) for operand in operands(facts, guard)]
-    if guard.equation is not None:
-        return None if sizes[0] is None else sizes[0] == 0
-    return guard.holds(sizes)
-
-
-def bindings(facts: ShapeFacts, symbols: Iterable[Dimension], least: int = 0) -> Iterator[Binding]:
-    """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first."""
+    Multiples of what the dims that it is `about` divide by are among the sizes.
+    """
     chosen = sorted(symbols, key=str)
-    sizes = [_sizes(facts, symbol, least, SIZES if len(chosen) < 3 else FEW, len(chosen) == 1) for symbol in chosen]
+    few, alone, period = SIZES if len(chosen) < 3 else FEW, len(chosen) == 1, _period(about)
+    sizes = [_sizes(facts, symbol, least, few, alone, period) for symbol in chosen]
     for values in itertools.islice(itertools.product(*sizes), MAX_TRIED):
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
 
 
-def _sizes(facts: ShapeFacts, symbol: Dimension, least: int, sizes: tuple[int, ...], alone: bool) -> list[int]:
+def _sizes(
+    facts: ShapeFacts, symbol: Dimension, least: int, sizes: tuple[int, ...], alone: bool, period: int
+) -> list[int]:
     bounds = facts.interval(symbol)
     lo = max(least, bounds.lo or 0)
     found = {size for size in sizes if size >= lo} | {lo, lo + 1, lo + 7}
+    found.update(range(-(-lo // period) * period, lo + 2 * period, period))
     if alone and least >= LARGE:
         found.update(range(least, MOST + 1))
     return sorted(size for size in found if bounds.hi is None or size <= bounds.hi)
+
+
+def _period(dims: Iterable[Dim]) -> int:
+    """The least common multiple of the numbers that dims divide by; 1 where that is large."""
+    found = 1
+    for d in dims:
+        for monomial, _ in d.terms if isinstance(d, Dimension) else ():
+            for atom in (d.scope.atoms[number] for number in monomial):  # type: ignore[union-attr]
+                if isinstance(atom, Floor):
+                    by = atom.denominator if isinstance(atom.denominator, int) else 1
+                    found = lcm(found, by * _period([atom.numerator]))
+                elif isinstance(atom, Maximum):
+                    found = lcm(found, _period(atom.args))
+    return found if found <= MAX_PERIOD else 1
 
 
 def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:
@@ -79,9 +93,9 @@ def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]
         if _names(one.expression) <= names:
             found[one.expression, one.divisor] = partial(_divides, one.divisor, one.expression)
     for guard in facts.guards:
-        dims = operands(facts, guard)
-        if set() < {name for dim in dims for name in _names(dim)} <= names:
-            found[guard.equation is None and guard.template, dims] = partial(_may_hold, facts, guard)
+        clauses = guard.clauses(facts.canon)
+        if set() < {name for clause in clauses for name in _names(clause.expression)} <= names:
+            found[clauses] = partial(_may_hold, clauses)
     return list(found.values())
 
 
@@ -93,8 +107,8 @@ def _divides(divisor: int, dim: Dim, binding: Binding) -> bool:
     return (value(dim, binding) or 0) % divisor == 0
 
 
-def _may_hold(facts: ShapeFacts, guard: Guard, binding: Binding) -> bool:
-    return holds(facts, guard, binding) is not False
+def _may_hold(clauses: tuple[Clause, ...], binding: Binding) -> bool:
+    return one_holds(clauses, binding) is not False
 
 
 def _names(dim: Dim) -> set[str]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.sampling import Binding, legal
+from shapeinf.contract import Condition
 from shapeinf.driver import Result
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import ShapeFacts, TensorType
@@ -95,6 +96,11 @@ class Subject:
         if asked not in self._examples:
             self._examples[asked] = list(itertools.islice(legal(self.facts, asked[0]), MOST_EXAMPLES))
         return self._examples[asked]
+
+    @cached_property
+    def demands(self) -> list[Condition]:
+        """What nodes demand of the dims of the inputs, as far as it depends on nothing else."""
+        return [one for one in self.result.contract.always if one.free and one.kind not in ("guard", "assumption")]
 
     def op(self, node: str) -> str:
         """The operator of a node; empty for what is no node of the graph itself."""

@@ -6,7 +6,7 @@ learned later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Literal
 
@@ -15,7 +15,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.interval import Bounds
 from shapeinf.algebra.printing import format_dim, quote_name
-from shapeinf.algebra.told import Guard
+from shapeinf.algebra.told import Clause, Guard, one_holds
 from shapeinf.contract.places import Places
 from shapeinf.driver.inference import Inference
 from shapeinf.errors import Source
@@ -39,7 +39,7 @@ class Condition:
         law: the rule of the operator, in words.
         location: the node's place in a source text, where the format has one.
         terms: the dims that the condition is about.
-        zero: the expressions that are 0 where an equality or a divisibility holds.
+        clauses: the same as expressions: one of them must be 0 (or at least 0); none for words, and in a body.
         least: the lower bound of a range.
         weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
             the one before it.
@@ -55,10 +55,19 @@ class Condition:
     location: str
     terms: tuple[Dim, ...]
     _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
-    zero: tuple[Dim, ...] = attrs.field(default=(), repr=False)
+    clauses: tuple[Clause, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
     weaker: tuple[Condition, ...] = attrs.field(default=(), repr=False)
     where: str = ""
+
+    def holds(self, sizes: Mapping[str, int]) -> bool | None:
+        """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
+        return one_holds(self.clauses, sizes) if self.clauses else None
+
+    @property
+    def free(self) -> frozenset[Dimension]:
+        """The symbols of its terms."""
+        return frozenset(s for d in self.terms if isinstance(d, Dimension) for s in d.symbols())
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -116,7 +125,7 @@ class Reader:
         text: str,
         source: Source,
         *terms: Dim,
-        zero: tuple[Dim, ...] = (),
+        clauses: tuple[Clause, ...],
         least: int | None = None,
     ) -> Condition | None:
         """A condition, if it is a node that says it."""
@@ -133,7 +142,7 @@ class Reader:
             kind = "assumption"
         op, location = (place.op, place.location) if place else ("", "")
         chain = self.places.chain
-        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, zero, least)
+        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
 
     def shown(self, d: Dim) -> str:
         """A dim as text, with the labels of axes that have no name."""
@@ -152,7 +161,8 @@ class Reader:
                 continue  # a node's own unknown has the name now: nothing is demanded of it
             kind: Kind = "value" if isinstance(value, int) else "equality"
             text = f"{self.shown(symbol)} == {self.shown(value)}"
-            found = self.condition(kind, text, self.facts.sources[symbol], symbol, value)
+            clauses = (Clause(symbol - value, True),)
+            found = self.condition(kind, text, self.facts.sources[symbol], symbol, value, clauses=clauses)
             if found is not None:
                 yield found
 
@@ -163,8 +173,8 @@ class Reader:
             if (fact.expression, fact.divisor) in known or expression % fact.divisor == 0:
                 continue
             text = f"{_product(self.shown(expression))} % {fact.divisor} == 0"
-            zero = (expression % fact.divisor,)
-            found = self.condition("divisibility", text, fact.source, expression, zero=zero)
+            clauses = (Clause(expression % fact.divisor, True),)
+            found = self.condition("divisibility", text, fact.source, expression, clauses=clauses)
             if found is not None:
                 yield found
 
@@ -187,9 +197,12 @@ class Reader:
         found = []
         if -inf < bounds[0] > low:
             least = int(bounds[0])
-            found.append(self.condition("range", f"{self.shown(symbol)} >= {least}", source, symbol, least=least))
+            text, clauses = f"{self.shown(symbol)} >= {least}", (Clause(symbol - least, False),)
+            found.append(self.condition("range", text, source, symbol, clauses=clauses, least=least))
         if inf > bounds[1] < high:
-            found.append(self.condition("range", f"{self.shown(symbol)} <= {int(bounds[1])}", source, symbol))
+            most = int(bounds[1])
+            text, clauses = f"{self.shown(symbol)} <= {most}", (Clause(most - symbol, False),)
+            found.append(self.condition("range", text, source, symbol, clauses=clauses))
         yield from (one for one in found if one is not None)
 
     def _relations(self) -> Iterator[Condition]:
@@ -203,7 +216,8 @@ class Reader:
     def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Condition]:
         """Bounds of the one symbol that it is about, or a relation."""
         within = self._interval(Guard("{0} >= 0", source, None, (expression,)), (expression,))
-        one = self.condition("relation", self._compared(expression, "<="), source, expression)
+        clauses = (Clause(expression, False),)
+        one = self.condition("relation", self._compared(expression, "<="), source, expression, clauses=clauses)
         yield from within if within is not None else [one] if one is not None else []
 
     def _compared(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
@@ -229,14 +243,14 @@ class Reader:
             if within is not None:
                 yield from within
                 continue
-            if guard.equation is None:
-                text = guard.template.format(*map(self.shown, operands)) if operands else guard.template
-                found = self.condition("alternative" if operands else "guard", text, guard.source, *operands)
+            clauses = guard.clauses(self.facts.canon)
+            kind: Kind = "equality" if guard.equation is not None else "alternative" if operands else "guard"
+            if guard.equation is not None:
+                operands = (clauses[0].expression,)
+                text = self._compared(operands[0], "==")
             else:
-                equation = self.facts.canon(guard.equation)
-                found = self.condition(
-                    "equality", self._compared(equation, "=="), guard.source, equation, zero=(equation,)
-                )
+                text = guard.template.format(*map(self.shown, operands)) if operands else guard.template
+            found = self.condition(kind, text, guard.source, *operands, clauses=clauses)
             if found is not None:
                 yield found
 

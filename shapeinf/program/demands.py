@@ -9,17 +9,9 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, format_dim, quote_name, substitute
 from shapeinf.algebra.interval import as_interval, finite
 from shapeinf.algebra.straight_line import Lowering, StraightLine
-from shapeinf.algebra.told import Guard
+from shapeinf.algebra.told import Clause
 from shapeinf.errors import Source
 from shapeinf.lattice import ShapeFacts
-
-
-@attrs.frozen
-class Clause:
-    """An expression that must be 0, or at least 0."""
-
-    expression: Dim
-    zero: bool
 
 
 @attrs.frozen
@@ -136,23 +128,11 @@ class Demands:
 
     def _guards(self) -> Iterator[Demand]:
         for guard in self.facts.guards:
-            if guard.equation is not None:
-                equation = self._plain(guard.equation)
-                yield Demand(f"{self.shown(equation)} == 0", guard.source, (Clause(equation, True),))
-                continue
-            clauses = self._alternatives(guard)
-            if clauses is None:
+            clauses = guard.clauses(self._plain)
+            if not clauses:
                 self.unreadable.append(guard.text)
+            elif guard.equation is not None:
+                yield Demand(f"{self.shown(clauses[0].expression)} == 0", guard.source, clauses)
             else:
                 text = guard.template.format(*map(self.shown, map(self._plain, guard.operands)))
-                yield Demand(text, guard.source, tuple(clauses))
-
-    def _alternatives(self, guard: Guard) -> list[Clause] | None:
-        """`{0} == {1} or {0} == 1` as clauses; None for a condition in words."""
-        if guard.alternatives is None:
-            return None
-        operands = [self._plain(d) for d in guard.operands]
-        return [
-            Clause(operands[left] - (number if right is None else operands[right]), True)
-            for left, right, number in guard.alternatives
-        ]
+                yield Demand(text, guard.source, clauses)
