@@ -37,22 +37,28 @@ def pinned(subject: Subject) -> Iterator[Finding]:
             help = f"declare it as {size}, or free the node (a constant that holds the size where it was exported)"
             yield _found(subject, "C101", message, condition, help)
         elif condition.kind == "range":
-            yield from _one_or_two(subject, condition)
+            yield from _window(subject, condition)
         elif condition.kind == "equality" and symbol not in subject.facts.solved:
             yield from _equation(subject, condition)
         elif condition.kind == "alternative":
             yield from _alternative(subject, condition)
 
 
-def _one_or_two(subject: Subject, condition: Condition) -> Iterator[Finding]:
-    """An upper bound that leaves no more than two sizes."""
-    symbol = condition.terms[0]
+def _window(subject: Subject, condition: Condition) -> Iterator[Finding]:
+    """An upper bound that leaves two sizes at most, or that an equation makes: what has an end, a table tells."""
+    symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
-        most, least = condition.clauses[0].expression + symbol, subject.setup.bounds(symbol)[0]
-        if isinstance(most, int) and least >= most - 1:
-            sizes = " or ".join(str(n) for n in (most, most - 1) if n >= least)
+        most, least = condition.clauses[0].expression + symbol, _least(subject, symbol)
+        if isinstance(most, int) and (least >= most - 1 or (equation and not _has_maxima(equation))):
+            sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
             message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {sizes}"
             yield _found(subject, "C101", message, condition)
+
+
+def _least(subject: Subject, symbol: Dimension) -> int:
+    """The smallest size that nodes leave of a symbol."""
+    least = [one.least for one in subject.demands if one.terms[0] is symbol and one.least is not None]
+    return max(*least, int(max(0, subject.setup.bounds(symbol)[0])), 0)
 
 
 def _equation(subject: Subject, condition: Condition) -> Iterator[Finding]:

@@ -15,11 +15,11 @@ from shapeinf.lattice import ShapeFacts
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32, 48, 64, 96, 128, 224, 256, 384, 512)
 FEW = (1, 2, 3, 8, 16, 32, 64, 224, 256)
 MAX_TRIED = 4096
-MOST = 512
+MOST = 1024
 """The largest size that is tried, unless ranges start above it."""
 LARGE = 32
 """From here on a single size is tried at every number, and sizes are not small any more."""
-FAR = 256
+FAR = 512
 """What has not ended here has no end."""
 MAX_PERIOD = 4096
 

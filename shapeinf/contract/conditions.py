@@ -38,7 +38,7 @@ class Condition:
         op: its operator.
         law: the rule of the operator, in words.
         location: the node's place in a source text, where the format has one.
-        terms: the dims that the condition is about.
+        terms: the dims that the condition is about; of a range the dim, and those of an equation that comes to it.
         clauses: the same as expressions: one of them must be 0 (or at least 0); none for words, and in a body.
         least: the lower bound of a range.
         weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
@@ -191,18 +191,20 @@ class Reader:
             for lower in (True, False):
                 yield from _tightest([c for c in found if (c.least is not None) is lower])
 
-    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds) -> Iterator[Condition]:
+    def _bounded(
+        self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds, about: tuple[Dim, ...] = ()
+    ) -> Iterator[Condition]:
         """What bounds of a symbol say beyond those that are known."""
         low, high = known
         found = []
         if -inf < bounds[0] > low:
             least = int(bounds[0])
             text, clauses = f"{self.shown(symbol)} >= {least}", (Clause(symbol - least, False),)
-            found.append(self.condition("range", text, source, symbol, clauses=clauses, least=least))
+            found.append(self.condition("range", text, source, symbol, *about, clauses=clauses, least=least))
         if inf > bounds[1] < high:
             most = int(bounds[1])
             text, clauses = f"{self.shown(symbol)} <= {most}", (Clause(most - symbol, False),)
-            found.append(self.condition("range", text, source, symbol, clauses=clauses))
+            found.append(self.condition("range", text, source, symbol, *about, clauses=clauses))
         yield from (one for one in found if one is not None)
 
     def _relations(self) -> Iterator[Condition]:
@@ -239,20 +241,30 @@ class Reader:
             if guard in known:
                 continue
             operands = tuple(map(self.facts.canon, guard.operands))
-            within = self._interval(guard, operands)
+            within = self._interval(guard, operands, operands if guard.equation is None else (guard.equation,))
             if within is not None:
                 yield from within
                 continue
-            clauses = guard.clauses(self.facts.canon)
-            kind: Kind = "equality" if guard.equation is not None else "alternative" if operands else "guard"
-            if guard.equation is not None:
-                operands = (clauses[0].expression,)
-                text = self._compared(operands[0], "==")
-            else:
-                text = guard.template.format(*map(self.shown, operands)) if operands else guard.template
-            found = self.condition(kind, text, guard.source, *operands, clauses=clauses)
+            found = self._kept(guard, operands)
             if found is not None:
                 yield found
+
+    def _kept(self, guard: Guard, operands: tuple[Dim, ...]) -> Condition | None:
+        """A guard as it was told, but for alternatives that cannot be; None where one of them is so anyway."""
+        clauses = guard.clauses(self.facts.canon)
+        if guard.equation is not None:
+            equation = clauses[0].expression
+            return self.condition("equality", self._compared(equation, "=="), guard.source, equation, clauses=clauses)
+        if not clauses:
+            return self.condition("guard", guard.text, guard.source, *operands, clauses=())
+        verdicts = [self.facts.prove_eq(clause.expression, 0) for clause in clauses]
+        if True in verdicts:
+            return None
+        open_ones = [i for i, verdict in enumerate(verdicts) if verdict is None] or range(len(clauses))
+        parts = guard.template.split(" or ")
+        text = " or ".join(parts[i] for i in open_ones).format(*map(self.shown, operands))
+        left = tuple(clauses[i] for i in open_ones)
+        return self.condition("alternative", text, guard.source, *operands, clauses=left)
 
     def _advice(self) -> Iterator[Condition]:
         for guard in self.facts.advice:
@@ -260,8 +272,8 @@ class Reader:
             if self.facts.prove_le(low, high) is None:
                 yield from self._at_least_zero(high - low, guard.source)
 
-    def _interval(self, guard: Guard, operands: tuple[Dim, ...]) -> list[Condition] | None:
-        """The bounds that a guard about one symbol comes to, if it comes to some."""
+    def _interval(self, guard: Guard, operands: tuple[Dim, ...], about: tuple[Dim, ...] = ()) -> list[Condition] | None:
+        """The bounds that a guard about one symbol comes to, if it comes to some; they are `about` dims, too."""
         equation = None if guard.equation is None else self.facts.canon(guard.equation)
         terms = operands if equation is None else (equation,)
         symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
@@ -274,7 +286,7 @@ class Reader:
         if found is None:
             return None
         bounds = found[0], inf if found[1] is None else found[1]
-        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol)))
+        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol), about))
 
 
 def _tightest(found: Sequence[Condition]) -> Iterator[Condition]:

@@ -58,7 +58,7 @@ CASES = {
     ),
     "C101 one of two sizes": (steps(2, 4), ("C101", "make_y", "n (x.shape[2])", "can only be 2 or 1")),
     "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together")),
-    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "n (x.shape[2]) from 256 on do not go together")),
+    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "n (x.shape[2]) from 512 on do not go together")),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
     "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
