@@ -56,6 +56,15 @@ CASES = {
         ),
         ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on do not go together"),
     ),
+    "C101 a few sizes": (
+        model(
+            [node("AveragePool", "x", "p", kernel_shape=[8], strides=[8]), node("MatMul", "p w", "y")],
+            {"x": [1, 3, "n"]},
+            {"y": None},
+            constants=[weights("w", 14, 5)],
+        ),
+        ("C101", "make_y", "n (x.shape[2])", "can only be 112 to 119"),
+    ),
     "C101 one of two sizes": (steps(2, 4), ("C101", "make_y", "n (x.shape[2])", "can only be 2 or 1")),
     "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together")),
     "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "n (x.shape[2]) from 512 on do not go together")),
@@ -164,6 +173,17 @@ def test_what_is_found_behind_names_its_cause(one, code, place, said) -> None:
     assert (first.code, first.place) == (code, place)
     assert said in first.message
     assert {f.cause for f in rest if f.fails and f.place != place} <= {place}
+
+
+def test_sizes_of_several_axes_are_one_repair() -> None:
+    """[1, seq] expanded to [5, 7] says itself that seq is 7; with other numbers it would not."""
+    nodes = [node("Unsqueeze", "r zero", "u"), node("Expand", "u sizes", "e"), node("Unsqueeze", "e zero", "p")]
+    nodes += [node("Unsqueeze", "x zero", "q"), node("Concat", "p q", "y", axis=0)]
+    constants = [numbers("sizes", 5, 7), numbers("zero", 0)]
+    first, *rest = found(model(nodes, {"r": ["seq"], "x": ["batch", "seq"]}, {"y": None}, constants=constants))
+    assert (first.code, first.place) == ("C114", "make_e")
+    assert "other sizes in place of [5, 7]" in first.message
+    assert {f.cause for f in rest if f.fails} == {"make_e"}
 
 
 def test_a_repair_that_is_not_the_only_one_names_the_others() -> None:

@@ -1,5 +1,8 @@
 """What graphs demand of the sizes of their inputs; expectations are worked out by hand from the operators' laws."""
 
+import inspect
+import itertools
+
 import onnx
 import pytest
 
@@ -20,6 +23,10 @@ TWO_NAMES = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [both]
 ADDED = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [sum] y = Add(x, w) }"
 GROUPS = """g (float[n, length] x) => (float[a, b, c] y)
 <int64[3] wanted = {0, -1, 8}> { [parts] y = Reshape(x, wanted) }"""
+THREE = "g (float[batch, 4] x, float[3, 1] w) => (float[n, m] y) { [sum] y = Add(x, w) }"
+DECIDED = """g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y)
+{ [sum] s = Add(x, w)
+  [both] y = Concat<axis = 1>(x, w) }"""
 KERNEL = """g (float[1, 2, past] cache, float[1, 2, seq] new, float[1, 2, 5] w) => (float[a, b, c] y)
 { [join] all = Concat<axis = 2>(cache, new)
   [filter] y = Conv(all, w) }"""
@@ -44,6 +51,8 @@ CONDITIONS = [
     (TWO_NAMES, {"assume": ["rows == batch"]}, []),
     (ADDED, {}, [("alternative", "batch == rows or batch == 1 or rows == 1", "sum")]),
     (ADDED, {"min_dim": 2}, [("equality", "rows == batch", "sum")]),
+    (THREE, {}, [("alternative", "batch == 3 or batch == 1", "sum")]),
+    (DECIDED, {}, [("equality", "rows == batch", "both")]),
     (GROUPS, {}, [("divisibility", "length % 8 == 0", "parts")]),
     (KERNEL, {}, [("relation", "past + seq >= 5", "filter")]),
     (KERNEL, {"dims": {"past": "4.."}}, []),
@@ -59,6 +68,27 @@ CONDITIONS = [
 def test_conditions(text, options, expected):
     found = contract(text, **options).conditions
     assert sorted((c.kind, c.text, c.node) for c in found) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        (PINNED, lambda batch: batch == 1),
+        (TWO_NAMES, lambda batch, rows: batch == rows),
+        (ADDED, lambda batch, rows: batch == rows or 1 in (batch, rows)),
+        (THREE, lambda batch: batch in (1, 3)),
+        (GROUPS, lambda length: length % 8 == 0),
+        (KERNEL, lambda past, seq: past + seq >= 5),
+        (SKIP, lambda H: H % 2 == 0),
+        (TABLE, lambda seq: seq <= 512),
+    ],
+)
+def test_a_condition_holds_at_sizes_or_not(text, law):
+    (condition,) = contract(text)
+    names = list(inspect.signature(law).parameters)
+    for sizes in itertools.product((1, 2, 3, 4, 5, 8, 16, 511, 512, 513), repeat=len(names)):
+        assert condition.holds(dict(zip(names, sizes, strict=True))) is law(*sizes)
+    assert condition.holds({}) is None
 
 
 def test_a_condition_says_who_demands_it_in_which_words():
