@@ -1,6 +1,5 @@
 """What graphs demand of the sizes of their inputs; expectations are worked out by hand from the operators' laws."""
 
-import inspect
 import itertools
 
 import onnx
@@ -71,23 +70,22 @@ def test_conditions(text, options, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "law"),
+    ("text", "names", "law"),
     [
-        (PINNED, lambda batch: batch == 1),
-        (TWO_NAMES, lambda batch, rows: batch == rows),
-        (ADDED, lambda batch, rows: batch == rows or 1 in (batch, rows)),
-        (THREE, lambda batch: batch in (1, 3)),
-        (GROUPS, lambda length: length % 8 == 0),
-        (KERNEL, lambda past, seq: past + seq >= 5),
-        (SKIP, lambda H: H % 2 == 0),
-        (TABLE, lambda seq: seq <= 512),
+        (PINNED, "batch", lambda batch: batch == 1),
+        (TWO_NAMES, "batch rows", lambda batch, rows: batch == rows),
+        (ADDED, "batch rows", lambda batch, rows: batch == rows or 1 in (batch, rows)),
+        (THREE, "batch", lambda batch: batch in (1, 3)),
+        (GROUPS, "length", lambda length: length % 8 == 0),
+        (KERNEL, "past seq", lambda past, seq: past + seq >= 5),
+        (SKIP, "H", lambda height: height % 2 == 0),
+        (TABLE, "seq", lambda seq: seq <= 512),
     ],
 )
-def test_a_condition_holds_at_sizes_or_not(text, law):
+def test_a_condition_holds_at_sizes_or_not(text, names, law):
     (condition,) = contract(text)
-    names = list(inspect.signature(law).parameters)
-    for sizes in itertools.product((1, 2, 3, 4, 5, 8, 16, 511, 512, 513), repeat=len(names)):
-        assert condition.holds(dict(zip(names, sizes, strict=True))) is law(*sizes)
+    for sizes in itertools.product((1, 2, 3, 4, 5, 8, 16, 511, 512, 513), repeat=len(names.split())):
+        assert condition.holds(dict(zip(names.split(), sizes, strict=True))) is law(*sizes)
     assert condition.holds({}) is None
 
 
