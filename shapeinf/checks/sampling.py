@@ -22,6 +22,7 @@ LARGE = 32
 FAR = 512
 """What has not ended here has no end."""
 MAX_PERIOD = 4096
+MAX_OFFSETS = 8
 
 Binding = dict[str, int]
 
@@ -39,39 +40,43 @@ def bindings(
 ) -> Iterator[Binding]:
     """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first.
 
-    Multiples of what the dims that it is `about` divide by are among the sizes.
+    Among the sizes are those at which the divisions of the dims that it is `about` leave nothing.
     """
     chosen = sorted(symbols, key=str)
-    few, alone, period = SIZES if len(chosen) < 3 else FEW, len(chosen) == 1, _period(about)
-    sizes = [_sizes(facts, symbol, least, few, alone, period) for symbol in chosen]
+    few, alone = SIZES if len(chosen) < 3 else FEW, len(chosen) == 1
+    period, offsets = _steps(about)
+    sizes = []
+    for symbol in chosen:
+        bounds = facts.interval(symbol)
+        lo = max(least, bounds.lo or 0)
+        found = {size for size in few if size >= lo} | {lo, lo + 1, lo + 7}
+        found.update(lo + (-lo - offset) % period + more for offset in offsets for more in (0, period))
+        found.update(range(least, MOST + 1) if alone and least >= LARGE else ())
+        sizes.append(sorted(size for size in found if bounds.hi is None or size <= bounds.hi))
     for values in itertools.islice(itertools.product(*sizes), MAX_TRIED):
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
 
 
-def _sizes(
-    facts: ShapeFacts, symbol: Dimension, least: int, sizes: tuple[int, ...], alone: bool, period: int
-) -> list[int]:
-    bounds = facts.interval(symbol)
-    lo = max(least, bounds.lo or 0)
-    found = {size for size in sizes if size >= lo} | {lo, lo + 1, lo + 7}
-    found.update(range(-(-lo // period) * period, lo + 2 * period, period))
-    if alone and least >= LARGE:
-        found.update(range(least, MOST + 1))
-    return sorted(size for size in found if bounds.hi is None or size <= bounds.hi)
+def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
+    """The least common multiple of the numbers that dims divide by (1 where that is large); what they add before."""
+    period, offsets = 1, {0}
+    for divisor, offset in (one for d in dims for one in _divisions(d)):
+        period = lcm(period, divisor)
+        offsets.add(offset % divisor)
+    return (period, offsets) if period <= MAX_PERIOD and len(offsets) <= MAX_OFFSETS else (1, {0})
 
 
-def _period(dims: Iterable[Dim]) -> int:
-    """The least common multiple of the numbers that dims divide by; 1 where that is large."""
-    found = 1
-    for d in dims:
-        for monomial, _ in d.terms if isinstance(d, Dimension) else ():
-            for atom in (d.scope.atoms[number] for number in monomial):  # type: ignore[union-attr]
-                if isinstance(atom, Floor):
-                    by = atom.denominator if isinstance(atom.denominator, int) else 1
-                    found = lcm(found, by * _period([atom.numerator]))
-                elif isinstance(atom, Maximum):
-                    found = lcm(found, _period(atom.args))
-    return found if found <= MAX_PERIOD else 1
+def _divisions(d: Dim, outer: int = 1) -> Iterator[tuple[int, int]]:
+    """What a dim divides by, one division inside of another together, and the constant that is added before."""
+    if isinstance(d, Dimension):
+        for atom in (d.scope.atoms[number] for monomial, _ in d.terms for number in monomial):
+            if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
+                by = outer * atom.denominator
+                yield by, next((c for monomial, c in atom.numerator.terms if not monomial), 0)
+                yield from _divisions(atom.numerator, by)
+            elif isinstance(atom, Maximum):
+                for arg in atom.args:
+                    yield from _divisions(arg, outer)
 
 
 def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:

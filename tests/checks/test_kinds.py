@@ -24,17 +24,19 @@ def steps(one: int, two: int):
     return model([*pools, node("Concat", "p q", "y", axis=1)], {"x": [1, 3, "n"]}, {"y": None})
 
 
-def windows(size: int):
-    """Rows and columns cut into windows: both must be multiples of the size."""
-    sizes = [numbers(name, n) for name, n in (("rows", 0), ("columns", 1), ("size", size), ("channels", 8))]
+def windows(size: int, more: int = 0):
+    """Rows and columns cut into windows: both must be multiples of the size, after so many more were added."""
+    numbered = {"rows": 0, "columns": 1, "size": size, "channels": 8}
+    sizes = [numbers("pads", 0, 0, 0, more, more, 0), *(numbers(name, n) for name, n in numbered.items())]
     parts = [
-        node("Shape", "x", "shape"),
+        node("Pad", "x pads", "padded"),
+        node("Shape", "padded", "shape"),
         node("Gather", "shape rows", "h"),
         node("Gather", "shape columns", "w"),
         node("Div", "h size", "down"),
         node("Div", "w size", "across"),
         node("Concat", "down size across size channels", "cut", axis=0),
-        node("Reshape", "x cut", "y", allowzero=1),
+        node("Reshape", "padded cut", "y", allowzero=1),
     ]
     return model(parts, {"x": ["H", "W", 8]}, {"y": None}, (), sizes)
 
@@ -129,6 +131,7 @@ def test_each_kind_is_found_where_it_is(one, wanted) -> None:
         windows(12),
         windows(40),
         windows(100),
+        windows(40, 3),
     ],
 )
 def test_silence_where_nothing_is_wrong(one) -> None:
