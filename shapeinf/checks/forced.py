@@ -48,8 +48,8 @@ def _window(subject: Subject, condition: Condition) -> Iterator[Finding]:
     """An upper bound that leaves two sizes at most, or that an equation makes: what has an end, a table tells."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
-        most, least = condition.clauses[0].expression + symbol, _least(subject, symbol)
-        if isinstance(most, int) and (least >= most - 1 or (equation and not _has_maxima(equation))):
+        most, least = condition.bound, _least(subject, symbol)
+        if most is not None and (least >= most - 1 or (equation and not _has_maxima(equation))):
             sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
             message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {sizes}"
             yield _found(subject, "C101", message, condition)

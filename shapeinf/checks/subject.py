@@ -99,8 +99,9 @@ class Subject:
 
     @cached_property
     def demands(self) -> list[Condition]:
-        """What nodes demand of the dims of the inputs, as far as it depends on nothing else."""
-        return [one for one in self.result.contract.always if one.free and one.kind not in ("guard", "assumption")]
+        """What nodes demand of the dims of the inputs, as far as it depends on nothing else; each node by itself."""
+        demanded = (each for one in self.result.contract.always for each in (one, *one.weaker))
+        return [one for one in demanded if one.free and one.kind not in ("guard", "assumption")]
 
     def op(self, node: str) -> str:
         """The operator of a node; empty for what is no node of the graph itself."""

@@ -41,8 +41,8 @@ class Condition:
         terms: the dims that the condition is about; of a range the dim, and those of an equation that comes to it.
         clauses: the same as expressions: one of them must be 0 (or at least 0); none for words, and in a body.
         least: the lower bound of a range.
-        weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
-            the one before it.
+        weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them as tight as
+            the one before it, or tighter.
         where: the body of a loop or branch that demands it, where that runs; empty for what is always demanded.
     """
 
@@ -63,6 +63,15 @@ class Condition:
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
         return one_holds(self.clauses, sizes) if self.clauses else None
+
+    @property
+    def bound(self) -> int | None:
+        """The number of a bound of one dim, upper or (where `least` has it) lower; None for another condition."""
+        clause = self.clauses[0] if len(self.clauses) == 1 else None
+        if clause is None or clause.zero:
+            return None
+        most = clause.expression + self.terms[0] if self.least is None else self.least
+        return most if isinstance(most, int) else None
 
     @property
     def free(self) -> frozenset[Dimension]:
@@ -110,7 +119,7 @@ class Reader:
 
     def conditions(self) -> list[Condition]:
         """All conditions, in the order in which the facts were told, one kind after the other."""
-        return [
+        found = [
             *self._solved(),
             *self._divisible(),
             *self._ranges(),
@@ -118,6 +127,7 @@ class Reader:
             *self._guards(),
             *self._advice(),
         ]
+        return list(_tightest(found))
 
     def condition(
         self,
@@ -184,12 +194,9 @@ class Reader:
             if symbol not in self.labels or symbol in self.facts.solved:
                 continue
             known = self.before.bounds(symbol)
-            found: list[Condition] = []
             for bounds, source, _ in told.steps():
-                found += self._bounded(symbol, bounds, source, known)
+                yield from self._bounded(symbol, bounds, source, known)
                 known = bounds
-            for lower in (True, False):
-                yield from _tightest([c for c in found if (c.least is not None) is lower])
 
     def _bounded(
         self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds, about: tuple[Dim, ...] = ()
@@ -289,12 +296,24 @@ class Reader:
         return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol), about))
 
 
-def _tightest(found: Sequence[Condition]) -> Iterator[Condition]:
-    """The last and tightest of bounds on one side; where that is an assumption, the tightest demand before it too."""
-    last = len(found) - 1
-    demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
-    for i in sorted({last, *demands[-1:]}) if found else ():
-        yield attrs.evolve(found[i], weaker=tuple(found[:i]))
+def _tightest(conditions: Sequence[Condition]) -> Iterator[Condition]:
+    """The conditions; of bounds of one dim on one side the tightest one, the first told of those that are as tight.
+
+    Where that is an assumption, the tightest demand besides.
+    """
+    sides: dict[tuple[Dim, bool], list[Condition]] = {}
+    for one in conditions:
+        if one.bound is not None:
+            sides.setdefault((one.terms[0], one.least is None), []).append(one)
+    kept: dict[int, Condition] = {}
+    for (_, upper), group in sides.items():
+        found = sorted(reversed(group), key=lambda one: -(one.bound or 0) if upper else one.bound or 0)
+        demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
+        for i in {len(found) - 1, *demands[-1:]}:
+            kept[id(found[i])] = attrs.evolve(found[i], weaker=tuple(found[:i]))
+    for one in conditions:
+        if one.bound is None or id(one) in kept:
+            yield kept.get(id(one), one)
 
 
 def _product(text: str) -> str:

@@ -128,6 +128,19 @@ def test_a_condition_names_the_weaker_demands_that_it_implies():
     assert [(c.text, c.node) for c in large.weaker] == [("H >= 3", "small")]
 
 
+def test_bounds_that_equations_come_to_are_one_too():
+    """n fits where (n - 1)//2 == (n - 1)//4 == (n - 1)//8: up to 2 for the first, up to 4 for the second."""
+    found = contract("""g (float[1, 1, n] x) => (float[a, b, c] y, float[d, e, f] z)
+{ p = MaxPool<kernel_shape = [1], strides = [2]>(x)
+  q = MaxPool<kernel_shape = [1], strides = [4]>(x)
+  r = MaxPool<kernel_shape = [1], strides = [8]>(x)
+  [large] y = Concat<axis = 1>(q, r)
+  [small] z = Concat<axis = 1>(p, q) }""")
+    assert [(c.text, c.node, [(w.text, w.node) for w in c.weaker]) for c in found] == [
+        ("n <= 2", "small", [("n <= 4", "large")])
+    ]
+
+
 CHECKS = [
     (PINNED, {"batch": 1}, True),
     (PINNED, {"batch": 2}, False),
