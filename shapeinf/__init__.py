@@ -6,9 +6,8 @@
 """
 
 from shapeinf.algebra import Dim, Dimension, Interval
+from shapeinf.binding import BindError, Bound, bind
 from shapeinf.driver import (
-    BindError,
-    Bound,
     Cause,
     Coverage,
     Diagnostic,
@@ -20,7 +19,6 @@ from shapeinf.driver import (
     TensorInfo,
     Unknown,
     UnknownGroup,
-    bind,
     diff,
     infer_shapes,
     rebatch,

@@ -26,7 +26,7 @@ ORDER = (
     ("graph", "layout", "ops"),
     ("formats",),
     ("driver", "contract", "memory", "program"),
-    ("checks",),
+    ("binding", "checks"),
     ("runtime",),
     ("report",),
     ("cli",),

@@ -147,10 +147,16 @@ def renamed_dim(p: Patient) -> Iterator[Damage]:
                 yield attrs.evolve(found, misnamed=True)
 
 
+def reads(node: onnx.NodeProto, name: str) -> bool:
+    """Whether a node reads a value, itself or in a body of it."""
+    bodies = [a.g for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+    return name in node.input or any(reads(inner, name) for body in bodies for inner in body.node)
+
+
 def input_damage(p: Patient, model: onnx.ModelProto, i: int, what: str) -> Damage:
     """Damage of an input: seen at the input, or at a node that reads it."""
     name = p.model.graph.input[i].name
-    readers = [places(n) for n in p.model.graph.node if name in n.input]
+    readers = [places(n) for n in p.model.graph.node if reads(n, name)]
     return Damage("", f"{name}: {what}", model, frozenset({name}).union(*readers), name, True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from itertools import chain
 from math import inf
 
@@ -22,8 +21,8 @@ def broken_at(facts: Facts, values: Mapping[str, int]) -> Guard | None:
     """The first alternative of the facts that does not hold where symbols have these values; None for none."""
     for guard in facts.guards:
         if guard.equation is None and guard.operands:
-            operands = tuple(value_at(facts, d, values) for d in guard.operands)
-            if None not in operands and not _holds(guard.template, operands):
+            operands = [value_at(facts, d, values) for d in guard.operands]
+            if guard.holds(operands) is False:
                 return guard
     return None
 
@@ -118,10 +117,3 @@ def value_at(facts: Facts, d: Dim, values: Mapping[str, int]) -> int | None:
         return int(evaluate(canonical(facts, d), values))
     except (KeyError, ZeroDivisionError):
         return None
-
-
-@lru_cache(maxsize=4096)
-def _holds(template: str, operands: tuple[int, ...]) -> bool:
-    from shapeinf.algebra.integer_sets import holds  # loading isl takes a while
-
-    return holds(template, operands)

@@ -216,13 +216,3 @@ class _Writer:
         for arg in atom.args[1:]:
             text = f"max({text}, {self.dim(arg)})"
         return text
-
-
-def holds(template: str, operands: tuple[int, ...]) -> bool:
-    """Whether a condition about operands is true of these numbers.
-
-    >>> holds("{0} == {1} or {0} == 1 or {1} == 1", (3, 1)), holds("{0} == {1} or {0} == 1 or {1} == 1", (3, 2))
-    (True, False)
-    """
-    text = template.replace("==", "=").format(*(f"({n})" for n in operands))
-    return not isl.Set.read_from_str(isl.Context(), f"{{ : {text} }}").is_empty()

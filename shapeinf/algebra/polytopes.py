@@ -10,7 +10,6 @@ set can only be too large, and what is said of it an upper bound.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -28,7 +27,6 @@ from shapeinf.algebra.feasible import holds_at, value_at
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
 MAX_COORDINATES = 10
-_ALTERNATIVES = re.compile(r"(\{\d\}|\d+|==| |or)+")
 MAX_ALTERNATIVES = 4
 """Maxima and guards that are told exactly, as alternatives; the parts of a set double with each, or more."""
 MAX_CORNERS = 6
@@ -288,7 +286,7 @@ class _Writer:
             key = (guard.template, frozenset(operands))
             if guard.equation is not None or not symbols or not symbols <= set(self.symbols) or key in told:
                 continue
-            if self.alternatives < MAX_ALTERNATIVES and _ALTERNATIVES.fullmatch(guard.template):
+            if self.alternatives < MAX_ALTERNATIVES and guard.alternatives is not None:
                 told.add(key)
                 self._try(lambda: self._alternative(guard.template, operands))  # noqa: B023  (called at once)
 

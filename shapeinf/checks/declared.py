@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import attrs
@@ -10,7 +9,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also, kind
-from shapeinf.checks.sampling import legal, value
+from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.checks.trial import shown
 from shapeinf.driver import TensorInfo
@@ -18,7 +17,6 @@ from shapeinf.graph import Declared
 
 OUTPUTS = also("C111", "a declared output that the graph does not make")
 COMPARISONS = ("C110", OUTPUTS)
-_TRIED = 64
 
 
 @kind("C110", "a declared shape of a value inside the graph is not what the graph makes")
@@ -119,7 +117,7 @@ def _differs(subject: Subject, said: int | str | None, size: Dim) -> str | None:
 def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
     """A binding that shows the difference, as text."""
     symbols = {s for d in (meant, size) if isinstance(d, Dimension) for s in d.symbols()}
-    for binding in itertools.islice(legal(subject.facts, symbols), _TRIED):
+    for binding in subject.examples(symbols):
         a, b = value(meant, binding), value(size, binding)
         if a is not None and b is not None and a != b:
             return f": {b} for {shown(subject, binding)}"

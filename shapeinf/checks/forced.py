@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.told import Guard
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import LARGE, MOST, bindings, holds, operands
+from shapeinf.checks.sampling import FAR, LARGE, bindings
 from shapeinf.checks.subject import Subject
-from shapeinf.errors import Source
+from shapeinf.contract import Condition
 
 
-def _found(subject: Subject, code: str, message: str, source: Source, help: str | None = None) -> Finding:
+def _found(subject: Subject, code: str, message: str, source: Condition, help: str | None = None) -> Finding:
     node = source.node
     return Finding(
         "warning",
@@ -21,7 +20,7 @@ def _found(subject: Subject, code: str, message: str, source: Source, help: str 
         message,
         node,
         subject.op(node),
-        because=source.reason,
+        because=source.law,
         help=help,
         location=subject.location(node),
     )
@@ -30,64 +29,81 @@ def _found(subject: Subject, code: str, message: str, source: Source, help: str 
 @kind("C101", "a dynamic axis that can only take one value")
 def pinned(subject: Subject) -> Iterator[Finding]:
     """Symbols of inputs that nodes fix, and products of them that nodes fix."""
-    facts, setup = subject.facts, subject.setup
-    for symbol in subject.axes:
-        size = facts.canon(symbol)
-        if isinstance(size, int) and not isinstance(setup.canon(symbol), int):
-            shown = f"{subject.shown(symbol)}{_owners(subject, [symbol])}"
-            message = f"{shown} is declared as dynamic but can only be {size}"
+    for condition in subject.demands:
+        symbol = condition.terms[0]
+        if condition.kind == "value" and isinstance(symbol, Dimension):
+            size = condition.terms[1]
+            message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {size}"
             help = f"declare it as {size}, or free the node (a constant that holds the size where it was exported)"
-            yield _found(subject, "C101", message, facts.sources[symbol], help)
-    for guard in _demanded(subject):
-        yield from _confined(subject, guard)
+            yield _found(subject, "C101", message, condition, help)
+        elif condition.kind == "range":
+            yield from _window(subject, condition)
+        elif condition.kind == "equality" and symbol not in subject.facts.solved:
+            yield from _equation(subject, condition)
+        elif condition.kind == "alternative":
+            yield from _alternative(subject, condition)
 
 
-def _demanded(subject: Subject) -> Iterable[Guard]:
-    """The kept conditions that nodes add about nothing but symbols of inputs."""
-    known = {(g.template, g.source) for g in subject.setup.guards}
-    for guard in subject.facts.guards:
-        dims = operands(subject.facts, guard)
-        if dims and (guard.template, guard.source) not in known and all(map(subject.about_inputs, dims)):
-            yield guard
+def _window(subject: Subject, condition: Condition) -> Iterator[Finding]:
+    """An upper bound that leaves two sizes at most, or that an equation makes: what has an end, a table tells."""
+    symbol, *equation = condition.terms
+    if condition.least is None and isinstance(symbol, Dimension):
+        most, least = condition.bound, _least(subject, symbol)
+        if most is not None and (least >= most - 1 or (equation and not _has_maxima(equation))):
+            sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
+            message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {sizes}"
+            yield _found(subject, "C101", message, condition)
 
 
-def _confined(subject: Subject, guard: Guard) -> Iterator[Finding]:
-    dims = operands(subject.facts, guard)
-    if guard.equation is not None:
-        total = _fixed_product(subject, dims[0])
-        if total is not None:
-            text, number = total
-            message = f"{text}{_owners(subject, dims)} is dynamic but can only be {number}"
-            yield _found(subject, "C101", message, guard.source)
-        else:
-            yield from _together(subject, guard, [d for d in dims if isinstance(d, Dimension)])
-        return
-    free = [d for d in dims if isinstance(d, Dimension)]
-    fixed = [d for d in dims if isinstance(d, int)]
+def _least(subject: Subject, symbol: Dimension) -> int:
+    """The smallest size that nodes leave of a symbol."""
+    least = [one.least for one in subject.demands if one.terms[0] is symbol and one.least is not None]
+    return max(*least, int(max(0, subject.setup.bounds(symbol)[0])), 0)
+
+
+def _equation(subject: Subject, condition: Condition) -> Iterator[Finding]:
+    total = _fixed_product(subject, condition.clauses[0].expression)
+    if total is None:
+        yield from _together(subject, condition)
+    else:
+        text, number = total
+        message = f"{text}{_owners(subject, condition.terms)} is dynamic but can only be {number}"
+        yield _found(subject, "C101", message, condition)
+
+
+def _alternative(subject: Subject, condition: Condition) -> Iterator[Finding]:
+    free = [d for d in condition.terms if isinstance(d, Dimension)]
+    fixed = [d for d in condition.terms if isinstance(d, int)]
     if len(free) == 1 and fixed and free[0] in subject.axes:
-        shown = f"{subject.shown(free[0])}{_owners(subject, free)}"
-        message = f"{shown} is declared as dynamic but can only be {fixed[0]} or 1"
-        yield _found(subject, "C101", message, guard.source)
+        message = f"{_shown(subject, free[0])} is declared as dynamic but can only be {fixed[0]} or 1"
+        yield _found(subject, "C101", message, condition)
     elif free and not _two_symbols(free):
-        yield from _together(subject, guard, free)
+        yield from _together(subject, condition)
 
 
-def _together(subject: Subject, guard: Guard, dims: list[Dimension]) -> Iterator[Finding]:
+def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
-    symbols = {s for d in dims for s in d.symbols()}
-    sizes = f"{' and '.join(sorted(map(str, symbols)))}{_owners(subject, dims)}"
-    needs = f"the node needs {guard.template.format(*operands(subject.facts, guard))}"
-    for least in (2,) if _has_maxima(dims) else (2, LARGE):
-        outcomes = [holds(subject.facts, guard, one) for one in bindings(subject.facts, symbols, least)]
-        if outcomes and all(one is False for one in outcomes):
-            message = f"sizes of {sizes} from {least} on do not go together: none that was tried, up to {MOST}, does"
-            yield _found(subject, "C101", message, guard.source, needs)
-            return
+    sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
+    for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
+        tried = False
+        for binding in bindings(subject.facts, condition.free, least, condition.terms):
+            tried = True
+            if condition.holds(binding) is not False:
+                break
+        else:
+            if tried:
+                message = f"sizes of {sizes} from {least} on do not go together: none that was tried does"
+                yield _found(subject, "C101", message, condition, f"the node needs {condition.text}")
+                return
 
 
-def _has_maxima(dims: list[Dimension]) -> bool:
+def _has_maxima(dims: Iterable[Dim]) -> bool:
     """Whether sizes are cut off somewhere, as by a table of positions: then an end of what is legal is meant."""
     return any("max(" in str(d) or "min(" in str(d) for d in dims)
+
+
+def _shown(subject: Subject, symbol: Dimension) -> str:
+    return f"{subject.shown(symbol)}{_owners(subject, [symbol])}"
 
 
 def _owners(subject: Subject, dims: Iterable[Dim]) -> str:
@@ -119,22 +135,15 @@ def _two_symbols(dims: list[Dimension]) -> bool:
 @kind("C102", "two names that must be one size")
 def united(subject: Subject) -> Iterator[Finding]:
     """Named symbols of inputs that nodes make equal, always or unless one of them is 1."""
-    facts, setup = subject.facts, subject.setup
-    for symbol in sorted(subject.named, key=str):
-        other = facts.canon(symbol)
-        if other in subject.named and other is not symbol and setup.prove_eq(symbol, other) is not True:
-            assert isinstance(other, Dimension)
-            yield _united(subject, symbol, other, facts.sources[symbol], "")
-    for guard in _demanded(subject):
-        dims = [d for d in operands(facts, guard) if isinstance(d, Dimension)]
-        if guard.equation is None and len(dims) == 2 and all(d in subject.named for d in dims) and dims[0] != dims[1]:
-            yield _united(subject, dims[0], dims[1], guard.source, ", unless one of them is 1")
-
-
-def _united(subject: Subject, a: Dimension, b: Dimension, source: Source, unless: str) -> Finding:
-    first, second = sorted((a, b), key=lambda s: list(subject.axes).index(s))
-    message = (
-        f"{first} ({subject.axes_of(first)}) and {second} ({subject.axes_of(second)}) must be equal{unless}, "
-        f"but have two names"
-    )
-    return _found(subject, "C102", message, source, f"call both {first}")
+    for condition in subject.demands:
+        dims = [d for d in condition.terms if isinstance(d, Dimension)]
+        if len(dims) != 2 or dims[0] is dims[1] or not all(d in subject.named for d in dims):
+            continue
+        if condition.kind in ("equality", "alternative"):
+            unless = "" if condition.kind == "equality" else ", unless one of them is 1"
+            first, second = sorted(dims, key=list(subject.axes).index)
+            message = (
+                f"{first} ({subject.axes_of(first)}) and {second} ({subject.axes_of(second)}) must be equal{unless}, "
+                f"but have two names"
+            )
+            yield _found(subject, "C102", message, condition, f"call both {first}")

@@ -12,7 +12,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, Scope
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
-from shapeinf.checks.sampling import Binding, holds, value
+from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import as_shapes, misfit, shown, try_shapes
 from shapeinf.checks.unbounded import unbounded
@@ -196,7 +196,7 @@ def _box(subject: Subject, profile: Profile) -> dict[Dimension, tuple[int, int]]
 def _candidates(subject: Subject, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
     """Bindings that what is known rules out first, then the middle and the neighbours of the corners."""
     sizes = {symbol: _spread(low, high) for symbol, (low, high) in box.items()}
-    ruled_out = (one for one in _product(sizes) if _is_ruled_out(subject, box, one))
+    ruled_out = (one for one in _product(sizes) if _is_ruled_out(subject, one))
     yield from itertools.islice(ruled_out, MAX_BETWEEN // 2)
     middle = {symbol.name: sum(ends) // 2 for symbol, ends in box.items()}
     yield middle
@@ -216,17 +216,6 @@ def _product(sizes: Mapping[Dimension, Sequence[int]]) -> Iterator[Binding]:
         yield dict(zip(names, values, strict=True))
 
 
-def _is_ruled_out(subject: Subject, box: Mapping[Dimension, tuple[int, int]], binding: Binding) -> bool:
+def _is_ruled_out(subject: Subject, binding: Binding) -> bool:
     """Whether something that nodes demand does not hold under a binding."""
-    facts = subject.facts
-    for symbol in box:
-        size, bounds = value(facts.canon(symbol), binding), facts.interval(symbol)
-        if size is not None and size != binding[symbol.name]:
-            return True
-        if binding[symbol.name] < (bounds.lo or 0) or (bounds.hi is not None and binding[symbol.name] > bounds.hi):
-            return True
-    if any((value(relation.expression, binding) or 0) < 0 for relation in facts.relations):
-        return True
-    if any((value(one.expression, binding) or 0) % one.divisor for one in facts.divisibilities):
-        return True
-    return any(holds(facts, guard, binding) is False for guard in facts.guards)
+    return any(condition.holds(binding) is False for condition in subject.demands)

@@ -209,8 +209,8 @@ class _Search:
         if len(outputs) != 1 or not any(_is_numbers(one) for one in types):
             return
         dims = _outline(inference.table.types[inference.numbers[outputs[0]]])[1] or ()
-        if any(isinstance(one, TensorType) and one.shape.dims == dims for one in map(inference.current, _given(step))):
-            return  # it only hands on what it reads
+        if any(_but_ones(_outline(one)[1]) == _but_ones(dims) for one in map(inference.current, _given(step))):
+            return  # it only hands on what it reads, with axes of 1 more or less
         yield from ((axis,) for axis in range(len(dims)))
         if len(dims) > 1 and all(isinstance(dim, int) for dim in dims):
             yield tuple(range(len(dims)))
@@ -232,7 +232,7 @@ class _Search:
 
             fresh.declared[step.outputs[0]] = opener
 
-        if not self.trials.holds(step.place, prepare=prepare) or not opened:
+        if not self.trials.holds(step.place, prepare=prepare, apart_from=step.site) or not opened:
             return None
         fresh, dims, was = opened[-1]
         if len(axes) > 1:
@@ -247,6 +247,10 @@ def _solved(fresh: Inference, axis: int, opened: Dim, was: Dim) -> str | None:
     if not known or fresh.facts.prove_eq(size, was) is True:
         return None
     return f"{size} in place of {was} on axis {axis} of what it makes"
+
+
+def _but_ones(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
+    return None if dims is None else [dim for dim in dims if dim != 1]
 
 
 def _reshaped(fresh: Inference, number: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> int:

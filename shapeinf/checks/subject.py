@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.checks.sampling import Binding, legal
+from shapeinf.contract import Condition
 from shapeinf.driver import Result
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import ShapeFacts, TensorType
 
 GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference invents, anew in each run: they say nothing."""
+MOST_EXAMPLES = 64
 
 
 class Subject:
@@ -22,6 +26,7 @@ class Subject:
         """Only reads the result."""
         self.result = result
         self.ranges = dict(ranges or {})
+        self._examples: dict[tuple[frozenset[Dimension], int], list[Binding]] = {}
 
     @property
     def graph(self) -> Graph:
@@ -84,6 +89,19 @@ class Subject:
     def declared(self) -> dict[str, Declared]:
         """What the file declares of values that nodes make."""
         return {name: one for name, one in self.graph.declared.items() if name in self.makers}
+
+    def examples(self, symbols: Iterable[Dimension]) -> list[Binding]:
+        """Some bindings of symbols under which all that is known of them now holds."""
+        asked = frozenset(symbols), self.facts.version
+        if asked not in self._examples:
+            self._examples[asked] = list(itertools.islice(legal(self.facts, asked[0]), MOST_EXAMPLES))
+        return self._examples[asked]
+
+    @cached_property
+    def demands(self) -> list[Condition]:
+        """What nodes demand of the dims of the inputs, as far as it depends on nothing else; each node by itself."""
+        demanded = (each for one in self.result.contract.always for each in (one, *one.weaker))
+        return [one for one in demanded if one.free and one.kind not in ("guard", "assumption")]
 
     def op(self, node: str) -> str:
         """The operator of a node; empty for what is no node of the graph itself."""

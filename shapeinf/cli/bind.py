@@ -6,14 +6,14 @@ import sys
 
 import click
 
+from shapeinf.binding import BindError, Bound
+from shapeinf.binding import bind as bound_model
 from shapeinf.cli import options
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.progress import LateProgress
-from shapeinf.driver import BindError, Bound
-from shapeinf.driver import bind as bound_model
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 

@@ -8,7 +8,6 @@ from functools import partial
 
 import attrs
 
-from shapeinf.algebra import Dimension
 from shapeinf.algebra.interval import as_interval
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
@@ -30,10 +29,9 @@ def demands_of_bodies(inference: Inference) -> Iterator[Condition]:
                 tell()
         reader = Reader(inference, inference.facts, facts)
         for condition in merged(reader):
-            symbols = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
-            if symbols and symbols <= reader.labels.keys():
+            if condition.free and condition.free <= reader.labels.keys():
                 kind = condition.kind if condition.kind == "assumption" else "guard"
-                yield attrs.evolve(condition, kind=kind, where=where, zero=(), least=None, weaker=())
+                yield attrs.evolve(condition, kind=kind, where=where, clauses=(), least=None, weaker=())
 
 
 def _bodies(inference: Inference) -> Iterator[tuple[str, tuple[ShapeFacts, ShapeFacts]]]:

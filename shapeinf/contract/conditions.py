@@ -6,7 +6,7 @@ learned later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Literal
 
@@ -15,7 +15,7 @@ import attrs
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.interval import Bounds
 from shapeinf.algebra.printing import format_dim, quote_name
-from shapeinf.algebra.told import Guard
+from shapeinf.algebra.told import Clause, Guard, one_holds
 from shapeinf.contract.places import Places
 from shapeinf.driver.inference import Inference
 from shapeinf.errors import Source
@@ -38,11 +38,11 @@ class Condition:
         op: its operator.
         law: the rule of the operator, in words.
         location: the node's place in a source text, where the format has one.
-        terms: the dims that the condition is about.
-        zero: the expressions that are 0 where an equality or a divisibility holds.
+        terms: the dims that the condition is about; of a range the dim, and those of an equation that comes to it.
+        clauses: the same as expressions: one of them must be 0 (or at least 0); none for words, and in a body.
         least: the lower bound of a range.
-        weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them tighter than
-            the one before it.
+        weaker: of a range, what other nodes demand of the same dim, which this one implies; each of them as tight as
+            the one before it, or tighter.
         where: the body of a loop or branch that demands it, where that runs; empty for what is always demanded.
     """
 
@@ -55,10 +55,28 @@ class Condition:
     location: str
     terms: tuple[Dim, ...]
     _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
-    zero: tuple[Dim, ...] = attrs.field(default=(), repr=False)
+    clauses: tuple[Clause, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
     weaker: tuple[Condition, ...] = attrs.field(default=(), repr=False)
     where: str = ""
+
+    def holds(self, sizes: Mapping[str, int]) -> bool | None:
+        """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
+        return one_holds(self.clauses, sizes) if self.clauses else None
+
+    @property
+    def bound(self) -> int | None:
+        """The number of a bound of one dim, upper or (where `least` has it) lower; None for another condition."""
+        clause = self.clauses[0] if len(self.clauses) == 1 else None
+        if clause is None or clause.zero:
+            return None
+        most = clause.expression + self.terms[0] if self.least is None else self.least
+        return most if isinstance(most, int) else None
+
+    @property
+    def free(self) -> frozenset[Dimension]:
+        """The symbols of its terms."""
+        return frozenset(s for d in self.terms if isinstance(d, Dimension) for s in d.symbols())
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -101,7 +119,7 @@ class Reader:
 
     def conditions(self) -> list[Condition]:
         """All conditions, in the order in which the facts were told, one kind after the other."""
-        return [
+        found = [
             *self._solved(),
             *self._divisible(),
             *self._ranges(),
@@ -109,6 +127,7 @@ class Reader:
             *self._guards(),
             *self._advice(),
         ]
+        return list(_tightest(found))
 
     def condition(
         self,
@@ -116,7 +135,7 @@ class Reader:
         text: str,
         source: Source,
         *terms: Dim,
-        zero: tuple[Dim, ...] = (),
+        clauses: tuple[Clause, ...],
         least: int | None = None,
     ) -> Condition | None:
         """A condition, if it is a node that says it."""
@@ -133,7 +152,7 @@ class Reader:
             kind = "assumption"
         op, location = (place.op, place.location) if place else ("", "")
         chain = self.places.chain
-        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, zero, least)
+        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
 
     def shown(self, d: Dim) -> str:
         """A dim as text, with the labels of axes that have no name."""
@@ -147,7 +166,8 @@ class Reader:
                 continue  # a node's own unknown has the name now: nothing is demanded of it
             kind: Kind = "value" if isinstance(value, int) else "equality"
             text = f"{self.shown(symbol)} == {self.shown(value)}"
-            found = self.condition(kind, text, self.facts.sources[symbol], symbol, value)
+            clauses = (Clause(symbol - value, True),)
+            found = self.condition(kind, text, self.facts.sources[symbol], symbol, value, clauses=clauses)
             if found is not None:
                 yield found
 
@@ -158,8 +178,8 @@ class Reader:
             if (fact.expression, fact.divisor) in known or expression % fact.divisor == 0:
                 continue
             text = f"{_product(self.shown(expression))} % {fact.divisor} == 0"
-            zero = (expression % fact.divisor,)
-            found = self.condition("divisibility", text, fact.source, expression, zero=zero)
+            clauses = (Clause(expression % fact.divisor, True),)
+            found = self.condition("divisibility", text, fact.source, expression, clauses=clauses)
             if found is not None:
                 yield found
 
@@ -169,22 +189,24 @@ class Reader:
             if symbol not in self.labels or symbol in self.facts.solved:
                 continue
             known = self.before.bounds(symbol)
-            found: list[Condition] = []
             for bounds, source, _ in told.steps():
-                found += self._bounded(symbol, bounds, source, known)
+                yield from self._bounded(symbol, bounds, source, known)
                 known = bounds
-            for lower in (True, False):
-                yield from _tightest([c for c in found if (c.least is not None) is lower])
 
-    def _bounded(self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds) -> Iterator[Condition]:
+    def _bounded(
+        self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds, about: tuple[Dim, ...] = ()
+    ) -> Iterator[Condition]:
         """What bounds of a symbol say beyond those that are known."""
         low, high = known
         found = []
         if -inf < bounds[0] > low:
             least = int(bounds[0])
-            found.append(self.condition("range", f"{self.shown(symbol)} >= {least}", source, symbol, least=least))
+            text, clauses = f"{self.shown(symbol)} >= {least}", (Clause(symbol - least, False),)
+            found.append(self.condition("range", text, source, symbol, *about, clauses=clauses, least=least))
         if inf > bounds[1] < high:
-            found.append(self.condition("range", f"{self.shown(symbol)} <= {int(bounds[1])}", source, symbol))
+            most = int(bounds[1])
+            text, clauses = f"{self.shown(symbol)} <= {most}", (Clause(most - symbol, False),)
+            found.append(self.condition("range", text, source, symbol, *about, clauses=clauses))
         yield from (one for one in found if one is not None)
 
     def _relations(self) -> Iterator[Condition]:
@@ -198,7 +220,8 @@ class Reader:
     def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Condition]:
         """Bounds of the one symbol that it is about, or a relation."""
         within = self._interval(Guard("{0} >= 0", source, None, (expression,)), (expression,))
-        one = self.condition("relation", self._compared(expression, "<="), source, expression)
+        clauses = (Clause(expression, False),)
+        one = self.condition("relation", self._compared(expression, "<="), source, expression, clauses=clauses)
         yield from within if within is not None else [one] if one is not None else []
 
     def _compared(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
@@ -220,20 +243,30 @@ class Reader:
             if guard in known:
                 continue
             operands = tuple(map(self.facts.canon, guard.operands))
-            within = self._interval(guard, operands)
+            within = self._interval(guard, operands, operands if guard.equation is None else (guard.equation,))
             if within is not None:
                 yield from within
                 continue
-            if guard.equation is None:
-                text = guard.template.format(*map(self.shown, operands)) if operands else guard.template
-                found = self.condition("alternative" if operands else "guard", text, guard.source, *operands)
-            else:
-                equation = self.facts.canon(guard.equation)
-                found = self.condition(
-                    "equality", self._compared(equation, "=="), guard.source, equation, zero=(equation,)
-                )
+            found = self._kept(guard, operands)
             if found is not None:
                 yield found
+
+    def _kept(self, guard: Guard, operands: tuple[Dim, ...]) -> Condition | None:
+        """A guard as it was told, but for alternatives that cannot be; None where one of them is so anyway."""
+        clauses = guard.clauses(self.facts.canon)
+        if guard.equation is not None:
+            equation = clauses[0].expression
+            return self.condition("equality", self._compared(equation, "=="), guard.source, equation, clauses=clauses)
+        if not clauses:
+            return self.condition("guard", guard.text, guard.source, *operands, clauses=())
+        verdicts = [self.facts.prove_eq(clause.expression, 0) for clause in clauses]
+        if True in verdicts:
+            return None
+        open_ones = [i for i, verdict in enumerate(verdicts) if verdict is None] or range(len(clauses))
+        parts = guard.template.split(" or ")
+        text = " or ".join(parts[i] for i in open_ones).format(*map(self.shown, operands))
+        left = tuple(clauses[i] for i in open_ones)
+        return self.condition("alternative", text, guard.source, *operands, clauses=left)
 
     def _advice(self) -> Iterator[Condition]:
         for guard in self.facts.advice:
@@ -241,8 +274,8 @@ class Reader:
             if self.facts.prove_le(low, high) is None:
                 yield from self._at_least_zero(high - low, guard.source)
 
-    def _interval(self, guard: Guard, operands: tuple[Dim, ...]) -> list[Condition] | None:
-        """The bounds that a guard about one symbol comes to, if it comes to some."""
+    def _interval(self, guard: Guard, operands: tuple[Dim, ...], about: tuple[Dim, ...] = ()) -> list[Condition] | None:
+        """The bounds that a guard about one symbol comes to, if it comes to some; they are `about` dims, too."""
         equation = None if guard.equation is None else self.facts.canon(guard.equation)
         terms = operands if equation is None else (equation,)
         symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
@@ -255,15 +288,27 @@ class Reader:
         if found is None:
             return None
         bounds = found[0], inf if found[1] is None else found[1]
-        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol)))
+        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol), about))
 
 
-def _tightest(found: Sequence[Condition]) -> Iterator[Condition]:
-    """The last and tightest of bounds on one side; where that is an assumption, the tightest demand before it too."""
-    last = len(found) - 1
-    demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
-    for i in sorted({last, *demands[-1:]}) if found else ():
-        yield attrs.evolve(found[i], weaker=tuple(found[:i]))
+def _tightest(conditions: Sequence[Condition]) -> Iterator[Condition]:
+    """The conditions; of bounds of one dim on one side the tightest one, the first told of those that are as tight.
+
+    Where that is an assumption, the tightest demand besides.
+    """
+    sides: dict[tuple[Dim, bool], list[Condition]] = {}
+    for one in conditions:
+        if one.bound is not None:
+            sides.setdefault((one.terms[0], one.least is None), []).append(one)
+    kept: dict[int, Condition] = {}
+    for (_, upper), group in sides.items():
+        found = sorted(reversed(group), key=lambda one: -(one.bound or 0) if upper else one.bound or 0)
+        demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
+        for i in {len(found) - 1, *demands[-1:]}:
+            kept[id(found[i])] = attrs.evolve(found[i], weaker=tuple(found[:i]))
+    for one in conditions:
+        if one.bound is None or id(one) in kept:
+            yield kept.get(id(one), one)
 
 
 def _product(text: str) -> str:

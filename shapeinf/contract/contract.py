@@ -54,8 +54,12 @@ class Contract:
 
         Last those of bodies that may not run; they say `where`.
         """
-        always = merged(self._reader)
-        return (*always, *demands_of_bodies(self._inference))
+        return (*self.always, *demands_of_bodies(self._inference))
+
+    @cached_property
+    def always(self) -> tuple[Condition, ...]:
+        """Those of the conditions that hold whenever the graph runs, whatever bodies of it do."""
+        return tuple(merged(self._reader))
 
     def __iter__(self) -> Iterator[Condition]:
         """The conditions."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from shapeinf.algebra import Dimension
+from shapeinf.algebra.told import Clause
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.sizes import congruence
 
@@ -16,13 +17,12 @@ def merged(reader: Reader) -> Iterator[Condition]:
     conditions = reader.conditions()
     groups: dict[Dimension, list[Condition]] = {}
     for condition in conditions:
-        symbols = {s for d in condition.terms if isinstance(d, Dimension) for s in d.symbols()}
-        if condition.zero and len(symbols) == 1 and condition.kind != "assumption":
-            groups.setdefault(symbols.pop(), []).append(condition)
+        if _is_zero(condition) and len(condition.free) == 1 and condition.kind != "assumption":
+            groups.setdefault(next(iter(condition.free)), []).append(condition)
     found: dict[int, Condition | None] = {}
     least: dict[Dimension, int] = {}
     for symbol, group in groups.items():
-        zero = [e for condition in group for e in condition.zero]
+        zero = [clause.expression for condition in group for clause in condition.clauses]
         low = max(0, int(max(-1, reader.before.bounds(symbol)[0])))
         together = congruence(symbol, zero, low)
         if together is None:
@@ -30,12 +30,17 @@ def merged(reader: Reader) -> Iterator[Condition]:
         modulus, residue = together
         text = f"{reader.shown(symbol)} % {modulus} == {residue}"
         found.update({id(c): None for c in group})
-        found[id(group[0])] = attrs.evolve(group[0], kind="divisibility", text=text, terms=(symbol,))
+        clauses = (Clause((symbol - residue) % modulus, True),)
+        found[id(group[0])] = attrs.evolve(group[0], kind="divisibility", text=text, terms=(symbol,), clauses=clauses)
         least[symbol] = low + (residue - low) % modulus
     for condition in conditions:
         one = found.get(id(condition), condition)
         if one is not None and not _implied(one, least):
             yield one
+
+
+def _is_zero(condition: Condition) -> bool:
+    return len(condition.clauses) == 1 and condition.clauses[0].zero
 
 
 def _implied(condition: Condition, least: Mapping[Dimension, int]) -> bool:

@@ -1,7 +1,6 @@
 """Propagation of shapes through a graph, and its result."""
 
 from shapeinf.driver.api import infer_shapes
-from shapeinf.driver.binding import BindError, Bound, bind
 from shapeinf.driver.comparing import Difference, diff
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.infos import TensorInfo, info
@@ -11,8 +10,6 @@ from shapeinf.driver.result import Coverage, Result
 from shapeinf.driver.unknowns import Cause, Unknown, UnknownGroup
 
 __all__ = [
-    "BindError",
-    "Bound",
     "Cause",
     "Coverage",
     "Diagnostic",
@@ -24,7 +21,6 @@ __all__ = [
     "TensorInfo",
     "Unknown",
     "UnknownGroup",
-    "bind",
     "diff",
     "infer_shapes",
     "info",

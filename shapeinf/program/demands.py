@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
@@ -10,19 +9,9 @@ import attrs
 from shapeinf.algebra import Dim, Dimension, format_dim, substitute
 from shapeinf.algebra.interval import as_interval, finite
 from shapeinf.algebra.straight_line import Lowering, StraightLine
-from shapeinf.algebra.told import Guard
+from shapeinf.algebra.told import Clause
 from shapeinf.errors import Source
 from shapeinf.lattice import ShapeFacts
-
-_EQUATION = re.compile(r"\{(\d+)\} == (?:\{(\d+)\}|(\d+))")
-
-
-@attrs.frozen
-class Clause:
-    """An expression that must be 0, or at least 0."""
-
-    expression: Dim
-    zero: bool
 
 
 @attrs.frozen
@@ -135,26 +124,11 @@ class Demands:
 
     def _guards(self) -> Iterator[Demand]:
         for guard in self.facts.guards:
-            if guard.equation is not None:
-                equation = self._plain(guard.equation)
-                yield Demand(f"{self.shown(equation)} == 0", guard.source, (Clause(equation, True),))
-                continue
-            clauses = self._alternatives(guard)
-            if clauses is None:
+            clauses = guard.clauses(self._plain)
+            if not clauses:
                 self.unreadable.append(guard.text)
+            elif guard.equation is not None:
+                yield Demand(f"{self.shown(clauses[0].expression)} == 0", guard.source, clauses)
             else:
                 text = guard.template.format(*map(self.shown, map(self._plain, guard.operands)))
-                yield Demand(text, guard.source, tuple(clauses))
-
-    def _alternatives(self, guard: Guard) -> list[Clause] | None:
-        """`{0} == {1} or {0} == 1` as clauses; None for other texts."""
-        clauses = []
-        operands = [self._plain(d) for d in guard.operands]
-        for part in guard.template.split(" or "):
-            match = _EQUATION.fullmatch(part)
-            if match is None:
-                return None
-            left, right, number = match.groups()
-            other = operands[int(right)] if number is None else int(number)
-            clauses.append(Clause(operands[int(left)] - other, True))
-        return clauses
+                yield Demand(text, guard.source, clauses)

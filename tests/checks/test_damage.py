@@ -52,30 +52,37 @@ def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
         assert not [name for name, shape in run.items() if tool.contradicts(declared[name], shape, p, binding)]
 
 
-def test_damage_is_found_in_a_few_models(tool) -> None:
-    cases = list(tool.measured([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, "onnx"))
+@pytest.mark.parametrize("declared", ["onnx", "shapeinf"])
+def test_damage_is_found_in_a_few_models(tool, declared) -> None:
+    """Some 70 cases, of which one is missed as measured: four of them are too many."""
+    cases = list(tool.measured([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, declared))
     assert len({case.damage.kind for case in cases}) >= 12
-    seen, first = shares(cases)
-    assert seen >= 0.95
-    assert first >= 0.95
+    assert min(shares(cases)) >= 0.95
 
 
-@pytest.mark.parametrize(("declared", "least"), [("bare", 0.92), ("shapeinf", 0.95)])
+@pytest.mark.parametrize(("declared", "least"), [("bare", 0.92), ("shapeinf", 0.97)])
 def test_damage_is_found_in_our_own_models(tool, declared, least) -> None:
-    """Some 90 cases: two of them fewer than measured fail."""
+    """Some 90 cases: three of them fewer than measured fail."""
     cases = list(tool.measured([], 2, 1, declared, own=True))
     assert len({case.model for case in cases}) >= 12
     assert min(shares(cases)) >= least
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("declared", "least", "least_first"), [("bare", 0.88, 0.7), ("onnx", 0.93, 0.87), ("shapeinf", 0.96, 0.95)]
-)
-def test_damage_is_found_in_all_models(tool, declared, least, least_first) -> None:
-    """Floors some points below what was measured on every fourth model (docs/check.md has the numbers)."""
-    cases = list(tool.measured(sorted(MODELS.glob("*.onnx")), 2, 1, declared, own=True))
-    assert len({case.model for case in cases}) >= 40
+def test_damage_is_found_in_all_models(tool) -> None:
+    """What is measured (docs/check.md) less three standard deviations of a share of so many cases, and no kind left."""
+    cases = list(tool.measured(sorted(MODELS.glob("*.onnx")), 2, 1, "shapeinf", own=True))
+    assert len({case.model for case in cases}) >= 100
+    assert min(shares(cases)) >= 0.98
+    kinds = {kind: [case for case in cases if case.damage.kind == kind] for kind in tool.KINDS}
+    assert {kind: min(shares(these)) for kind, these in kinds.items() if min(shares(these)) < 0.9} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("declared", "least", "least_first"), [("bare", 0.925, 0.735), ("onnx", 0.945, 0.91)])
+def test_damage_is_found_where_less_is_declared(tool, declared, least, least_first) -> None:
+    """The same of every fourth model."""
+    cases = list(tool.measured(sorted(MODELS.glob("*.onnx"))[::4], 2, 1, declared, own=True))
     seen, first = shares(cases)
     assert seen >= least
     assert first >= least_first

@@ -19,6 +19,29 @@ def relu(declared, inner=(), x=("batch", 6)):
     return model(nodes, {"x": list(x)}, {"y": declared}, inner)
 
 
+def steps(one: int, two: int):
+    """Two ways over an axis in steps, that must meet: n fits where (n - 1)//one == (n - 1)//two."""
+    pools = [node("MaxPool", "x", y, kernel_shape=[1], strides=[step]) for y, step in (("p", one), ("q", two))]
+    return model([*pools, node("Concat", "p q", "y", axis=1)], {"x": [1, 3, "n"]}, {"y": None})
+
+
+def windows(size: int, more: int = 0):
+    """Rows and columns cut into windows: both must be multiples of the size, after so many more were added."""
+    numbered = {"rows": 0, "columns": 1, "size": size, "channels": 8}
+    sizes = [numbers("pads", 0, 0, 0, more, more, 0), *(numbers(name, n) for name, n in numbered.items())]
+    parts = [
+        node("Pad", "x pads", "padded"),
+        node("Shape", "padded", "shape"),
+        node("Gather", "shape rows", "h"),
+        node("Gather", "shape columns", "w"),
+        node("Div", "h size", "down"),
+        node("Div", "w size", "across"),
+        node("Concat", "down size across size channels", "cut", axis=0),
+        node("Reshape", "padded cut", "y", allowzero=1),
+    ]
+    return model(parts, {"x": ["H", "W", 8]}, {"y": None}, (), sizes)
+
+
 CASES = {
     "C101 a constant of sizes": (reshaped(4, 2, 3), ("C101", "make_h", "batch", "can only be 4")),
     "C101 a product": (
@@ -36,18 +59,18 @@ CASES = {
         ),
         ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on do not go together"),
     ),
-    "C101 only small sizes": (
+    "C101 a few sizes": (
         model(
-            [
-                node("MaxPool", "x", "p", kernel_shape=[1], strides=[2]),
-                node("MaxPool", "x", "q", kernel_shape=[1], strides=[4]),
-                node("Concat", "p q", "y", axis=1),
-            ],
+            [node("AveragePool", "x", "p", kernel_shape=[8], strides=[8]), node("MatMul", "p w", "y")],
             {"x": [1, 3, "n"]},
             {"y": None},
+            constants=[weights("w", 14, 5)],
         ),
-        ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together"),
+        ("C101", "make_y", "n (x.shape[2])", "can only be 112 to 119"),
     ),
+    "C101 one of two sizes": (steps(2, 4), ("C101", "make_y", "n (x.shape[2])", "can only be 2 or 1")),
+    "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together")),
+    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "n (x.shape[2]) from 512 on do not go together")),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
     "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
@@ -106,6 +129,10 @@ def test_each_kind_is_found_where_it_is(one, wanted) -> None:
         relu(["batch", None], {"h": ["unk__0", 6]}),
         relu(["anything", 6]),
         halved(),
+        windows(12),
+        windows(40),
+        windows(100),
+        windows(40, 3),
     ],
 )
 def test_silence_where_nothing_is_wrong(one) -> None:
@@ -150,6 +177,17 @@ def test_what_is_found_behind_names_its_cause(one, code, place, said) -> None:
     assert (first.code, first.place) == (code, place)
     assert said in first.message
     assert {f.cause for f in rest if f.fails and f.place != place} <= {place}
+
+
+def test_sizes_of_several_axes_are_one_repair() -> None:
+    """[1, seq] expanded to [5, 7] says itself that seq is 7; with other numbers it would not."""
+    nodes = [node("Unsqueeze", "r zero", "u"), node("Expand", "u sizes", "e"), node("Unsqueeze", "e zero", "p")]
+    nodes += [node("Unsqueeze", "x zero", "q"), node("Concat", "p q", "y", axis=0)]
+    constants = [numbers("sizes", 5, 7), numbers("zero", 0)]
+    first, *rest = found(model(nodes, {"r": ["seq"], "x": ["batch", "seq"]}, {"y": None}, constants=constants))
+    assert (first.code, first.place) == ("C114", "make_e")
+    assert "other sizes in place of [5, 7]" in first.message
+    assert {f.cause for f in rest if f.fails} == {"make_e"}
 
 
 def test_a_repair_that_is_not_the_only_one_names_the_others() -> None:

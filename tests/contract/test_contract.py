@@ -1,5 +1,7 @@
 """What graphs demand of the sizes of their inputs; expectations are worked out by hand from the operators' laws."""
 
+import itertools
+
 import onnx
 import pytest
 
@@ -20,6 +22,10 @@ TWO_NAMES = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [both]
 ADDED = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [sum] y = Add(x, w) }"
 GROUPS = """g (float[n, length] x) => (float[a, b, c] y)
 <int64[3] wanted = {0, -1, 8}> { [parts] y = Reshape(x, wanted) }"""
+THREE = "g (float[batch, 4] x, float[3, 1] w) => (float[n, m] y) { [sum] y = Add(x, w) }"
+DECIDED = """g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y)
+{ [sum] s = Add(x, w)
+  [both] y = Concat<axis = 1>(x, w) }"""
 KERNEL = """g (float[1, 2, past] cache, float[1, 2, seq] new, float[1, 2, 5] w) => (float[a, b, c] y)
 { [join] all = Concat<axis = 2>(cache, new)
   [filter] y = Conv(all, w) }"""
@@ -44,6 +50,8 @@ CONDITIONS = [
     (TWO_NAMES, {"assume": ["rows == batch"]}, []),
     (ADDED, {}, [("alternative", "batch == rows or batch == 1 or rows == 1", "sum")]),
     (ADDED, {"min_dim": 2}, [("equality", "rows == batch", "sum")]),
+    (THREE, {}, [("alternative", "batch == 3 or batch == 1", "sum")]),
+    (DECIDED, {}, [("equality", "rows == batch", "both")]),
     (GROUPS, {}, [("divisibility", "length % 8 == 0", "parts")]),
     (KERNEL, {}, [("relation", "past + seq >= 5", "filter")]),
     (KERNEL, {"dims": {"past": "4.."}}, []),
@@ -59,6 +67,26 @@ CONDITIONS = [
 def test_conditions(text, options, expected):
     found = contract(text, **options).conditions
     assert sorted((c.kind, c.text, c.node) for c in found) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "law"),
+    [
+        (PINNED, "batch", lambda batch: batch == 1),
+        (TWO_NAMES, "batch rows", lambda batch, rows: batch == rows),
+        (ADDED, "batch rows", lambda batch, rows: batch == rows or 1 in (batch, rows)),
+        (THREE, "batch", lambda batch: batch in (1, 3)),
+        (GROUPS, "length", lambda length: length % 8 == 0),
+        (KERNEL, "past seq", lambda past, seq: past + seq >= 5),
+        (SKIP, "H", lambda height: height % 2 == 0),
+        (TABLE, "seq", lambda seq: seq <= 512),
+    ],
+)
+def test_a_condition_holds_at_sizes_or_not(text, names, law):
+    (condition,) = contract(text)
+    for sizes in itertools.product((1, 2, 3, 4, 5, 8, 16, 511, 512, 513), repeat=len(names.split())):
+        assert condition.holds(dict(zip(names.split(), sizes, strict=True))) is law(*sizes)
+    assert condition.holds({}) is None
 
 
 def test_a_condition_says_who_demands_it_in_which_words():
@@ -98,6 +126,19 @@ def test_bounds_of_one_dim_each_have_their_own_node():
 def test_a_condition_names_the_weaker_demands_that_it_implies():
     (large,) = (c for c in contract(WINDOWS) if c.node == "large")
     assert [(c.text, c.node) for c in large.weaker] == [("H >= 3", "small")]
+
+
+def test_bounds_that_equations_come_to_are_one_too():
+    """n fits where (n - 1)//2 == (n - 1)//4 == (n - 1)//8: up to 2 for the first, up to 4 for the second."""
+    found = contract("""g (float[1, 1, n] x) => (float[a, b, c] y, float[d, e, f] z)
+{ p = MaxPool<kernel_shape = [1], strides = [2]>(x)
+  q = MaxPool<kernel_shape = [1], strides = [4]>(x)
+  r = MaxPool<kernel_shape = [1], strides = [8]>(x)
+  [large] y = Concat<axis = 1>(q, r)
+  [small] z = Concat<axis = 1>(p, q) }""")
+    assert [(c.text, c.node, [(w.text, w.node) for w in c.weaker]) for c in found] == [
+        ("n <= 2", "small", [("n <= 4", "large")])
+    ]
 
 
 CHECKS = [

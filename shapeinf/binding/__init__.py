@@ -1,5 +1,5 @@
 """A model whose dims are frozen, re-ranged or renamed."""
 
-from shapeinf.driver.binding.api import BindError, Bound, bind
+from shapeinf.binding.api import BindError, Bound, bind
 
 __all__ = ["BindError", "Bound", "bind"]

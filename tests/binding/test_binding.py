@@ -155,6 +155,28 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
     assert caught.value.findings[0].node == "Join"
 
 
+@pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
+def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
+    """What is added has 3 rows: onnxruntime tells which sizes of a batch can be added to them."""
+    nodes = [helper.make_node("Add", ["x", "rows"], ["y"], name="add")]
+    model = make(nodes, {"x": ["batch", 4]}, ["y"], {"rows": np.zeros((3, 1), np.float32)})
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+    def runs(size: int) -> bool:
+        try:
+            session.run(None, {"x": np.zeros((size, 4), np.float32)})
+        except Exception:
+            return False
+        return True
+
+    if all(map(runs, range(low, high + 1))):
+        bind(model, {"batch": (low, high)})
+    else:
+        with pytest.raises(BindError) as caught:
+            bind(model, {"batch": (low, high)})
+        assert caught.value.findings[0].node == "add"
+
+
 @pytest.mark.parametrize(
     ("wanted", "hint"), [({"batsh": 4}, "did you mean batch"), ({"seq": "2*bach"}, "did you mean batch")]
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, format_dim, parse_dim, substitute
-from shapeinf.driver.binding.wishes import Wishes
+from shapeinf.binding.wishes import Wishes
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.infos import TensorInfo, info
 from shapeinf.driver.inputs import input_names

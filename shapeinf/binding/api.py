@@ -8,11 +8,11 @@ from typing import Any, Literal, TextIO
 
 import attrs
 
+from shapeinf.binding.limits import too_wide
+from shapeinf.binding.rewriting import Rewriting
+from shapeinf.binding.wishes import Wishes, sorted_wishes
 from shapeinf.driver.annotate import annotation
 from shapeinf.driver.api import as_graph, infer_shapes
-from shapeinf.driver.binding.limits import too_wide
-from shapeinf.driver.binding.rewriting import Rewriting
-from shapeinf.driver.binding.wishes import Wishes, sorted_wishes
 from shapeinf.driver.breaking import surely_broken
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Declaring, Progress
@@ -114,7 +114,7 @@ def bind(
     if findings:
         plain = infer_shapes(graph, inputs=inputs, min_dim=min_dim, declared=declared, registry=registry)
         _refuse(findings, surely_broken(plain.inference), wishes)
-    narrow = list(too_wide(result.inference, wishes.ranges))
+    narrow = list(too_wide(result, wishes.ranges))
     if narrow:
         raise BindError(f"the graph cannot run with all of {wishes}", narrow)
     rewriting = Rewriting(result.inference, wishes, tuple(inputs or {}), tuple(assume))
