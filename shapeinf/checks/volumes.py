@@ -13,7 +13,7 @@ from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import Subject
 from shapeinf.driver import TensorInfo
 from shapeinf.driver.diagnostics import Severity
-from shapeinf.memory.sizes import element_bits
+from shapeinf.lattice import element_bits
 
 INT32 = 2**31 - 1
 INT64 = 2**63 - 1

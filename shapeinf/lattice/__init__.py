@@ -18,6 +18,7 @@ from shapeinf.lattice.types import (
     Type,
     numpy_dtype,
 )
+from shapeinf.lattice.widths import element_bits
 
 __all__ = [
     "MAX_ELEMENTS",
@@ -37,6 +38,7 @@ __all__ = [
     "Type",
     "broadcast",
     "broadcast_dim",
+    "element_bits",
     "merge_shape",
     "merge_type",
     "numpy_dtype",

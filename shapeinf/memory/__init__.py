@@ -1,7 +1,7 @@
 """What a model needs of memory: lifetimes, a symbolic peak, plans, and their proof."""
 
 from shapeinf.memory.memory import Memory
-from shapeinf.memory.sizes import Size, element_bits, size_of, size_of_tensor, sum_of
+from shapeinf.memory.sizes import Size, size_of, size_of_tensor, sum_of
 from shapeinf.memory.timeline import Buffer, Moment, Role, Timeline
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "Role",
     "Size",
     "Timeline",
-    "element_bits",
     "size_of",
     "size_of_tensor",
     "sum_of",

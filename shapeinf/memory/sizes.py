@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from math import prod
 from typing import NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
 
 MAX_SIZE_TERMS = 4096
 """A size of more terms than this is no help to anybody, and a hostile file could ask for any number of them."""
-
-_WIDTH = re.compile(r"(?:q?u?int|b?float|complex)(\d+)")
-"""The names of element types begin with their kind and width: `int4`, `float8e4m3fn`, `complex64`."""
 
 
 class Size(NamedTuple):
@@ -23,18 +19,6 @@ class Size(NamedTuple):
 
     bytes: Dim | None
     cause: str = ""
-
-
-def element_bits(dtype: str | None) -> int | None:
-    """The bits of one element; None for a type that has no fixed width, or that is not known.
-
-    >>> element_bits("float32"), element_bits("uint4"), element_bits("bool"), element_bits("string")
-    (32, 4, 8, None)
-    """
-    if dtype == "bool":
-        return 8
-    found = _WIDTH.match(dtype or "")
-    return int(found[1]) if found else None
 
 
 def size_of(facts: ShapeFacts, found: Type | None) -> Size:

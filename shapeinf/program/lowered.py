@@ -12,9 +12,8 @@ from shapeinf.algebra.elimination import Elimination
 from shapeinf.algebra.straight_line import Lowering, StraightLine
 from shapeinf.driver.infos import TensorInfo
 from shapeinf.errors import NoSizeError, UnknownNameError
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeFacts, element_bits
 from shapeinf.memory.peak import Peak
-from shapeinf.memory.sizes import element_bits
 
 PeakMaker = Callable[[], Peak]
 """Finds the peak, when someone asks for it."""

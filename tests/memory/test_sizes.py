@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from shapeinf.algebra import evaluate
 from shapeinf.formats.onnx.names import DTYPE_NAMES
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType
-from shapeinf.memory.sizes import element_bits, size_of, sum_of
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, element_bits
+from shapeinf.layout import ELEMENT_TYPES
+from shapeinf.memory.sizes import size_of, sum_of
 
 WIDTHS = {
     **dict.fromkeys(("int2", "uint2"), 2),
@@ -90,3 +91,8 @@ def test_containers():
         size = size_of(facts, unknown)
         assert size.bytes is None
         assert size.cause
+
+
+@pytest.mark.parametrize("one", ELEMENT_TYPES, ids=lambda one: one.name)
+def test_layouts_know_the_same_widths(one):
+    assert element_bits(one.dtype) == one.bits
