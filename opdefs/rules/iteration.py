@@ -48,11 +48,13 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
     if go_on is False or limit == 0:
         return Iterated(0, list(carried), _never(c, body, width))
     number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
+    before = len(c.facts.scope.atoms)
     grown = _by_induction(c, body, number, carried)
     if grown is not None:
         after, outputs = grown
         trips = _trips(c, limit, go_on, outputs[0], number)
         if trips is not None:
+            trips = _of_no_trip(c, trips, before)
             c.limit(number, maximum(trips, 1) - 1)
             if c.prove_le(1, trips) is True:
                 last = [after(trips - 1, i) for i in range(width)]
@@ -98,6 +100,17 @@ def _trips(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, nu
         rest = first // step + 1
         count = at_least_zero(c, rest) + 1
     return count if limit is None else minimum(count, at_least_zero(c, limit))
+
+
+def _of_no_trip(c: InferenceContext, trips: Dim, before: int) -> Dim:
+    """The number of trips without the unknowns that the body made (atoms from `before` on): each trip has its own.
+
+    The condition of every trip is within the bounds of what any trip may make, and so is the trip that it ends.
+    """
+    if isinstance(trips, int) or all(s.terms[0][0][0] < before for s in trips.symbols()):
+        return trips
+    bounds = c.interval(trips)
+    return c.fresh("trips", bounds.lo or 0, bounds.hi)
 
 
 def at_least_zero(c: InferenceContext, d: Dim) -> Dim:

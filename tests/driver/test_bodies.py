@@ -329,6 +329,26 @@ def test_a_while_loop_over_a_counter_has_a_known_number_of_trips(limit):
     assert (str(trips), columns) == ("N" if limit > 100 else "min(N, 100)", 2)
 
 
+def test_a_condition_on_what_each_trip_counts_anew_only_bounds_the_trips():
+    """The count of one trip is not that of another: three trips end at a count of 1, not of 2."""
+    text = """g (float[4, n] x) => (float[] y) {
+      lim = Constant<value_int = 100>()
+      go = Constant<value = bool {1}>()
+      y = Loop(lim, go) <body = b (int64 i, bool c) => (bool c2, float[] o) {
+        o = Gather<axis = 1>(x, i)
+        found = NonZero(o)
+        sizes = Shape(found)
+        one = Constant<value_int = 1>()
+        count = Gather(sizes, one)
+        c2 = Less(i, count)
+      }>
+    }"""
+    x = ones(4, 9) * (np.arange(4)[:, None] < np.array([4, 3, 1, *[0] * 6], F32))
+    result = check(text, {"x": x})
+    trips, rows = result.tensors["y"].shape
+    assert (trips.is_symbol, "found" in trips.name, str(result.interval(trips)), rows) == (True, False, "1..5", 4)
+
+
 def test_a_condition_on_the_iteration_number_counts_the_trips():
     """go2 of trip i is (i < 2), so trips 0, 1, 2 run and no more: 3 elements."""
     text = """g (float[N] x) => (float[] y, float[] z) {
