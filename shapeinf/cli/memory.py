@@ -122,15 +122,12 @@ def memory_command(
     if plan is not None and html is None and png is None:
         raise click.UsageError("--plan is drawn into a picture: give --html or --png too")
     with readable_errors():
-        limit = None if budget is None else parse_budget(int(budget) if budget.isdecimal() else budget)
+        limit = None if budget is None else parse_budget(budget)
 
         def infer(options: ModelOptions) -> Memory:
             return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
 
-        least = 0 if 0 in given.bind.values() else given.min_dim  # a size of 0 is asked of claims that hold for it
-        answer = _asked(
-            infer(attrs.evolve(given, bind={}, min_dim=least)), dict(given.bind), limit, lambda: infer(given)
-        )
+        answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
         if html is not None or png is not None:
             _draw(answer, model, html, png, plan)
         if exported is not None:
@@ -184,6 +181,8 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
     unsized = {buffer.role for buffer in memory.unsized}
     for role, total in _roles(memory).items():
         yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(answer, total)}"
+    if memory.bodies != 0:
+        yield f"  in bodies  {_total(answer, memory.bodies)}"
     for one in answer.bound.peak.unbounded:
         yield f"not counted  {one.name}: {one.cause}"
     if answer.budget is not None:
@@ -239,6 +238,7 @@ def _as_json(answer: Answer) -> dict[str, Any]:
     return {
         "peak": {"formula": str(memory.peak), **told},
         "roles": {f"{role}s": str(total) for role, total in _roles(memory).items()},
+        "bodies": str(memory.bodies),
         "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
         "not_counted": [{"tensor": one.name, "cause": one.cause} for one in answer.bound.peak.unbounded],
         "budget": answer.budget,

@@ -139,6 +139,8 @@ class Drawn:
         )
 
     def product(self, x, shape):
+        if len(shape) < 2:
+            return  # a variable that was cut for broadcasting
         columns = self.one(1, 4, 5)
         y = self.variable([*shape[:-2], shape[-1], columns])
         self.add(f"matmul({x}, {y})", [*shape[:-1], columns])
