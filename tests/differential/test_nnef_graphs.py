@@ -48,8 +48,8 @@ class Drawn:
         return names[0]
 
     def grow(self):
-        """One more operation, on tensors that are there."""
-        x = self.one(*self.shapes)
+        """One more operation, on a tensor that is there; not on one that was cut to a vector: many need a matrix."""
+        x = self.one(*(name for name, shape in self.shapes.items() if len(shape) > 1))
         getattr(self, self.one(*STEPS))(x, self.shapes[x])
 
     def unary(self, x, shape):
@@ -139,8 +139,6 @@ class Drawn:
         )
 
     def product(self, x, shape):
-        if len(shape) < 2:
-            return  # a variable that was cut for broadcasting
         columns = self.one(1, 4, 5)
         y = self.variable([*shape[:-2], shape[-1], columns])
         self.add(f"matmul({x}, {y})", [*shape[:-1], columns])
