@@ -18,12 +18,23 @@ INDEX_TYPES = ("int64", "int32")
 MAX_STEP = 2**15
 """The largest step that is followed: a larger one may wrap around."""
 
+MAX_ELEMENT = 2**31 - 1
+"""No known element may be larger: it would wrap around where a model narrows its indices, or goes on to add."""
+
 
 def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
-    """A progression, or only its shape where indices may not be of this type or the steps are too large."""
+    """A progression, or only its shape where indices may not be of this type or some element may wrap around."""
     if dtype not in INDEX_TYPES or (steps and not -MAX_STEP <= min(steps) <= max(steps) <= MAX_STEP):
         return PartialTensor(dtype, shape, None)
+    spans = sum(abs(step) * (size - 1) for size, step in zip(shape, steps, strict=True) if isinstance(size, int))
+    if _magnitude(base) + spans > MAX_ELEMENT:
+        return PartialTensor(dtype, shape, None)
     return Progression(dtype, shape, base, steps)
+
+
+def _magnitude(d: Dim) -> int:
+    """The largest number in a dim: itself, or a factor or summand of its symbols."""
+    return abs(d) if isinstance(d, int) else max(abs(factor) for _, factor in d.terms)
 
 
 def evenly(dtype: str | None, shape: Shape, first: Dim, step: Dim) -> PartialTensor:

@@ -10,7 +10,7 @@ from onnx import TensorProto
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
 from shapeinf.lattice import Progression
-from tests.differential.test_position_tables import session_of, with_past
+from tests.differential.test_position_tables import session_of, tokens, with_past
 
 SIZES = [{"batch": 2, "seq": seq, "past": past} for seq, past in ((1, 1), (1, 4), (2, 3), (5, 1), (7, 9))]
 
@@ -135,3 +135,33 @@ def test_progressions(seed):
 
 def test_most_are_followed():
     assert sum(isinstance(output_of(drawn(seed)), Progression) for seed in range(120)) >= 60
+
+
+def filled(net, value):
+    fill = onnx.helper.make_tensor("fill", TensorProto.INT64, [1], [value])
+    return net.add("ConstantOfShape", net.add("Shape", "ids"), value=fill)
+
+
+def wrapped_in_a_cast(net):
+    return net.add("Cast", filled(net, 2**32 + 1), to=TensorProto.INT32)
+
+
+def wrapped_in_a_sum(net):
+    most = filled(net, 2**63 - 1)
+    return net.add("Add", net.add("Add", most, most), net.one(3))
+
+
+def wrapped_in_steps(net):
+    far = net.add("Mul", net.range(0, 2**17 + 1), net.one(2**15))
+    return net.add("Cast", far, to=TensorProto.INT32)
+
+
+@pytest.mark.parametrize("wrapped", (wrapped_in_a_cast, wrapped_in_a_sum, wrapped_in_steps))
+def test_elements_that_wrap_around_are_not_taken_to_be_out_of_range(wrapped):
+    net = tokens()
+    last = net.add("Slice", wrapped(net), net.ints(-1), net.ints(2**31 - 1), net.ints(0))
+    model = net.model(net.look_up(net.table(5), last))
+    session_of(model).run(None, {"ids": np.zeros((2, 3), np.int64)})
+    result = infer_shapes(model)
+    assert not [d for d in result.diagnostics if d.severity == "error"]
+    assert not list(result.contract)
