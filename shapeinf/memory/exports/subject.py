@@ -9,6 +9,7 @@ import attrs
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.elimination import Elimination
+from shapeinf.algebra.long_sums import canonical
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan, Slot
@@ -62,9 +63,9 @@ class Subject:
         found: dict[Dimension, None] = {}
         for buffer in self.timeline.buffers:
             for d in (buffer.size, *(buffer.shape.dims or ())):
-                canonical = 0 if d is None else self.facts.canon(d)
-                if isinstance(canonical, Dimension):
-                    found.update(dict.fromkeys(sorted(canonical.symbols() - known, key=str)))
+                form = 0 if d is None else canonical(self.facts, d)
+                if isinstance(form, Dimension):
+                    found.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
         return list(found)
 
     @cached_property
@@ -72,13 +73,18 @@ class Subject:
         """Finds bounds of sizes that depend on data."""
         return Elimination(self.facts, set(self.dims).__contains__)
 
+    def size(self, buffer: Buffer) -> Dim | None:
+        """The canonical bytes of a buffer; None where they are not known."""
+        return None if buffer.size is None else canonical(self.facts, buffer.size)
+
     def at_most(self, buffer: Buffer) -> Dim | None:
         """The most bytes that a buffer can have, in the dims of the inputs; None where there is no bound."""
         return None if buffer.size is None else self.without_data.upper(buffer.size)
 
     def exact(self, buffer: Buffer) -> bool:
         """Whether `at_most` is what it has."""
-        return buffer.size is not None and self.without_data.stays(self.facts.canon(buffer.size))
+        size = self.size(buffer)
+        return size is not None and self.without_data.stays(size)
 
     def why_unbounded(self, buffer: Buffer) -> str:
         """Why `at_most` has no answer."""
