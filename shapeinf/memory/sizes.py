@@ -84,8 +84,22 @@ def _size_of_container(facts: ShapeFacts, found: SequenceType) -> Size:
     return each if each.bytes is None else _sized(product_of(facts, (each.bytes, found.length)))
 
 
+_TOO_LONG = "the formula of its size is too long"
+
+
 def _sized(total: Dim | None) -> Size:
-    return Size(None, "the formula of its size is too long") if total is None else Size(total)
+    return Size(None, _TOO_LONG) if total is None else Size(total)
+
+
+def too_long(symbols: Iterable[Dimension]) -> str:
+    """What is to be said where one of these symbols stands for a formula past a cap; empty where none does.
+
+    >>> scope = Scope()
+    >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms passes the caps of the algebra", 0, None)])
+    'the formula of its size is too long: a sum of 64 and 1 terms passes the caps of the algebra'
+    """
+    reasons = (symbol.scope.capped.get(symbol) for symbol in sorted(symbols, key=str))
+    return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")
 
 
 def sum_of(scope: Scope, sizes: Iterable[Dim]) -> Dim:

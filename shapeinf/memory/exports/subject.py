@@ -12,6 +12,7 @@ from shapeinf.algebra.elimination import Elimination
 from shapeinf.algebra.long_sums import canonical
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
+from shapeinf.memory.peak.terms import why_unbounded
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
@@ -88,7 +89,7 @@ class Subject:
 
     def why_unbounded(self, buffer: Buffer) -> str:
         """Why `at_most` has no answer."""
-        return buffer.cause or ("its size is not known" if buffer.size is None else "it depends on data")
+        return why_unbounded(buffer, self.without_data)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:

@@ -23,7 +23,9 @@ def subject(
     count = len(sizes)
     moments = tuple(Moment(f"node{i}", "Step") for i in range(count))
     buffers = tuple(
-        Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None if d is None else (d,)), (n,), "no idea")
+        Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None), (n,), "no idea")
+        if d is None
+        else Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape((d,)), (n,))
         for i, (n, d) in enumerate(sizes.items())
     )
     if labels is None:

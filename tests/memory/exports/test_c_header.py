@@ -182,11 +182,11 @@ def test_what_depends_on_data_stands_with_its_bound(tmp_path: Path) -> None:
     made = subject(facts, {"x": 8 * found + n, "y": 4 * free, "z": None})
     text = c_header(made, "m")
     assert "#define M_PEAK_IS_AT_LEAST 1" in text
-    assert "/* no function for y: it depends on data */" not in text and "m_bytes_y" not in text
+    assert "/* no function for y: boxes has no upper bound */" in text and "m_bytes_y" not in text
     assert "/* no function for z: no idea */" in text
     assert values(made, ["bytes_x"], [(5,), (2**31,)], tmp_path) == [
         [8 * 25 + 5],
-        [8 * 2**62 + 2**31 if False else OVERFLOW],
+        [OVERFLOW],
     ]
 
 

@@ -72,7 +72,8 @@ def test_json_holds_what_was_put_in() -> None:
         (3, 5, None),
         (4, 5, None),
     ]
-    assert data["unknowns"] == [{"name": "boxes", "cause": "no idea"}, {"name": "text", "cause": "no idea"}]
+    boxes = {"name": "boxes", "cause": "boxes has no upper bound"}
+    assert data["unknowns"] == [boxes, {"name": "text", "cause": "no idea"}]
     assert data["plan"] == {"arena": 192, "alignment": 64, "unplaced": []}
     assert data["peak"]["at_least"] and data["peak"]["at_most"]
     peak = max(evaluate(parse_dim(str(t["bytes"]), scope), values) for t in data["peak"]["terms"])
@@ -99,6 +100,7 @@ def test_a_table_of_one_binding() -> None:
         ("", "", ""),
     ]
     assert found["nz"]["cause"] == "at most: it depends on data (kept)"
+    assert found["boxes"]["cause"] == "boxes has no upper bound"
     assert found["text"]["cause"] == "no idea" and found["x"]["cause"] == ""
 
 
