@@ -24,22 +24,28 @@ class Subject:
 
     Args:
         name: of the model.
-        timeline: its buffers.
-        facts: what is known of its dims.
-        labels: the symbols of its inputs, with what they are called.
+        peak: the most memory in use at once; it knows the buffers, their dims and what those are called.
         plan: the places of its buffers, where they have some.
     """
 
     name: str
-    timeline: Timeline
-    facts: ShapeFacts
-    labels: Mapping[Dimension, str]
+    peak: Peak
     plan: Plan | None = None
 
-    @cached_property
-    def peak(self) -> Peak:
-        """The most memory in use at once."""
-        return Peak(self.timeline, self.facts, labels=self.labels)
+    @property
+    def timeline(self) -> Timeline:
+        """Its buffers."""
+        return self.peak.timeline
+
+    @property
+    def facts(self) -> ShapeFacts:
+        """What is known of its dims."""
+        return self.peak.facts
+
+    @property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols of its inputs, with what they are called."""
+        return self.peak.labels
 
     @cached_property
     def binder(self) -> Binder:

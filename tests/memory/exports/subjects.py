@@ -8,6 +8,7 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 from shapeinf.memory.exports import Subject
+from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan
 
 
@@ -30,5 +31,4 @@ def subject(
     )
     if labels is None:
         labels = {facts.scope.symbol(s): s for s in facts.scope.names()}
-    timeline = Timeline(moments, buffers)
-    return Subject(name, timeline, facts, labels, plan)
+    return Subject(name, Peak(Timeline(moments, buffers), facts, labels=labels), plan)
