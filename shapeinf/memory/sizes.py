@@ -7,7 +7,8 @@ from math import prod
 from typing import NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
+from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope
+from shapeinf.algebra.long_sums import sum_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
 
 MAX_SIZE_TERMS = 4096
@@ -100,26 +101,6 @@ def too_long(symbols: Iterable[Dimension]) -> str:
     """
     reasons = (symbol.scope.capped.get(symbol) for symbol in sorted(symbols, key=str))
     return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")
-
-
-def sum_of(scope: Scope, sizes: Iterable[Dim]) -> Dim:
-    """The sum of any number of sizes; the cap on the terms of a sum of two does not hold here.
-
-    >>> scope = Scope()
-    >>> n = scope.symbol("N")
-    >>> sum_of(scope, [4 * n, 8, 12 * n])
-    16*N + 8
-    """
-    constant = 0
-    total: dict[Monomial, int] = {}
-    for size in sizes:
-        if isinstance(size, int):
-            constant += size
-            continue
-        for monomial, coefficient in terms_of(scope, size):
-            total[monomial] = total.get(monomial, 0) + coefficient
-    total[()] = total.get((), 0) + constant
-    return scope.make(total)
 
 
 def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
