@@ -207,7 +207,7 @@ class Scope:
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
-        self.capped: list[str] = []
+        self.capped: dict[Dimension, str] = {}  # what stands for an expression past a cap, and which cap
         self.declared_bounds: dict[int, tuple[float, float]] = {}  # of atoms, as symbols were made; `interval` fills it
         self.limits: dict[Dimension, Dim] = {}  # what unknowns are at most, by what they are made of
         self._names: dict[str, Dimension] = {}
@@ -248,8 +248,9 @@ class Scope:
 
     def opaque(self, reason: str, lo: int | None, hi: int | None) -> Dimension:
         """A fresh symbol in place of an expression past a cap; the reason is recorded."""
-        self.capped.append(reason)
-        return self.fresh("capped", lo, hi)
+        found = self.fresh("capped", lo, hi)
+        self.capped[found] = reason
+        return found
 
     def floor(self, numerator: Dim, denominator: Dim) -> Dimension:
         """The interned atom `floor(numerator/denominator)` (already normalised)."""

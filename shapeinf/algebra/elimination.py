@@ -51,6 +51,12 @@ class Elimination:
         """Whether a dim holds no symbol that is to go."""
         return isinstance(d, int) or all(self.kept(s) for s in d.symbols())
 
+    def unbounded(self, d: Dim) -> list[Dimension]:
+        """The symbols of a dim that are to go and have no upper bound."""
+        form = canonical(self.facts, d)
+        symbols = form.symbols() if isinstance(form, Dimension) else ()
+        return sorted((s for s in symbols if self.upper(s) is None), key=str)
+
     def _bound(self, d: Dim, up: bool) -> Dim | None:
         if isinstance(d, int) or self.stays(d):
             return d

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from shapeinf.algebra.dimension import Dim, Monomial, terms_of
+from shapeinf.algebra.dimension import Dim, Monomial, Scope, terms_of
 from shapeinf.algebra.facts import Facts
 
 SHORT = 24
@@ -16,15 +16,26 @@ def is_long(d: Dim) -> bool:
     return not isinstance(d, int) and len(d.terms) > SHORT
 
 
+def sum_of(scope: Scope, dims: Iterable[Dim]) -> Dim:
+    """The sum of any number of dims; the cap on the terms of a sum of two does not hold here.
+
+    >>> scope = Scope()
+    >>> n = scope.symbol("N")
+    >>> sum_of(scope, [4 * n, 8, 12 * n])
+    16*N + 8
+    """
+    total: dict[Monomial, int] = {}
+    for d in dims:
+        for monomial, coefficient in terms_of(scope, d):
+            total[monomial] = total.get(monomial, 0) + coefficient
+    return scope.make(total)
+
+
 def by_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
     """The sum of what a change makes of the terms of a dim; of the dim itself where it is short."""
     if isinstance(d, int) or not is_long(d):
         return change(d)
-    total: dict[Monomial, int] = {}
-    for monomial, coefficient in d.terms:
-        for m, c in terms_of(d.scope, change(d.scope.make({monomial: coefficient}))):
-            total[m] = total.get(m, 0) + c
-    return d.scope.make(total)
+    return sum_of(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
 
 
 def canonical(facts: Facts, d: Dim) -> Dim:

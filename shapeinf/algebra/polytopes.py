@@ -59,15 +59,14 @@ def reach(facts: Facts, symbol: Dimension) -> tuple[int | None, int | None] | No
     >>> reach(facts, h)
     (17, 500)
     """
-    context = isl.Context()
-    context.set_max_operations(MAX_OPERATIONS)
+    context = _limited()
     try:
         writer = _Writer(facts)
-        asked = writer.polynomial(symbol)
-        domain = writer.domain()
-        names = ", ".join([*writer.names.values(), "asked"])
-        points = isl.Set.read_from_str(context, f"{{ [{names}] : {domain} and asked = {asked} }}")
-        place = len(writer.names)
+        asked, domain, names = writer.question(symbol)
+        points = isl.Set.read_from_str(
+            context, f"{{ [{', '.join([*names, 'asked'])}] : {domain} and asked = {asked} }}"
+        )
+        place = len(names)
         low, high = points.dim_min_val(place), points.dim_max_val(place)
     except (isl.Error, _TooLarge):
         return None
@@ -96,23 +95,28 @@ def most(facts: Facts, e: Dimension, enough: float = -inf) -> Most | None:
     >>> most(facts, 4 * s * (p + s) + 768 * s + 512 * p).value
     70254592
     """
-    context = isl.Context()
-    context.set_max_operations(MAX_OPERATIONS)
+    context = _limited()
     try:
         writer = _Writer(facts)
-        polynomial = writer.polynomial(e)
-        domain = writer.domain()
-        names = ", ".join(writer.names.values())
-        points = isl.Set.read_from_str(context, f"{{ [{names}] : {domain} }}")
+        polynomial, domain, names = writer.question(e)
+        coordinates = ", ".join(names)
+        points = isl.Set.read_from_str(context, f"{{ [{coordinates}] : {domain} }}")
         if points.is_empty():
             return Most(None, empty=True)
-        whole = isl.PwQPolynomial.read_from_str(context, f"{{ [{names}] -> {polynomial} : {domain} }}")
+        whole = isl.PwQPolynomial.read_from_str(context, f"{{ [{coordinates}] -> {polynomial} : {domain} }}")
         value = _bernstein(whole)
         if value is None:
             return Most(None, unbounded=tuple(writer.unbounded(points, e)))
     except (isl.Error, _TooLarge):
         return None
     return _Cuts(writer, e, whole, points, value, enough).most()
+
+
+def _limited() -> Any:
+    """A context of isl that gives up in time."""
+    context = isl.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    return context
 
 
 def _bernstein(polynomial: Any) -> int | None:
@@ -204,6 +208,12 @@ class _Writer:
         """Each symbol as an expression of coordinates."""
         self.constraints: list[str] = []
         self.alternatives = 0
+
+    def question(self, d: Dim) -> tuple[str, str, list[str]]:
+        """A dim, all that is known of what is in it, and the coordinates that both are written in."""
+        polynomial = self.polynomial(d)  # names the coordinates that the facts must be about
+        domain = self.domain()
+        return polynomial, domain, list(self.names.values())
 
     def _coordinate(self, key: object) -> str:
         if len(self.names) >= MAX_COORDINATES:

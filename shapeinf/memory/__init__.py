@@ -1,7 +1,7 @@
 """What a model needs of memory: lifetimes, a symbolic peak, plans, and their proof."""
 
 from shapeinf.memory.memory import Memory
-from shapeinf.memory.sizes import Size, size_of, size_of_tensor, sum_of
+from shapeinf.memory.sizes import Size, size_of, size_of_tensor
 from shapeinf.memory.timeline import Buffer, Moment, Role, Timeline
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "Timeline",
     "size_of",
     "size_of_tensor",
-    "sum_of",
 ]

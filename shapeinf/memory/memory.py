@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.long_sums import sum_of
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
@@ -14,7 +15,6 @@ from shapeinf.memory.liveness import NOBODY, Flat, flatten
 from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
 from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
 from shapeinf.memory.planning.of_timeline import PLANNED
-from shapeinf.memory.sizes import sum_of
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from math import prod
 from typing import NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
+from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope
+from shapeinf.algebra.long_sums import sum_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
 
 MAX_SIZE_TERMS = 4096
@@ -84,28 +85,22 @@ def _size_of_container(facts: ShapeFacts, found: SequenceType) -> Size:
     return each if each.bytes is None else _sized(product_of(facts, (each.bytes, found.length)))
 
 
+_TOO_LONG = "the formula of its size is too long"
+
+
 def _sized(total: Dim | None) -> Size:
-    return Size(None, "the formula of its size is too long") if total is None else Size(total)
+    return Size(None, _TOO_LONG) if total is None else Size(total)
 
 
-def sum_of(scope: Scope, sizes: Iterable[Dim]) -> Dim:
-    """The sum of any number of sizes; the cap on the terms of a sum of two does not hold here.
+def too_long(symbols: Iterable[Dimension]) -> str:
+    """What is to be said where one of these symbols stands for a formula past a cap; empty where none does.
 
     >>> scope = Scope()
-    >>> n = scope.symbol("N")
-    >>> sum_of(scope, [4 * n, 8, 12 * n])
-    16*N + 8
+    >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms passes the caps of the algebra", 0, None)])
+    'the formula of its size is too long: a sum of 64 and 1 terms passes the caps of the algebra'
     """
-    constant = 0
-    total: dict[Monomial, int] = {}
-    for size in sizes:
-        if isinstance(size, int):
-            constant += size
-            continue
-        for monomial, coefficient in terms_of(scope, size):
-            total[monomial] = total.get(monomial, 0) + coefficient
-    total[()] = total.get((), 0) + constant
-    return scope.make(total)
+    reasons = (symbol.scope.capped.get(symbol) for symbol in sorted(symbols, key=str))
+    return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")
 
 
 def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:

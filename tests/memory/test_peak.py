@@ -1,5 +1,8 @@
 """Peaks by hand: expectations are arithmetic, or the numbers of the issue."""
 
+import functools
+import operator
+
 import pytest
 
 from shapeinf.algebra import ceildiv, dominance, maximum, minimum, parse_dim
@@ -15,6 +18,7 @@ from shapeinf.errors import (
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 from shapeinf.memory.peak import Peak, parse_budget, terms
+from shapeinf.memory.planning import Unplaced, plan
 
 MiB = 1 << 20
 
@@ -170,6 +174,23 @@ def test_data_dependent_sizes_stand_with_their_bounds():
     assert str(unbounded.at(H=3)).startswith("at least 12 bytes")
     assert str(unbounded.over(H=(1, 3))) == "at least 12 (exact, tight)"
     assert "without the buffers of unknown size" in str(unbounded.largest("H", 100))
+
+
+def test_only_the_symbols_without_a_bound_are_named():
+    facts = facts_of(("H", 1))
+    some, any_, more = facts.scope.fresh("some", 0, 9), facts.scope.fresh("any"), facts.scope.fresh("more")
+    peak = peak_of(facts, ("a", some * any_, 0, 1), ("b", 4 * any_ + more + some, 0, 1))
+    assert [one.cause for one in peak.unbounded] == ["any has no upper bound", "any, more have no upper bound"]
+
+
+def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
+    """The rows of a concatenation of 80 inputs are a sum of 80 terms, and the algebra keeps 64."""
+    facts = facts_of(*((f"n{i}", 1) for i in range(80)))
+    rows = functools.reduce(operator.add, [facts.scope.symbol(f"n{i}") for i in range(80)])
+    timeline = Timeline((Moment("join", "Concat"),), (buffer("all", 4 * rows, 0, 1),))
+    cause = "the formula of its size is too long: a sum of 64 and 1 terms passes the caps of the algebra"
+    assert [str(one) for one in Peak(timeline, facts).unbounded] == [f"all: {cause}"]
+    assert plan(timeline, facts).unplaced == (Unplaced("all", cause),)
 
 
 def test_bounds_below_a_minus_are_lower_bounds():

@@ -36,7 +36,7 @@ def export(
     Tables (CSV, Parquet) are of one binding: `sizes` has the dims. Raises ExportError for another suffix, and for
     tables what a `ShapeProgram` raises for its sizes.
     """
-    write(Subject(memory.result.graph.name, memory.timeline, memory.facts, memory.labels, plan), path, sizes)
+    write(Subject(memory.result.graph.name, memory.peak, plan), path, sizes)
 
 
 def write(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:

@@ -73,14 +73,14 @@ def _symbol(subject: Subject, symbol: Dimension, role: str) -> dict[str, Any]:
 
 def _tensor(subject: Subject, buffer: Buffer) -> dict[str, Any]:
     dims = subject.facts.canon_shape(buffer.shape).dims
-    slot = subject.slots.get(buffer.name)
+    size, slot = subject.size(buffer), subject.slots.get(buffer.name)
     return {
         "name": buffer.name,
         "values": list(buffer.values),
         "role": buffer.role,
         "dtype": buffer.dtype,
         "dims": None if dims is None else [_expression(subject.facts.canon(d)) for d in dims],
-        "bytes": None if buffer.size is None else _expression(subject.facts.canon(buffer.size)),
+        "bytes": None if size is None else _expression(size),
         "birth": buffer.birth,
         "death": buffer.death,
         "offset": None if slot is None else slot.offset,

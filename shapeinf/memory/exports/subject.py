@@ -9,8 +9,10 @@ import attrs
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.elimination import Elimination
+from shapeinf.algebra.long_sums import canonical
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
+from shapeinf.memory.peak.terms import why_unbounded
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
@@ -22,22 +24,28 @@ class Subject:
 
     Args:
         name: of the model.
-        timeline: its buffers.
-        facts: what is known of its dims.
-        labels: the symbols of its inputs, with what they are called.
+        peak: the most memory in use at once; it knows the buffers, their dims and what those are called.
         plan: the places of its buffers, where they have some.
     """
 
     name: str
-    timeline: Timeline
-    facts: ShapeFacts
-    labels: Mapping[Dimension, str]
+    peak: Peak
     plan: Plan | None = None
 
-    @cached_property
-    def peak(self) -> Peak:
-        """The most memory in use at once."""
-        return Peak(self.timeline, self.facts, labels=self.labels)
+    @property
+    def timeline(self) -> Timeline:
+        """Its buffers."""
+        return self.peak.timeline
+
+    @property
+    def facts(self) -> ShapeFacts:
+        """What is known of its dims."""
+        return self.peak.facts
+
+    @property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols of its inputs, with what they are called."""
+        return self.peak.labels
 
     @cached_property
     def binder(self) -> Binder:
@@ -62,9 +70,9 @@ class Subject:
         found: dict[Dimension, None] = {}
         for buffer in self.timeline.buffers:
             for d in (buffer.size, *(buffer.shape.dims or ())):
-                canonical = 0 if d is None else self.facts.canon(d)
-                if isinstance(canonical, Dimension):
-                    found.update(dict.fromkeys(sorted(canonical.symbols() - known, key=str)))
+                form = 0 if d is None else canonical(self.facts, d)
+                if isinstance(form, Dimension):
+                    found.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
         return list(found)
 
     @cached_property
@@ -72,17 +80,22 @@ class Subject:
         """Finds bounds of sizes that depend on data."""
         return Elimination(self.facts, set(self.dims).__contains__)
 
+    def size(self, buffer: Buffer) -> Dim | None:
+        """The canonical bytes of a buffer; None where they are not known."""
+        return None if buffer.size is None else canonical(self.facts, buffer.size)
+
     def at_most(self, buffer: Buffer) -> Dim | None:
         """The most bytes that a buffer can have, in the dims of the inputs; None where there is no bound."""
         return None if buffer.size is None else self.without_data.upper(buffer.size)
 
     def exact(self, buffer: Buffer) -> bool:
         """Whether `at_most` is what it has."""
-        return buffer.size is not None and self.without_data.stays(self.facts.canon(buffer.size))
+        size = self.size(buffer)
+        return size is not None and self.without_data.stays(size)
 
     def why_unbounded(self, buffer: Buffer) -> str:
         """Why `at_most` has no answer."""
-        return buffer.cause or ("its size is not known" if buffer.size is None else "it depends on data")
+        return why_unbounded(buffer, self.without_data)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:

@@ -93,7 +93,7 @@ class _Numbers:
 def _bytes(subject: Subject, numbers: _Numbers, buffer: Buffer) -> tuple[int | None, str]:
     """The bytes of a buffer, and what is to be said of them."""
     what = f"the bytes of {buffer.name!r}"
-    size = None if buffer.size is None else subject.facts.canon(buffer.size)
+    size = subject.size(buffer)
     if size is not None and numbers.known(size):
         return numbers.value(size, what), ""
     upper = subject.at_most(buffer)

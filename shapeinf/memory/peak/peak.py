@@ -66,6 +66,11 @@ class Peak:
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
         self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept)
 
+    @property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols that users choose, with what they call them."""
+        return self._asked.labels
+
     def _for(self, asked: Mapping[str, RangeLike]) -> Peak:
         """The peak that can be asked about these sizes: of dims that may be so small, where these may not."""
         lower = self._asked.below(asked) if self._smaller is not None else {}

@@ -13,6 +13,7 @@ from shapeinf.algebra.elimination import Elimination
 from shapeinf.algebra.long_sums import canonical, is_long
 from shapeinf.errors import LimitError
 from shapeinf.lattice import ShapeFacts
+from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
 
 MAX_WORK = 10_000_000
@@ -70,7 +71,7 @@ def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimen
     for buffer in buffers:
         size = None if buffer.size is None else without.upper(buffer.size)
         if size is None:
-            unbounded.append(Unbounded(buffer.name, _cause(buffer, facts, kept)))
+            unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, without)))
             low = 0 if buffer.size is None else without.lower(buffer.size)
             size = low if low is not None and not is_long(low) and facts.bounds(low)[0] >= 0 else 0
         elif buffer.size is not None and not without.stays(canonical(facts, buffer.size)):
@@ -79,12 +80,16 @@ def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimen
     return Sizes(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
 
 
-def _cause(buffer: Buffer, facts: ShapeFacts, kept: Callable[[Dimension], bool]) -> str:
+def why_unbounded(buffer: Buffer, without: Elimination) -> str:
+    """Why a buffer has no upper bound."""
     if buffer.size is None:
         return buffer.cause or "its size is not known"
-    size = canonical(facts, buffer.size)
-    symbols = size.symbols() if isinstance(size, Dimension) else ()
-    return f"{', '.join(sorted(str(s) for s in symbols if not kept(s)))} has no upper bound"
+    symbols = without.unbounded(buffer.size)
+    if not symbols:
+        return f"its size {buffer.size} has no upper bound"
+    return (
+        too_long(symbols) or f"{', '.join(map(str, symbols))} {'has' if len(symbols) == 1 else 'have'} no upper bound"
+    )
 
 
 def totals(timeline: Timeline, sizes: Sizes, scope: Scope) -> dict[Dim, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import inf
 
 import attrs
 
@@ -14,6 +15,7 @@ from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.planning.planners import planner_named
 from shapeinf.memory.planning.problem import Plan, Problem, Request, Unplaced
+from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 
 PLANNED: tuple[Role, ...] = ("activation", "output")
@@ -95,5 +97,6 @@ def _most(without: Elimination, size: Dim) -> int | str:
     bounds = [upper_bound(facts, d).value for d in dict.fromkeys((exact, without.upper(exact))) if d is not None]
     known = [bound for bound in bounds if bound is not None]
     if not known:
-        return f"its size {exact} has no upper bound"
+        symbols = exact.symbols() if isinstance(exact, Dimension) else ()
+        return too_long(s for s in symbols if facts.bounds(s)[1] == inf) or f"its size {exact} has no upper bound"
     return min(known) if min(known) >= 0 else f"its size {size} is negative"

@@ -8,6 +8,7 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 from shapeinf.memory.exports import Subject
+from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan
 
 
@@ -23,10 +24,11 @@ def subject(
     count = len(sizes)
     moments = tuple(Moment(f"node{i}", "Step") for i in range(count))
     buffers = tuple(
-        Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None if d is None else (d,)), (n,), "no idea")
+        Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None), (n,), "no idea")
+        if d is None
+        else Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape((d,)), (n,))
         for i, (n, d) in enumerate(sizes.items())
     )
     if labels is None:
         labels = {facts.scope.symbol(s): s for s in facts.scope.names()}
-    timeline = Timeline(moments, buffers)
-    return Subject(name, timeline, facts, labels, plan)
+    return Subject(name, Peak(Timeline(moments, buffers), facts, labels=labels), plan)

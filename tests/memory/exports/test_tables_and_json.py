@@ -17,9 +17,10 @@ from shapeinf.errors import (
     Source,
     UnknownNameError,
 )
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot
+from shapeinf.memory.sizes import size_of_tensor
 from tests.memory.exports.subjects import subject
 
 
@@ -71,7 +72,8 @@ def test_json_holds_what_was_put_in() -> None:
         (3, 5, None),
         (4, 5, None),
     ]
-    assert data["unknowns"] == [{"name": "boxes", "cause": "no idea"}, {"name": "text", "cause": "no idea"}]
+    boxes = {"name": "boxes", "cause": "boxes has no upper bound"}
+    assert data["unknowns"] == [boxes, {"name": "text", "cause": "no idea"}]
     assert data["plan"] == {"arena": 192, "alignment": 64, "unplaced": []}
     assert data["peak"]["at_least"] and data["peak"]["at_most"]
     peak = max(evaluate(parse_dim(str(t["bytes"]), scope), values) for t in data["peak"]["terms"])
@@ -98,7 +100,25 @@ def test_a_table_of_one_binding() -> None:
         ("", "", ""),
     ]
     assert found["nz"]["cause"] == "at most: it depends on data (kept)"
+    assert found["boxes"]["cause"] == "boxes has no upper bound"
     assert found["text"]["cause"] == "no idea" and found["x"]["cause"] == ""
+
+
+def test_long_formulas_are_as_exact_as_short_ones() -> None:
+    """(s0 + ... + s7)**3 has 120 terms, more than the algebra keeps, and more still when s7 follows from z."""
+    facts = ShapeFacts()
+    z = facts.scope.symbol("z")
+    s = [facts.scope.symbol(f"s{i}") for i in range(8)]
+    side = sum(s[1:], s[0])
+    size = size_of_tensor(facts, "float32", Shape((side, side, side))).bytes
+    facts.tell_equal(s[7], 2 * z + 1, Source("reshape", "sizes must meet"))
+    one = subject(facts, {"cube": size})
+    given = {f"s{i}": 1 for i in range(7)} | {"z": 1}
+    found = table(csv_text(one, given))["cube"]
+    assert (found["bytes"], found["cause"]) == (str(4 * (7 + 3) ** 3), "")
+    (tensor,) = as_json(one)["tensors"]
+    ones = dict.fromkeys(["z", *(f"s{i}" for i in range(8))], 1)
+    assert eval(tensor["bytes"], {}, ones) == 4000
 
 
 def test_sizes_that_depend_on_data_may_be_given() -> None:
