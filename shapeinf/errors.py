@@ -12,6 +12,7 @@ from itertools import islice
 import attrs
 
 _MOST_SHOWN = 12
+_MOST_NAMES = 8
 
 
 @attrs.frozen
@@ -130,9 +131,19 @@ class UnknownNameError(ShapeInferenceError):
         self.name = name
         self.choices = sorted(choices)
         near = difflib.get_close_matches(name, self.choices, n=3, cutoff=0.5)
-        shown = ", ".join(near or self.choices[:8])
-        hint = f"did you mean {shown}?" if near else f"the model has: {shown or 'none'}"
+        if near:
+            hint = f"did you mean {_quoted(near)}?"
+        elif self.choices:
+            more = len(self.choices) - _MOST_NAMES
+            hint = f"known are {_quoted(self.choices[:_MOST_NAMES])}" + (f" and {more} more" if more > 0 else "")
+        else:
+            hint = "there is none"
         super().__init__(f"no {kind} is named {name!r}; {hint}")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    """Names that may hold spaces and commas, or be words of the sentence ('one')."""
+    return ", ".join(map(repr, names))
 
 
 class MissingSizeError(ShapeInferenceError):

@@ -87,7 +87,7 @@ def read_config(table: Mapping[str, Any]) -> Config:
     for key in table:
         if key not in names:
             near = difflib.get_close_matches(key, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
             raise ConfigError(f"no key is named {key!r}; {hint}")
     dims = {name: as_named(name, value) for name, value in _table(table, "dims").items()}
     bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}

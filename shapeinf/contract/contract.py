@@ -15,6 +15,7 @@ from shapeinf.contract.sizes import LegalSizes, in_range
 from shapeinf.driver.breaking import broken_laws, surely_broken
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference
+from shapeinf.driver.inputs import as_sizes
 from shapeinf.driver.update import rerun
 from shapeinf.errors import ShapeError, Source, UnknownNameError
 
@@ -79,7 +80,7 @@ class Contract:
         The graph is inferred with the sizes put in, so that every law of every operator has its say. Raises
         UnknownNameError for a dim that no input has.
         """
-        asked = {**(sizes or {}), **more}
+        asked = as_sizes({**(sizes or {}), **more})
         return self._for(asked)._tried(asked)[0]
 
     def _for(self, sizes: Mapping[str, int]) -> Contract:

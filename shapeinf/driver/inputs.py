@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import attrs
@@ -100,6 +101,21 @@ def _named(value: object) -> NamedDim:
     found = recognised(value)
     if not isinstance(found, NamedDim):
         raise ShapeInferenceError(f"{value!r} has no name: give dims as {{name: range}} or as NamedDims")
+    return found
+
+
+def as_sizes(given: Mapping[str, int]) -> dict[str, int]:
+    """A user's sizes as ints of Python, those of numpy too. Raises ShapeInferenceError that names the dim.
+
+    >>> as_sizes({"batch": 4})
+    {'batch': 4}
+    """
+    found = {}
+    for name, size in given.items():
+        try:
+            found[name] = operator.index(size)
+        except TypeError:
+            raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
     return found
 
 

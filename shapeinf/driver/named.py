@@ -17,10 +17,10 @@ _UNBOUNDED = 2**63 - 2
 """From here on a number stands for no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
 
 
-def _natural(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
     low = 1 if attribute.name == "multiple_of" else 0
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
-        raise ShapeInferenceError(f"{attribute.name} of a dim must be an int of at least {low}, not {value!r}")
+        raise ShapeInferenceError(f"{attribute.name} of {dim.name} must be an int of at least {low}, not {value!r}")
 
 
 @attrs.frozen

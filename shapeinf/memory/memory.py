@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.long_sums import sum_of
+from shapeinf.driver.inputs import as_sizes
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
@@ -84,7 +85,7 @@ class Memory:
         """What can be asked about these sizes: also those below the least that the inference took for granted."""
         from shapeinf.memory.peak.asked import Asked
 
-        lower = Asked(self.facts, self.labels).below(sizes or {})
+        lower = Asked(self.facts, self.labels).below(as_sizes(sizes or {}))
         return (self._where_smaller(lower) if lower else None) or self
 
     @cached_property

@@ -178,7 +178,7 @@ def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "hint"), [({"batsh": 4}, "did you mean batch"), ({"seq": "2*bach"}, "did you mean batch")]
+    ("wanted", "hint"), [({"batsh": 4}, "did you mean 'batch'"), ({"seq": "2*bach"}, "did you mean 'batch'")]
 )
 def test_an_unknown_name_has_nearest_ones(wanted: dict[str, Any], hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):

@@ -58,7 +58,7 @@ def test_what_cannot_run_exits_with_1_and_is_not_written(model: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        (["batsh=4"], "did you mean batch?"),
+        (["batsh=4"], "did you mean 'batch'?"),
         (["batch"], "expected NAME=VALUE"),
         (["batch=4", "batch=5"], "given twice"),
         (["batch=8..1"], "not empty"),

@@ -179,8 +179,8 @@ def test_an_unknown_operator_is_no_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        (["--dim", "batsh=1..8"], "did you mean batch?"),
-        (["--bind", "batsh=8"], "did you mean batch?"),
+        (["--dim", "batsh=1..8"], "did you mean 'batch'?"),
+        (["--bind", "batsh=8"], "did you mean 'batch'?"),
         (["--input-shapes", "xx:1x3"], "no input is named 'xx'"),
         (["--dim", "batch"], "NAME=LO..HI"),
         (["--dim", "batch=8..1"], "not empty"),

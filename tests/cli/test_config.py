@@ -67,7 +67,7 @@ def test_what_is_typed_goes_before_the_file(model: Path) -> None:
 
 
 MISTAKES = [
-    ("dimz = {}", "did you mean dims?"),
+    ("dimz = {}", "did you mean 'dims'?"),
     ("whatever = 1", "there are: dims, bind"),
     ("dims = 4", "dims must be a table"),
     ("[dims]\nnn = 4", "did you mean"),

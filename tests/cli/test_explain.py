@@ -67,7 +67,7 @@ MISTAKES = [
     (("--tensor", "zz"), 2, "no tensor is named 'zz'"),
     (("--tensor", "x", "--axis", "2"), 2, "x has no axis 2: its shape is [batch, 3]"),
     (("--axis", "0"), 2, "--axis is an axis of a tensor"),
-    (("--bind", "bacth=2"), 2, "did you mean batch?"),
+    (("--bind", "bacth=2"), 2, "did you mean 'batch'?"),
 ]
 
 

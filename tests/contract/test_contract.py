@@ -2,10 +2,11 @@
 
 import itertools
 
+import numpy as np
 import onnx
 import pytest
 
-from shapeinf import UnknownNameError, infer_shapes
+from shapeinf import ShapeInferenceError, UnknownNameError, infer_shapes
 
 
 def model(text, opset=17):
@@ -183,8 +184,15 @@ def test_an_operator_without_a_rule_may_demand_anything():
 
 def test_names_that_no_input_has():
     for ask in (lambda c: c.check(batsh=2), lambda c: c.solve("batsh", range(4))):
-        with pytest.raises(UnknownNameError, match="did you mean batch"):
+        with pytest.raises(UnknownNameError, match="did you mean 'batch'"):
             ask(contract(PINNED))
+
+
+def test_sizes_of_a_question_are_ints_of_any_kind():
+    assert [contract(PINNED).check(batch=one).verdict for one in np.arange(1, 3)] == [True, False]
+    for size in ("2", 2.5, None):
+        with pytest.raises(ShapeInferenceError, match="the size of batch must be an int, not"):
+            contract(PINNED).check(batch=size)
 
 
 SOLVED = [

@@ -284,9 +284,9 @@ def test_ranges_bound_what_depends_on_them():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bind": {"batsh": 4}}, "did you mean batch"),
+        ({"bind": {"batsh": 4}}, "did you mean 'batch'"),
         ({"inputs": {"xx": [1]}}, "no input is named 'xx'"),
-        ({"assume": ["bacth <= 4"]}, "did you mean batch"),
+        ({"assume": ["bacth <= 4"]}, "did you mean 'batch'"),
     ],
 )
 def test_wrong_names_are_errors_with_the_nearest_ones(options, message):

@@ -124,7 +124,7 @@ def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
     plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
     found = [one for one in verify_plan(plan, timeline, facts) if one.kind == "unknown"]
     assert [one.tensor for one in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
-    assert ["did you mean tensor?" in one.cause for one in found] == [True, True, False, False]
+    assert ["did you mean 'tensor'?" in one.cause for one in found] == [True, True, False, False]
 
 
 def test_an_unknown_planner_and_slot():
@@ -194,7 +194,7 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
         ),
         (a_plan({"b": (1, 3, 79, 64)}), [("too small", "b")], ["its slot has 79 bytes, it needs 80"]),
         (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is no multiple of 8"]),
-        (a_plan({"bb": (0, 1, 8, 152)}, 160), [("unknown", "bb")], ["no tensor is named 'bb'; did you mean b?"]),
+        (a_plan({"bb": (0, 1, 8, 152)}, 160), [("unknown", "bb")], ["no tensor is named 'bb'; did you mean 'b'?"]),
         (a_plan(unplaced=[Unplaced("bb", "")]), [("unknown", "bb")], []),
         (a_plan(arena=143), [("arena", "b")], ["ends at byte 144, after the end of the arena of 143 bytes"]),
         (

@@ -42,6 +42,7 @@ def counts(found: Verification) -> tuple[int, int, int, int]:
         pytest.param(CHOICE, (3, 1, 2, 1), id="a size that depends on data"),
         pytest.param("g (float x) => (float y) { y = Neg(x) }", (1, 1, 0, 1), id="scalar"),
         pytest.param("g (string[n] x) => (string[n] y) { y = Identity(x) }", (1, 1, 0, 0), id="strings"),
+        pytest.param("g (string[n] x) => (int64[1] y) { y = Shape(x) }", (1, 1, 0, 0), id="of strings"),
         pytest.param("g (bfloat16[n] x) => (float[n] y) { y = Cast<to = 1>(x) }", (1, 1, 0, 1), id="bfloat16"),
         pytest.param("g (float[n] x) => (bfloat16[n] y) { y = Cast<to = 16>(x) }", (1, 1, 0, 1), id="to bfloat16"),
         pytest.param(

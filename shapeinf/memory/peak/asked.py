@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ from shapeinf.algebra.feasible import broken_at, value_at
 from shapeinf.algebra.labels import symbol_called
 from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.driver.assumptions import tell_assumptions
-from shapeinf.driver.inputs import RangeLike, as_named
+from shapeinf.driver.inputs import RangeLike, as_named, as_sizes
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.lattice import ShapeFacts
 
@@ -54,12 +53,8 @@ class Asked:
     def bound(self, sizes: Mapping[str, int]) -> ShapeFacts:
         """The facts with a size for each of these dims. Raises UnknownNameError and Contradiction."""
         facts = self.facts.copy()
-        for name, size in sizes.items():
+        for name, value in as_sizes(sizes).items():
             symbol = self.symbol(name)
-            try:
-                value = operator.index(size)
-            except TypeError:
-                raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
             told = Source("", f"{self.labels[symbol]} = {value} is asked")
             self._policy(symbol, value, told)
             _tell(lambda: facts.tell_equal(symbol, value, told), told, self.facts.sources.get(symbol))  # noqa: B023

@@ -8,7 +8,7 @@ from functools import cached_property
 from shapeinf.algebra import Dimension
 from shapeinf.algebra.long_sums import canonical
 from shapeinf.algebra.upper_bounds import largest_bound, narrow
-from shapeinf.driver.inputs import RangeLike
+from shapeinf.driver.inputs import RangeLike, as_sizes
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
 from shapeinf.memory.peak.asked import Asked, both
@@ -118,7 +118,7 @@ class Peak:
         Raises UnknownNameError for a dim that there is not, MissingSizeError for one that is needed and not given,
         Contradiction for a size with which the model does not run: it names the fact.
         """
-        given = both(sizes, more)
+        given = as_sizes(both(sizes, more))
         other = self._for(given)
         if other is not self:
             return other.at(given)

@@ -98,7 +98,7 @@ def test_compounds_are_replaced_on_request():
         parts = infer_shapes(text, expand=expand)
         assert [node.op for node in parts.graph.nodes] == ["max_reduce", "sub", "exp", "sum_reduce", "div"]
         assert parts.tensors["y"].shape == whole.tensors["y"].shape
-    with pytest.raises(UnknownNameError, match="did you mean softmax"):
+    with pytest.raises(UnknownNameError, match="did you mean 'softmax'"):
         infer_shapes(text, expand=["softmx"])
     with pytest.raises(UnknownNameError):
         infer_shapes(text, expand=["conv"])  # it has no body
