@@ -248,8 +248,7 @@ class Scope:
 
     def opaque(self, reason: str, lo: int | None, hi: int | None) -> Dimension:
         """A fresh symbol in place of an expression past a cap; the reason is recorded."""
-        found = self.fresh("capped", lo, hi)
-        self.capped[found] = reason
+        self.capped[found := self.fresh("capped", lo, hi)] = reason
         return found
 
     def floor(self, numerator: Dim, denominator: Dim) -> Dimension:
