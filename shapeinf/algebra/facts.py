@@ -8,8 +8,9 @@ as a guard, sound but not complete.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from math import inf
 
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
@@ -17,6 +18,7 @@ from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
 from shapeinf.algebra.journal import Journal, Solutions, Uses
+from shapeinf.algebra.kept import Kept
 from shapeinf.algebra.residues import NoSolution, Residues
 from shapeinf.algebra.told import Divisibility, Guard, Range, Relation
 from shapeinf.errors import Contradiction, Source
@@ -32,27 +34,39 @@ class Facts:
         self.scope = scope
         self.version = 0
         self.epoch = 0
-        """Counts the changes of canonical forms: equalities solved, or everything taken back."""
+        """Counts the changes of canonical forms."""
         self.narrowed: list[Dimension] = []
         """The symbols whose bounds have become tighter: then maxima of them may be decided."""
         self.resets = 0
-        """Counts how often facts were taken back."""
+        """Counts how often everything was replaced by what other facts know."""
         self.solved = Solutions()
         self.log: list[Dimension] = []
         """The symbols in the order in which they were solved."""
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, Range] = {}
-        self.relations: list[Relation] = []
-        self.divisibilities: list[Divisibility] = []
         self.residues = Residues(scope)
         """What the divisibilities tell of single symbols."""
-        self.guards: list[Guard] = []
-        self._guarded: set[tuple[str, str, tuple[Dim, ...]]] = set()
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
         self._uses = Uses()
         self._journal = Journal()
+        self._kept = Kept(self._journal)
         self._known = Known(self._lookup)
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """Expressions that are at least 0, in the order told."""
+        return self._kept.relations
+
+    @property
+    def divisibilities(self) -> Sequence[Divisibility]:
+        """Expressions that a number divides, in the order told."""
+        return self._kept.divisibilities
+
+    @property
+    def guards(self) -> Collection[Guard]:
+        """Conditions that are no range or relation of symbols and no equation that could be solved."""
+        return self._kept.guards.keys()
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -106,10 +120,10 @@ class Facts:
                 return True
             if high < 0:
                 return False
-        if not self.relations:
+        if not self._kept.relations:
             return None
         difference = self.canon(b - a)
-        for relation in self.relations[:_MAX_RELATIONS_TRIED]:
+        for relation in islice(self._kept.relations_about(difference), _MAX_RELATIONS_TRIED):
             known = self.canon(relation.expression)
             if self.bounds(difference - known)[0] >= 0:
                 return True
@@ -139,15 +153,10 @@ class Facts:
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
 
-    @property
-    def equalities(self) -> dict[Dimension, Dim]:
-        """Each solved symbol with what it equals."""
-        return dict(self.solved)
-
     def copy(self) -> Facts:
         """Independent facts over the same scope, for a what-if."""
         other = Facts(self.scope)
-        other._restore(self._snapshot())
+        other._restore(self)
         other.version = self.version
         return other
 
@@ -185,9 +194,9 @@ class Facts:
         law = f"{d} must be divisible by {divisor}"
         if known is False:
             raise Contradiction(law, source, self._blame(e))
-        if not any(x.expression is e and x.divisor % divisor == 0 for x in self.divisibilities):
+        if not self._kept.divides(divisor, e):
             with self._taken_back():
-                self._journal.append(self.divisibilities, Divisibility(e, divisor, source))
+                self._kept.add(Divisibility(e, divisor, source), e)
                 self.version += 1
                 self._learn_residue(e, divisor, source, law)
 
@@ -198,10 +207,7 @@ class Facts:
 
     def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
-        key = (template, source.node, operands)
-        if key not in self._guarded:
-            self._guarded.add(key)
-            self.guards.append(Guard(template, source, None, operands))
+        self._kept.add_text(template, source, operands)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -224,29 +230,17 @@ class Facts:
             with self._journal.all_or_nothing():
                 yield
         except Exception:
-            self.epoch += 1
-            self.resets += 1
-            self._changed()
+            self._changed()  # all is as it was before, but for what was worked out meanwhile
             raise
 
-    def _snapshot(self) -> tuple[object, ...]:
-        return (
-            Solutions(self.solved),
-            dict(self.sources),
-            dict(self.ranges),
-            list(self.relations),
-            list(self.divisibilities),
-            Residues(self.scope, self.residues),
-            list(self.guards),
-        )
-
-    def _restore(self, state: tuple[object, ...]) -> None:
-        self.log = list(state[0])  # type: ignore[call-overload]
-        self.narrowed = [self.scope.atom_dim(atom) for atom in state[2]]  # type: ignore[attr-defined]
-        names = ("solved", "sources", "ranges", "relations", "divisibilities", "residues", "guards")
-        for name, value in zip(names, state, strict=True):
-            setattr(self, name, value)
-        self._guarded = {(g.template, g.source.node, g.operands) for g in self.guards}
+    def _restore(self, before: Facts) -> None:
+        """Know what other facts over the same scope know, and nothing else."""
+        self.solved = Solutions(before.solved)
+        self.sources, self.ranges = dict(before.sources), dict(before.ranges)
+        self.residues = Residues(self.scope, before.residues)
+        self._kept = Kept(self._journal, before._kept)
+        self.log = list(self.solved)
+        self.narrowed = [self.scope.atom_dim(atom) for atom in self.ranges]
         self.epoch += 1
         self.resets += 1
         self._changed()
@@ -256,7 +250,7 @@ class Facts:
         e = primitive(e, self._positive)
         if e == 0:
             return
-        if isinstance(e, int) or self.residues.no_root(e) or not self._may_be_zero(e):
+        if isinstance(e, int) or self.prove_eq(e, 0) is False:
             raise Contradiction("dimensions must be equal", source, self._blame(e), operands)
         chosen = self.residues.solution(e)
         if chosen is None:
@@ -266,7 +260,7 @@ class Facts:
         low, high = self._lookup(symbol.terms[0][0][0], symbol.symbol)
         self._solve(symbol, value, source)
         self._bound(self.canon(value), (low, high), source)
-        self._recheck()
+        self._recheck(symbol)
 
     def _learn_residue(self, e: Dim, divisor: int, source: Source, law: str) -> None:
         """Learn what `divisor` dividing `e` tells of a single symbol."""
@@ -285,14 +279,10 @@ class Facts:
         self._changed(found.symbol)
         if low == high:
             self._solve(found.symbol, int(low), source)
-        self._recheck()
+        self._recheck(found.symbol)
 
     def _positive(self, d: Dim) -> bool:
         return self.bounds(d)[0] >= 1
-
-    def _may_be_zero(self, e: Dim) -> bool:
-        low, high = self.bounds(e)
-        return low <= 0 <= high
 
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
         self.solved.solve(symbol, value, self._journal)
@@ -302,8 +292,8 @@ class Facts:
         self._changed(symbol)
 
     def _keep(self, e: Dimension, source: Source, operands: tuple[str, str]) -> None:
-        if not any(g.equation is e for g in self.guards):
-            self._journal.append(self.guards, Guard(f"{operands[0]} == {operands[1]}", source, e))
+        if not self._kept.equates(e):
+            self._kept.add(Guard(f"{operands[0]} == {operands[1]}", source, e), e)
             self.version += 1
 
     def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
@@ -338,7 +328,7 @@ class Facts:
             wanted.append(int(bounds[1]) - e)
         for expression in wanted:
             if self.prove_le(0, expression) is None:
-                self._journal.append(self.relations, Relation(expression, source))
+                self._kept.add(Relation(expression, source), expression)
                 self.version += 1
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
@@ -357,31 +347,41 @@ class Facts:
         self._changed(symbol)
         if new[0] == new[1]:
             self._solve(symbol, int(new[0]), source)
-        self._recheck()
+        self._recheck(symbol)
 
-    def _recheck(self) -> None:
-        """Look again at all facts that could only be kept: they may be decided, contradicted or solvable now."""
-        equations = [g for g in self.guards if g.equation is not None]
-        if equations:
-            self._journal.take(self.guards, [g for g in self.guards if g.equation is None])
-        for guard in equations:
-            assert guard.equation is not None
-            equation = primitive(self.canon(guard.equation), self._positive)
-            if equation != 0:
-                self._equate(equation, guard.source, (guard.text, "true"))
-        for relation in self.relations:
-            expression = self.canon(relation.expression)
-            if self.bounds(expression)[1] < 0:
-                raise Contradiction(
-                    f"{relation.expression} must be at least 0", relation.source, self._blame(expression)
-                )
-        for fact in self.divisibilities:
-            known = self.divides(fact.divisor, fact.expression)
-            law = f"{fact.expression} must be divisible by {fact.divisor}"
-            if known is False:
-                raise Contradiction(law, fact.source, self._blame(self.canon(fact.expression)))
-            if known is None:
-                self._learn_residue(self.canon(fact.expression), fact.divisor, fact.source, law)
+    def _recheck(self, symbol: Dimension) -> None:
+        """Look again at what was kept of a symbol: it may be decided, contradicted or solvable now."""
+        for fact in self._kept.about(symbol):
+            if isinstance(fact, Relation):
+                self._recheck_relation(fact)
+            elif isinstance(fact, Divisibility):
+                self._recheck_divisibility(fact)
+            elif fact in self._kept.guards:  # what the last one led to may have decided this one
+                self._recheck_equation(fact)
+
+    def _recheck_relation(self, relation: Relation) -> None:
+        expression = self.canon(relation.expression)
+        if self.bounds(expression)[1] < 0:
+            raise Contradiction(f"{relation.expression} must be at least 0", relation.source, self._blame(expression))
+        self._kept.follow(relation, expression)
+
+    def _recheck_divisibility(self, fact: Divisibility) -> None:
+        expression = self.canon(fact.expression)
+        known = self.divides(fact.divisor, expression)
+        law = f"{fact.expression} must be divisible by {fact.divisor}"
+        if known is False:
+            raise Contradiction(law, fact.source, self._blame(expression))
+        self._kept.follow(fact, expression)
+        if known is None:
+            self._learn_residue(expression, fact.divisor, fact.source, law)
+
+    def _recheck_equation(self, guard: Guard) -> None:
+        assert guard.equation is not None
+        equation = primitive(self.canon(guard.equation), self._positive)
+        self._kept.drop(guard)
+        if equation != 0:
+            left, _, right = guard.template.partition(" == ")
+            self._equate(equation, guard.source, (left, right))
 
     def _blame(self, e: Dim) -> Source | None:
         """A source of what is known about the symbols of `e` (or of anything solved, when it is a constant)."""

@@ -32,11 +32,11 @@ class Journal:
             self._entries.append((items, _APPENDED, None))
         items.append(item)
 
-    def take(self, items: list[Any], kept: list[Any]) -> None:
-        """`items[:] = kept`."""
+    def drop(self, table: dict[Any, Any], key: object) -> None:
+        """`del table[key]`; a key that is put back comes last."""
         if self._entries is not None:
-            self._entries.append((items, _ABSENT, list(items)))
-        items[:] = kept
+            self._entries.append((table, key, table[key]))
+        del table[key]
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -59,8 +59,6 @@ class Journal:
         for table, key, old in reversed(entries):
             if key is _APPENDED:
                 table.pop()
-            elif key is _ABSENT:
-                table[:] = old
             elif old is _ABSENT:
                 del table[key]
             else:
@@ -80,7 +78,7 @@ class Solutions(dict[Dimension, Dim]):
     def solve(self, symbol: Dimension, value: Dim, journal: Journal) -> None:
         """Enter a symbol, and replace it in the values of others."""
         replaced = {symbol: value}
-        for other in tuple(self._mentions.pop(symbol, ())):
+        for other in tuple(self._mentions.get(symbol, ())):  # they stay: what is solved may be taken back
             if other in self:
                 new = substitute(self[other], replaced)
                 journal.put(self, other, new)

@@ -7,7 +7,7 @@ division that leaves no doubt goes away. What comes out is written in the symbol
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import gcd, inf
 
 import attrs
@@ -52,14 +52,18 @@ class Residue:
 class Residues(dict[int, Residue]):
     """The residue of each symbol that has one, by the symbol's atom."""
 
-    def __init__(self, scope: Scope, known: Mapping[int, Residue] | None = None) -> None:
+    def __init__(self, scope: Scope, known: Residues | None = None) -> None:
         """Those of another table."""
         super().__init__(known or {})
         self.scope = scope
+        self._atoms: dict[Dimension, int] = {} if known is None else dict(known._atoms)
+        """The symbols that quotients belong to, also of residues that were refined or taken back."""
 
-    def concern(self, d: Dimension) -> bool:
-        """Whether any symbol of a dim has a residue."""
-        return any(symbol.terms[0][0][0] in self for symbol in d.symbols())
+    def of(self, d: Dim) -> list[Residue]:
+        """The residues of the symbols of a dim."""
+        if not self or isinstance(d, int):
+            return []
+        return [self[atom] for atom in sorted(s.terms[0][0][0] for s in d.symbols()) if atom in self]
 
     def rounded(self, atom: int, bounds: Bounds) -> Bounds:
         """Bounds of a symbol, moved inwards where it has a residue."""
@@ -68,20 +72,23 @@ class Residues(dict[int, Residue]):
 
     def canonical(self, d: Dim) -> Dim:
         """The one form of a dim under the residues; the dim itself where the caps of the algebra are in the way."""
-        if isinstance(d, int) or not self or not self.concern(d):
+        known = self.of(d)
+        if not known:
             return d
         capped = len(self.scope.capped)
-        writer = _Writer(self)
+        writer = _Writer(known)
         found = writer.back(writer.dim(d))
         return found if len(self.scope.capped) == capped else d
 
     def inner(self, d: Dim) -> Dim:
         """A dim written in quotients; for asking, never for keeping."""
-        return d if isinstance(d, int) or not self else _Writer(self).dim(d)
+        known = self.of(d)
+        return _Writer(known).dim(d) if known else d
 
     def outer(self, d: Dim) -> Dim:
         """A dim written in quotients, in symbols again."""
-        return _Writer(self).back(d)
+        symbols = d.symbols() if isinstance(d, Dimension) else ()
+        return _Writer([r for r in map(self.by_quotient, symbols) if r is not None]).back(d)
 
     def no_root(self, e: Dimension) -> bool:
         """True when no integers that have the residues make `e` zero."""
@@ -109,7 +116,8 @@ class Residues(dict[int, Residue]):
 
     def by_quotient(self, symbol: Dimension) -> Residue | None:
         """The residue that a hidden symbol belongs to."""
-        return next((r for r in self.values() if r.quotient is symbol), None)
+        found = self.get(self._atoms.get(symbol, -1))
+        return found if found is not None and found.quotient is symbol else None
 
     def learn(self, e: Dim, divisor: int, source: Source) -> Residue | None:
         """The new residue of a symbol that `divisor` divides `e` tells; None when it tells none of one symbol.
@@ -138,17 +146,18 @@ class Residues(dict[int, Residue]):
             symbol, modulus, rest = old.symbol, old.modulus * modulus, old.modulus * rest + old.rest
         declared = symbol.symbol.lo
         low = None if declared is None else -((rest - declared) // modulus)
-        return Residue(symbol, modulus, rest, self.scope.fresh(f"{symbol}//{modulus}", low), source)
+        quotient = self.scope.fresh(f"{symbol}//{modulus}", low)
+        self._atoms[quotient] = symbol.terms[0][0][0]
+        return Residue(symbol, modulus, rest, quotient, source)
 
 
 class _Writer(Substitution):
     """Writes dims in quotients; a division or maximum in which a quotient would stay keeps its symbols."""
 
-    def __init__(self, residues: Residues) -> None:
-        by_symbol = {r.symbol: r.quotient * r.modulus + r.rest for r in residues.values()}
-        super().__init__(by_symbol)
-        self.residues = {r.quotient: r for r in residues.values()}
-        self.symbols = {r.quotient.terms[0][0][0]: r.atom for r in residues.values()}
+    def __init__(self, residues: Sequence[Residue]) -> None:
+        super().__init__({r.symbol: r.quotient * r.modulus + r.rest for r in residues})
+        self.residues = {r.quotient: r for r in residues}
+        self.symbols = {r.quotient.terms[0][0][0]: r.atom for r in residues}
 
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)

@@ -67,7 +67,7 @@ class ShapeFacts(Facts):
 
     def reset(self, before: ShapeFacts) -> None:
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
-        self._restore(before._snapshot())
+        self._restore(before)
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
         self.relaxer.publish()
@@ -75,7 +75,7 @@ class ShapeFacts(Facts):
     def copy(self) -> ShapeFacts:
         """Independent facts over the same scope, for a what-if."""
         other = ShapeFacts(self.scope)
-        other._restore(self._snapshot())
+        other._restore(self)
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
         other.version = self.version

@@ -100,13 +100,13 @@ def test_a_contradiction_changes_nothing_and_names_both_sources():
     facts = ShapeFacts()
     batch = facts.scope.symbol("batch")
     facts.tell_equal(batch, 4, Source("reshape_1", "the element count must not change"))
-    version, solved = facts.version, facts.equalities
+    version, solved = facts.version, dict(facts.solved)
     with pytest.raises(Contradiction) as caught:
         facts.tell_equal(batch, 8, Source("add_2", "operands must broadcast"))
     assert caught.value.first.node == "add_2"
     assert caught.value.second is not None
     assert caught.value.second.node == "reshape_1"
-    assert (facts.equalities, facts.interval(batch).lo) == (solved, 4)
+    assert (dict(facts.solved), facts.interval(batch).lo) == (solved, 4)
     assert version <= facts.version
 
 

@@ -1,0 +1,88 @@
+"""Facts that could only be kept, found by their symbols, so that news of a symbol leads to what it may decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shapeinf.algebra.dimension import Dim, Dimension
+from shapeinf.algebra.journal import Journal
+from shapeinf.algebra.told import Divisibility, Guard, Relation
+from shapeinf.errors import Source
+
+Fact = Relation | Divisibility | Guard
+
+
+class Kept:
+    """Relations, divisibilities and guards in the order told, each found by all symbols of its canonical form."""
+
+    def __init__(self, journal: Journal, other: Kept | None = None) -> None:
+        """Those of another one; changes are written through the journal."""
+        self._journal = journal
+        self.relations: list[Relation] = [] if other is None else list(other.relations)
+        self.divisibilities: list[Divisibility] = [] if other is None else list(other.divisibilities)
+        self.guards: dict[Guard, None] = {} if other is None else dict(other.guards)
+        self._texts = {(g.template, g.source.node, g.operands) for g in self.guards}
+        self._about: dict[Dimension, dict[Fact, None]] = {}
+        for symbol, facts in {} if other is None else other._about.items():
+            self._about[symbol] = dict(facts)
+
+    def add(self, fact: Fact, canonical: Dim) -> None:
+        """Keep a fact that depends on the symbols of this dim."""
+        if isinstance(fact, Relation):
+            self._journal.append(self.relations, fact)
+        elif isinstance(fact, Divisibility):
+            self._journal.append(self.divisibilities, fact)
+        else:
+            self._journal.put(self.guards, fact, None)
+        self.follow(fact, canonical)
+
+    def add_text(self, template: str, source: Source, operands: tuple[Dim, ...]) -> None:
+        """Keep a condition that nothing decides; told twice by a node is told once."""
+        key = (template, source.node, operands)
+        if key not in self._texts:
+            self._texts.add(key)
+            self.guards[Guard(template, source, None, operands)] = None
+
+    def drop(self, guard: Guard) -> None:
+        """A guard is decided, or told in another way."""
+        self._journal.drop(self.guards, guard)
+
+    def follow(self, fact: Fact, canonical: Dim) -> None:
+        """What is found out about the symbols of this dim concerns a fact from now on."""
+        for symbol in canonical.symbols() if isinstance(canonical, Dimension) else ():
+            about = self._about.setdefault(symbol, {})
+            if fact not in about:
+                self._journal.put(about, fact, None)
+
+    def divides(self, divisor: int, e: Dim) -> bool:
+        """Whether it was told that this number, or a multiple of it, divides this dim."""
+        return any(
+            isinstance(fact, Divisibility) and fact.expression is e and fact.divisor % divisor == 0
+            for fact in self._with(e)
+        )
+
+    def equates(self, e: Dimension) -> bool:
+        """Whether it was told that this dim is 0."""
+        return any(isinstance(fact, Guard) and fact.equation is e for fact in self._with(e))
+
+    def _with(self, e: Dim) -> tuple[Fact, ...]:
+        """The facts in which some symbol of a dim is: those about this dim are among them."""
+        return self.about(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
+
+    def about(self, symbol: Dimension) -> tuple[Fact, ...]:
+        """The facts that depend on a symbol."""
+        found = self._about.get(symbol, ())
+        return tuple(fact for fact in found if not isinstance(fact, Guard) or fact in self.guards)
+
+    def relations_about(self, d: Dim) -> Iterator[Relation]:
+        """Relations in which any symbol of a canonical dim is; no other one says anything of it."""
+        seen: set[Fact] = set()
+        for symbol in sorted(d.symbols(), key=_age) if isinstance(d, Dimension) else ():
+            for fact in self._about.get(symbol, ()):
+                if isinstance(fact, Relation) and fact not in seen:
+                    seen.add(fact)
+                    yield fact
+
+
+def _age(symbol: Dimension) -> int:
+    return symbol.terms[0][0][0]
