@@ -115,6 +115,7 @@ class Reader:
         self.facts: ShapeFacts = inference.facts if facts is None else facts
         self.before = inference.setup if before is None else before
         self.labels = input_symbols(inference)
+        self._places_of_labels = {symbol: place for place, symbol in enumerate(self.labels)}
         self.places = Places(inference)
 
     def conditions(self) -> list[Condition]:
@@ -145,8 +146,9 @@ class Reader:
         if source.assumed and place is None:
             return None  # a declaration of the file
         symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
-        names = tuple(label for symbol, label in self.labels.items() if symbol in symbols)
-        if symbols - set(self.labels):
+        known = sorted(filter(self.labels.__contains__, symbols), key=self._places_of_labels.__getitem__)
+        names = tuple(map(self.labels.__getitem__, known))
+        if len(known) < len(symbols):
             kind = "guard"  # it depends on data, or on what a node does not know
         if source.assumed:
             kind = "assumption"
@@ -162,7 +164,7 @@ class Reader:
         for symbol, value in self.facts.solved.items():
             if symbol not in self.labels or symbol in self.before.solved:
                 continue
-            if isinstance(value, Dimension) and not value.symbols() <= set(self.labels):
+            if isinstance(value, Dimension) and not value.symbols() <= self.labels.keys():
                 continue  # a node's own unknown has the name now: nothing is demanded of it
             kind: Kind = "value" if isinstance(value, int) else "equality"
             text = f"{self.shown(symbol)} == {self.shown(value)}"
@@ -279,7 +281,7 @@ class Reader:
         equation = None if guard.equation is None else self.facts.canon(guard.equation)
         terms = operands if equation is None else (equation,)
         symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
-        if len(symbols) != 1 or not symbols <= set(self.labels):
+        if len(symbols) != 1 or not symbols <= self.labels.keys():
             return None
         from shapeinf.algebra.integer_sets import interval_of  # loading isl takes a while
 

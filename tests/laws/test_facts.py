@@ -1,6 +1,7 @@
 """Telling is a meet: idempotent, in any order, never losing a binding that satisfies every told fact."""
 
 import itertools
+import operator
 
 import pytest
 from hypothesis import given
@@ -94,6 +95,85 @@ def test_telling_twice_is_telling_once(equations):
     for i, pair in enumerate(equations):
         facts.tell_equal(*(parse_dim(t, facts.scope) for t in pair), Source(f"n{i}", "again"))
     assert facts.version == version
+
+
+KINDS = {
+    "==": (lambda f, a, b, source: f.tell_equal(a, b, source), operator.eq),
+    "<=": (lambda f, a, b, source: f.tell_le(a, b, source), operator.le),
+    "% 2 ==": (lambda f, a, b, source: f.tell_divisible(a - b, 2, source), lambda a, b: (a - b) % 2 == 0),
+    "<= 2 +": (lambda f, a, b, source: f.tell_range(a - b, None, 2, source), lambda a, b: a <= 2 + b),
+}
+TOLD = st.lists(st.tuples(TERMS, st.sampled_from(sorted(KINDS)), TERMS), min_size=1, max_size=7)
+
+
+def told_in_turn(told):
+    """The facts after telling all that can be told, and what that was."""
+    facts, kept = facts_of([]), []
+    for i, (left, kind, right) in enumerate(told):
+        try:
+            KINDS[kind][0](facts, parse_dim(left, facts.scope), parse_dim(right, facts.scope), Source(f"n{i}", "told"))
+        except Contradiction:
+            continue
+        kept.append((left, kind, right))
+    return facts, kept
+
+
+def satisfied(told):
+    """Every binding that satisfies what was told, by trying them all."""
+    scope = Scope()
+    pairs = [(parse_dim(left, scope), KINDS[kind][1], parse_dim(right, scope)) for left, kind, right in told]
+    for values in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)):
+        env = dict(zip(NAMES, values, strict=True))
+        if all(law(evaluate(a, env), evaluate(b, env)) for a, law, b in pairs):
+            yield env
+
+
+@given(TOLD)
+def test_facts_of_all_kinds_are_sound_and_contradictions_are_real(told):
+    facts, kept = told_in_turn(told)
+    for env in satisfied(kept):
+        for name in NAMES:
+            symbol = facts.scope.symbol(name)
+            assert evaluate(facts.canon(symbol), env) == env[name]
+            assert env[name] in facts.interval(symbol)
+    for i, one in enumerate(told):
+        if one not in kept:
+            assert not any(satisfied([*(other for other in told[:i] if other in kept), one]))
+
+
+@given(TOLD, st.lists(TERMS, min_size=3, max_size=3))
+def test_what_contradicts_leaves_no_trace(told, asked):
+    facts, kept = told_in_turn(told)
+    alone, again = told_in_turn(kept)
+    assert again == kept
+    seen = [
+        [(str(f.canon(d)), f.interval(d)) for d in (parse_dim(text, f.scope) for text in (*NAMES, *asked))]
+        for f in (facts, alone)
+    ]
+    assert seen[0] == seen[1]
+    assert [str(r.expression) for r in facts.relations] == [str(r.expression) for r in alone.relations]
+    assert sorted(g.text for g in facts.guards) == sorted(g.text for g in alone.guards)
+
+
+def test_what_was_solved_and_taken_back_is_replaced_everywhere_when_it_is_solved_again():
+    facts = ShapeFacts()
+    b, c, a = (facts.scope.symbol(name) for name in "bca")
+    facts.tell_equal(a, b + 1, Source("n", "told"))
+    facts.tell_le(10, b + c, Source("n", "told"))
+    facts.tell_range(c, 1, 3, Source("n", "told"))
+    with pytest.raises(Contradiction):
+        facts.tell_equal(b, 2, Source("m", "too small"))
+    facts.tell_equal(b, 8, Source("m", "told"))
+    assert facts.canon(a) == 9
+
+
+def test_only_relations_about_its_symbols_are_tried_for_a_dim():
+    """The one that decides is the last of more than are ever tried."""
+    facts = ShapeFacts()
+    names = [facts.scope.symbol(f"n{i}") for i in range(101)]
+    for one, other in itertools.pairwise(names):
+        facts.tell_le(one + 1, other, Source("n", "told"))
+    assert facts.prove_le(names[99], names[100]) is True
 
 
 def test_a_contradiction_changes_nothing_and_names_both_sources():
