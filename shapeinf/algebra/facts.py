@@ -35,13 +35,13 @@ class Facts:
         self.version = 0
         self.epoch = 0
         """Counts the changes of canonical forms."""
-        self.narrowed: list[Dimension] = []
-        """The symbols whose bounds have become tighter: then maxima of them may be decided."""
+        self.news: list[Dimension] = []
+        """Symbols of which something was found out or taken back, in that order."""
         self.resets = 0
-        """Counts how often everything was replaced by what other facts know."""
+        """Counts how often all facts were replaced."""
+        self.narrowed = False
+        """Whether any symbol has tighter bounds than it was made with: then maxima may be decided."""
         self.solved = Solutions()
-        self.log: list[Dimension] = []
-        """The symbols in the order in which they were solved."""
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, Range] = {}
         self.residues = Residues(scope)
@@ -202,8 +202,13 @@ class Facts:
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
-        self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
-        self._changed(symbol)
+        atom = symbol.terms[0][0][0]
+        told = self.ranges.get(atom)
+        if told is None or told.bounds != bounds:
+            self.ranges[atom] = Range(bounds, source)
+            self.news.append(symbol)
+            self.epoch += self.scope.has_maxima
+            self._changed(symbol)
 
     def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
@@ -239,8 +244,7 @@ class Facts:
         self.sources, self.ranges = dict(before.sources), dict(before.ranges)
         self.residues = Residues(self.scope, before.residues)
         self._kept = Kept(self._journal, before._kept)
-        self.log = list(self.solved)
-        self.narrowed = [self.scope.atom_dim(atom) for atom in self.ranges]
+        self.narrowed = bool(self.ranges or self.residues)
         self.epoch += 1
         self.resets += 1
         self._changed()
@@ -254,7 +258,9 @@ class Facts:
             raise Contradiction("dimensions must be equal", source, self._blame(e), operands)
         chosen = self.residues.solution(e)
         if chosen is None:
-            self._keep(e, source, operands)
+            if not self._kept.equates(e):
+                self._kept.add(Guard(f"{operands[0]} == {operands[1]}", source, e), e)
+                self.version += 1
             return
         symbol, value = chosen
         low, high = self._lookup(symbol.terms[0][0][0], symbol.symbol)
@@ -274,7 +280,8 @@ class Facts:
         if low > high:
             raise Contradiction(law, source, self._blame(found.symbol))
         self._journal.put(self.residues, found.atom, found)
-        self._journal.append(self.narrowed, found.symbol)
+        self.narrowed = True
+        self.news.append(found.symbol)
         self.epoch += 1
         self._changed(found.symbol)
         if low == high:
@@ -287,14 +294,9 @@ class Facts:
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
         self.solved.solve(symbol, value, self._journal)
         self._journal.put(self.sources, symbol, source)
-        self._journal.append(self.log, symbol)
+        self.news.append(symbol)
         self.epoch += 1
         self._changed(symbol)
-
-    def _keep(self, e: Dimension, source: Source, operands: tuple[str, str]) -> None:
-        if not self._kept.equates(e):
-            self._kept.add(Guard(f"{operands[0]} == {operands[1]}", source, e), e)
-            self.version += 1
 
     def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
         """Learn bounds of a canonical `e`."""
@@ -341,9 +343,9 @@ class Facts:
         if new == (low, high):
             return
         self._journal.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
-        self._journal.append(self.narrowed, symbol)
-        if self.scope.has_maxima:
-            self.epoch += 1
+        self.narrowed = True
+        self.news.append(symbol)
+        self.epoch += self.scope.has_maxima
         self._changed(symbol)
         if new[0] == new[1]:
             self._solve(symbol, int(new[0]), source)

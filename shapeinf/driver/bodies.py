@@ -42,7 +42,7 @@ class BodyRun:
         outer = self.outer
         before_it = outer.children.get(self.step.place, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.program.rows)):
-            raise NotKnown("the bodies of this model nest too deeply to be followed")
+            raise NotKnown("the bodies of this model, run as often as they must be, have too many nodes to be followed")
         child = self._child(inputs, certain and outer.certain)
         child.beside = before_it if beside else None
         outer.children.setdefault(self.step.place, {})[self.name] = child

@@ -38,8 +38,8 @@ class Budget:
     left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
 
     def spend(self, nodes: int) -> bool:
-        """Whether a body of so many nodes may run; to start one costs as much as 100 nodes."""
-        self.left -= nodes + 100
+        """Whether a body of so many nodes may run; to start one costs as much as 30 nodes."""
+        self.left -= nodes + 30
         return self.left >= 0
 
 

@@ -34,10 +34,8 @@ class TypeTable:
         """The types whose canonical form is this one."""
         self._new_ones: list[int] = []
         """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
-        self._solved = len(facts.log)
-        self._shapes = len(facts.shapes)
-        self._narrowed = len(facts.narrowed)
-        self._resets = facts.resets
+        self._heard = len(facts.news)
+        self._ranks = (len(facts.shapes), facts.resets)
 
     def branched(self, facts: ShapeFacts) -> TypeTable:
         """The same numbers over a copy of the facts, to go on apart from this table."""
@@ -81,17 +79,11 @@ class TypeTable:
         """Bring `whole` and `bare` up to the facts of today: only types with symbols that have news are looked at."""
         facts = self.facts
         self.epoch = facts.epoch
-        news = {*facts.log[self._solved :], *facts.narrowed[self._narrowed :]}
-        affected = {n for symbol in news for n in self._using.get(symbol, ())}
-        if len(facts.shapes) != self._shapes:
+        affected = {n for symbol in set(facts.news[self._heard :]) for n in self._using.get(symbol, ())}
+        ranks = (len(facts.shapes), facts.resets)
+        if ranks != self._ranks:
             affected.update(self._unranked)
-        if facts.resets != self._resets:
-            affected = {*self._unranked, *(n for numbers in self._using.values() for n in numbers)}
-            self._same.clear()
-            for number in affected:
-                self.whole[number] = number
-        self._solved, self._narrowed = len(facts.log), len(facts.narrowed)
-        self._resets, self._shapes = facts.resets, len(facts.shapes)
+        self._heard, self._ranks = len(facts.news), ranks
         while self._new_ones:
             number = self._new_ones.pop()
             found = self.types[number]
@@ -110,16 +102,18 @@ class TypeTable:
         found = self.types[number]
         assert found is not None
         new = canonical(self.facts, found)
-        if new is found:
-            contents = isinstance(found, TensorType) and found.contents is not None
-            self.whole[number] = number
-            self.bare[number] = self.add(without_contents(found)) if contents else number
+        whole = number if new is found else self.add(new)
+        contents = isinstance(new, TensorType) and new.contents is not None
+        bare = self.add(without_contents(new)) if contents else whole
+        if whole == number:
+            self.whole[number], self.bare[number] = number, bare
             return
-        whole = self.add(new)
         for one in (number, *self._same.pop(number, ())):
+            if one != number and self.whole[one] != number:
+                continue  # it has another form since something was taken back
             if self.whole[one] != whole:
-                self.whole[one], self.bare[one] = whole, self.bare[whole]
                 self._same.setdefault(whole, []).append(one)
+            self.whole[one], self.bare[one] = whole, bare
 
     def get(self, number: int) -> Type | None:
         """The type of a number, canonical."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapeinf.algebra import Dim, Facts, Scope
+from shapeinf.algebra import Dim, Dimension, Facts, Scope
 from shapeinf.algebra.told import Guard
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice.shape import Shape
@@ -67,6 +67,7 @@ class ShapeFacts(Facts):
 
     def reset(self, before: ShapeFacts) -> None:
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
+        self.news += _differing(self, before)
         self._restore(before)
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
@@ -80,3 +81,16 @@ class ShapeFacts(Facts):
         other.advice = list(self.advice)
         other.version = self.version
         return other
+
+
+def _differing(one: Facts, other: Facts) -> list[Dimension]:
+    """The symbols of which two say something else, and those that are solved by such symbols."""
+    found: dict[Dimension, None] = {}
+    for mine, theirs in ((one.solved, other.solved), (other.solved, one.solved)):
+        found.update((symbol, None) for symbol, value in mine.items() if theirs.get(symbol) is not value)
+    for a, b in ((one.ranges, other.ranges), (one.residues, other.residues)):
+        for told, same in ((a, b), (b, a)):
+            found.update((one.scope.atom_dim(atom), None) for atom, it in told.items() if same.get(atom) is not it)
+    for solved in (one.solved, other.solved) if found else ():
+        found.update((s, None) for s, d in solved.items() if isinstance(d, Dimension) and d.symbols() & found.keys())
+    return list(found)
