@@ -36,7 +36,7 @@ class Facts:
         self.epoch = 0
         """Counts the changes of canonical forms."""
         self.news: list[Dimension] = []
-        """Symbols of which something was found out or taken back, in that order."""
+        """Symbols of which something was found out or taken back, in order."""
         self.resets = 0
         """Counts how often all facts were replaced."""
         self.narrowed = False
@@ -202,10 +202,9 @@ class Facts:
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
-        atom = symbol.terms[0][0][0]
-        told = self.ranges.get(atom)
+        told = self.ranges.get(symbol.terms[0][0][0])
         if told is None or told.bounds != bounds:
-            self.ranges[atom] = Range(bounds, source)
+            self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
             self.news.append(symbol)
             self.epoch += self.scope.has_maxima
             self._changed(symbol)
