@@ -20,6 +20,17 @@ def test_value_and_bounds_are_those_of_python(expression, env):
     assert value in interval(dim)
 
 
+ENDS = st.lists(st.integers(-3, 4), min_size=2, max_size=2).map(sorted)
+
+
+@given(ENDS, ENDS)
+def test_bounds_of_a_quotient_whatever_the_divisor_may_be(top, bottom):
+    scope = Scope()
+    found = interval(scope.symbol("top", *top) // scope.symbol("bottom", *bottom))
+    for a in range(top[0], top[1] + 1):
+        assert all(a // b in found for b in range(bottom[0], bottom[1] + 1) if b)
+
+
 @given(EXPRESSIONS, st.lists(BINDINGS, min_size=2, max_size=4))
 def test_many_bindings_at_once(expression, envs):
     build, meaning = expression
