@@ -54,7 +54,9 @@ def progression_of(value: PartialTensor) -> Progression | None:
         return None
     numbers = array.astype(object)
     first = numbers[(0,) * numbers.ndim]
-    steps = [int(numbers.take(1, axis).flat[0] - first) if size > 1 else 0 for axis, size in enumerate(numbers.shape)]
+    seconds = np.eye(numbers.ndim, dtype=int)  # the places next to the first along each axis
+    pairs = zip(seconds, numbers.shape, strict=True)
+    steps = [int(numbers[tuple(place)] - first) if size > 1 else 0 for place, size in pairs]
     even = first + reduce(np.add.outer, (np.arange(n) * s for n, s in zip(numbers.shape, steps, strict=True)))
     return Progression(value.dtype, value.shape, int(first), steps) if (numbers == even).all() else None
 

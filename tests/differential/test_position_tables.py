@@ -95,6 +95,13 @@ def long_buffer():
     return net.model(net.look_up(net.table(12), places))
 
 
+def flat_buffer():
+    """The same as one vector."""
+    net = tokens()
+    end = net.add("Unsqueeze", net.size("ids", 1), net.ints(0))
+    return net.model(net.look_up(net.table(12), net.add("Slice", net.ints(*range(3, 30)), net.ints(0), end)))
+
+
 def decoder():
     net = with_past()
     past = net.size("cache", 2)
@@ -185,6 +192,7 @@ CASES: dict = {
     "roberta": (roberta, ["seq <= 10"]),
     "buffer": (buffer, ["seq <= 12"]),
     "long buffer": (long_buffer, ["seq <= 9"]),
+    "flat buffer": (flat_buffer, ["seq <= 9"]),
     "decoder": (decoder, ["seq + past <= 12"]),
     "shifted decoder": (shifted_decoder, ["seq + past <= 10"]),
     "cut decoder": (cut_decoder, ["seq + past <= 12"]),
