@@ -49,7 +49,8 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         return Iterated(0, list(carried), _never(c, body, width))
     number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
     before = len(c.facts.scope.atoms)
-    grown = _by_induction(c, body, number, carried)
+    sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
+    grown = _by_induction(body, number, carried, sure)
     if grown is not None:
         after, outputs = grown
         trips = _trips(c, limit, go_on, outputs[0], number)
@@ -66,13 +67,12 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
         if unrolled is not None:
             return unrolled
         if grown is not None:
-            grown = _by_induction(c, body, number, carried)  # the last run is one of any trip again
+            grown = _by_induction(body, number, carried, sure)  # the last run is one of any trip again
     if grown is not None:
         after, outputs = grown
-        some = go_on is True and limit is not None and c.prove_le(1, limit) is True
-        trips = _some_trips(c, limit, int(some))
+        trips = _some_trips(c, limit, int(sure))
         return Iterated(trips, [after(trips, i) for i in range(width)], outputs[1 + width :])
-    return _fixpoint(c, body, number, limit, go_on, carried)
+    return _fixpoint(c, body, number, limit, go_on, carried, sure)
 
 
 def _some_trips(c: InferenceContext, limit: Dim | None, least: int) -> Dimension:
@@ -131,10 +131,13 @@ def _scalar(dtype: str, element: Element) -> PartialTensor:
 
 
 def _by_induction(
-    c: InferenceContext, body: Body, number: Dimension, carried: Sequence[Type]
+    body: Body, number: Dimension, carried: Sequence[Type], sure: bool
 ) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
-    """The carried values after so many trips, and the body's outputs in any trip; None when growth is not linear."""
-    first = body.run([_scalar("int64", 0), _scalar("bool", True), *carried], certain=False)
+    """The carried values after so many trips, and the body's outputs in any trip; None when growth is not linear.
+
+    It is `sure` where there is a first trip: then what the body demands of it is demanded.
+    """
+    first = body.run([_scalar("int64", 0), _scalar("bool", True), *carried], certain=sure)
     guesses = [_growth(old, new) for old, new in zip(carried, first[1:], strict=False)]
     growths = [guess for guess in guesses if guess is not None]
     if len(growths) < len(carried):
@@ -208,12 +211,12 @@ def _sequence_growth(old: SequenceType, new: SequenceType) -> Growth | None:
 
 
 def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | None:
-    """Every trip for itself; None when the condition of some trip is not known."""
+    """Every trip for itself; None when the condition of some trip is not known. All that are run are sure."""
     width = len(carried)
     state = list(carried)
     scanned: list[Type] = []
     for trip in range(limit):
-        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=False, beside=trip > 0)
+        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=True, beside=trip > 0)
         state = outputs[1 : 1 + width]
         if trip and outputs[1 + width :] != scanned:
             scanned = [_either(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
@@ -233,9 +236,18 @@ def _either(a: Type, b: Type) -> Type:
 
 
 def _fixpoint(
-    c: InferenceContext, body: Body, number: Dimension, limit: Dim | None, go_on: Start, carried: Sequence[Type]
+    c: InferenceContext,
+    body: Body,
+    number: Dimension,
+    limit: Dim | None,
+    go_on: Start,
+    carried: Sequence[Type],
+    sure: bool,
 ) -> Iterated:
-    """Relax the carried values until one more trip changes nothing; sound for any number of trips."""
+    """Relax the carried values until one more trip changes nothing; sound for any number of trips.
+
+    It is `sure` where there is one.
+    """
     width = len(carried)
     state = list(carried)
     outputs: list[Type] = []
@@ -250,13 +262,12 @@ def _fixpoint(
         state = new
     else:
         return _given_up(c, body, outputs, width, limit)
-    some = go_on is True and limit is not None and c.prove_le(1, limit) is True
     final = [
-        out if some else c.relax_type(old, out, f"after.{i}")
+        out if sure else c.relax_type(old, out, f"after.{i}")
         for i, (old, out) in enumerate(zip(carried, outputs[1:], strict=False))
     ]
     always = go_on is True and _is_true(outputs[0]) and limit is not None
-    trips: Dim = maximum(limit, 0) if always and limit is not None else _some_trips(c, limit, int(some))
+    trips: Dim = maximum(limit, 0) if always and limit is not None else _some_trips(c, limit, int(sure))
     return Iterated(trips, final, outputs[1 + width :])
 
 

@@ -45,6 +45,8 @@ class BodyRun:
             raise NotKnown("the bodies of this model, run as often as they must be, have too many nodes to be followed")
         child = self._child(inputs, certain and outer.certain)
         child.beside = before_it if beside else None
+        if before_it is not None and before_it.certain:
+            outer.trials.setdefault(self.step.place, []).append(before_it)
         outer.children.setdefault(self.step.place, {})[self.name] = child
         before = None if certain else outer.facts.copy()
         try:

@@ -130,9 +130,11 @@ class Inference:
             notes = self.found.get(index, [])
             at = locations.get(self.program.step(index).node.name, "") if locations else ""
             found += [attrs.evolve(note, location=at) for note in notes] if at else notes
-            sure = [one for trial in self.trials.get(index, ()) for one in trial.diagnostics if one.severity == "error"]
-            found += sure
-            seen = {(one.node, one.code) for one in sure}
+            seen = set()
+            for one in (one for trial in self.trials.get(index, ()) for one in trial.diagnostics):
+                if one.severity == "error" and (one.node, one.code) not in seen:
+                    seen.add((one.node, one.code))
+                    found.append(one)
             for child in self.children.get(index, {}).values():
                 inside = child.diagnostics if child.certain else map(_softened, child.diagnostics)
                 found += (one for one in inside if (one.node, one.code) not in seen)
