@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from itertools import islice
 from math import inf
 
+from shapeinf.algebra.blame import blamed
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
 from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
@@ -169,7 +170,7 @@ class Facts:
         equation = self.canon(a - b)
         if equation != 0:
             with self._taken_back():
-                self._equate(equation, source, (str(a), str(b)))
+                self._equate(equation, source, (a, b))
         told, other = self.canon(a), self.canon(b)
         return other if isinstance(other, int) else told
 
@@ -193,7 +194,7 @@ class Facts:
             return
         law = f"{d} must be divisible by {divisor}"
         if known is False:
-            raise Contradiction(law, source, self._blame(e))
+            raise Contradiction(law, source, blamed(self, e, d))
         if not self._kept.divides(divisor, e):
             with self._taken_back():
                 self._kept.add(Divisibility(e, divisor, source), e)
@@ -248,13 +249,15 @@ class Facts:
         self.resets += 1
         self._changed()
 
-    def _equate(self, e: Dim, source: Source, operands: tuple[str, str]) -> None:
+    def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Learn `e == 0` for a canonical `e`."""
         e = primitive(e, self._positive)
         if e == 0:
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
-            raise Contradiction("dimensions must be equal", source, self._blame(e), operands)
+            raise Contradiction(
+                "dimensions must be equal", source, blamed(self, e, *operands, *about), map(str, operands)
+            )
         chosen = self.residues.solution(e)
         if chosen is None:
             if not self._kept.equates(e):
@@ -272,12 +275,12 @@ class Facts:
         try:
             found = self.residues.learn(e, divisor, source)
         except NoSolution:
-            raise Contradiction(law, source, self._blame(e)) from None
+            raise Contradiction(law, source, blamed(self, e)) from None
         if found is None:
             return
         low, high = found.rounded(self._lookup(found.atom, found.symbol.symbol))
         if low > high:
-            raise Contradiction(law, source, self._blame(found.symbol))
+            raise Contradiction(law, source, blamed(self, found.symbol))
         self._journal.put(self.residues, found.atom, found)
         self.narrowed = True
         self.news.append(found.symbol)
@@ -302,7 +305,7 @@ class Facts:
         low, high = self.bounds(e)
         if bounds[0] > high or bounds[1] < low:
             raise Contradiction(
-                f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}", source, self._blame(e)
+                f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}", source, blamed(self, e)
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
@@ -338,7 +341,7 @@ class Facts:
         new = self.residues.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
             law = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
-            raise Contradiction(law, source, self._blame(symbol))
+            raise Contradiction(law, source, blamed(self, symbol))
         if new == (low, high):
             return
         self._journal.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
@@ -363,7 +366,11 @@ class Facts:
     def _recheck_relation(self, relation: Relation) -> None:
         expression = self.canon(relation.expression)
         if self.bounds(expression)[1] < 0:
-            raise Contradiction(f"{relation.expression} must be at least 0", relation.source, self._blame(expression))
+            raise Contradiction(
+                f"{relation.expression} must be at least 0",
+                relation.source,
+                blamed(self, expression, relation.expression),
+            )
         self._kept.follow(relation, expression)
 
     def _recheck_divisibility(self, fact: Divisibility) -> None:
@@ -371,7 +378,7 @@ class Facts:
         known = self.divides(fact.divisor, expression)
         law = f"{fact.expression} must be divisible by {fact.divisor}"
         if known is False:
-            raise Contradiction(law, fact.source, self._blame(expression))
+            raise Contradiction(law, fact.source, blamed(self, expression, fact.expression))
         self._kept.follow(fact, expression)
         if known is None:
             self._learn_residue(expression, fact.divisor, fact.source, law)
@@ -382,18 +389,4 @@ class Facts:
         self._kept.drop(guard)
         if equation != 0:
             left, _, right = guard.template.partition(" == ")
-            self._equate(equation, guard.source, (left, right))
-
-    def _blame(self, e: Dim) -> Source | None:
-        """A source of what is known about the symbols of `e` (or of anything solved, when it is a constant)."""
-        if isinstance(e, Dimension):
-            for symbol in e.symbols():
-                atom = symbol.terms[0][0][0]
-                told = self.ranges.get(atom)
-                if told is not None:
-                    return told[1]
-                if atom in self.residues:
-                    return self.residues[atom].source
-                if not symbol.symbol.anonymous:
-                    return Source("", f"{symbol} lies in {self.interval(symbol)}")
-        return next(reversed(self.sources.values()), None) if self.sources else None
+            self._equate(equation, guard.source, (left, right), guard.equation)

@@ -190,6 +190,20 @@ def test_a_contradiction_changes_nothing_and_names_both_sources():
     assert version <= facts.version
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "named"),
+    [("batch", "5", "x"), ("4", "5", "x"), ("2*batch", "9", "x"), ("8", "9", None), ("4", "7", None), ("6", "2", "y")],
+)
+def test_only_who_has_to_do_with_a_contradiction_is_named(left, right, named):
+    """Of numbers nobody knows where they are from: the one symbol that is one of them, or nobody."""
+    facts = ShapeFacts()
+    for name, size, node in (("batch", 4, "x"), ("seq", 7, "z"), ("rows", 6, "y")):
+        facts.tell_equal(facts.scope.symbol(name), size, Source(node, "given"))
+    with pytest.raises(Contradiction) as caught:
+        facts.tell_equal(parse_dim(left, facts.scope), parse_dim(right, facts.scope), Source("add", "must be equal"))
+    assert (caught.value.second and caught.value.second.node) == named
+
+
 def test_relations_divisibility_and_guards():
     facts = ShapeFacts()
     past, seq, h = (facts.scope.symbol(n) for n in ("past", "seq", "H"))

@@ -137,7 +137,7 @@ def _tell(tell: Callable[[], object], told: Source, known: Source | None = None)
     try:
         tell()
     except Contradiction as error:
-        second = known or (error.first if error.second in (None, told) and error.first != told else error.second)
+        second = known or (error.first if error.first != told else error.second)
         raise Contradiction(f"{told} and cannot hold", told, second) from None
 
 
