@@ -255,9 +255,7 @@ class Facts:
         if e == 0:
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
-            raise Contradiction(
-                "dimensions must be equal", source, blamed(self, e, *operands, *about), map(str, operands)
-            )
+            raise Contradiction("dimensions must be equal", source, blamed(self, *operands, *about), map(str, operands))
         chosen = self.residues.solution(e)
         if chosen is None:
             if not self._kept.equates(e):
