@@ -82,6 +82,8 @@ class Facts:
                 found = resolved(found, self._at_least_zero)
             self._canonical[d] = found = self.residues.canonical(found)
             self._uses.add(d, found)
+            if found is not d:
+                self._uses.add(d, d)  # what is known of these may be taken back
         return found
 
     def _at_least_zero(self, difference: Dim) -> bool:
@@ -247,7 +249,6 @@ class Facts:
         self.narrowed = bool(self.ranges or self.residues)
         self.epoch += 1
         self.resets += 1
-        self._changed()
 
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Learn `e == 0` for a canonical `e`."""

@@ -67,8 +67,11 @@ class ShapeFacts(Facts):
 
     def reset(self, before: ShapeFacts) -> None:
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
-        self.news += _differing(self, before)
+        stale = _differing(self, before)
         self._restore(before)
+        self.news += stale
+        for symbol in stale:
+            self._changed(symbol)
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
         self.relaxer.publish()

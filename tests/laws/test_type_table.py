@@ -10,9 +10,8 @@ from shapeinf.driver.types import TypeTable, canonical, without_contents
 from shapeinf.errors import Contradiction, Source
 from shapeinf.lattice import PartialTensor, Shape, ShapeFacts
 
-DIMS = st.sampled_from(
-    ["a", "b", "c", "a + 1", "b*c", "c//2", "max(a, b)", "max(b, c)", "8*(a//8)", "a - b + 9", "3", "4"]
-)
+TEXTS = ["a", "b", "c", "a + 1", "b*c", "c//2", "max(a, b)", "max(b, c)", "8*(a//8)", "a - b + 9", "3"]
+DIMS = st.sampled_from(TEXTS)
 TOLD = st.sampled_from(
     [
         ("tell_equal", "a", "b"),
@@ -32,6 +31,7 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("add"), DIMS, st.none() | DIMS),
         st.tuples(st.just("tell"), TOLD),
+        st.tuples(st.just("ask"), DIMS),
         st.sampled_from([("refresh",), ("copy",), ("reset",), ("reset",)]),
     ),
     max_size=25,
@@ -66,7 +66,11 @@ def test_every_number_is_that_of_the_canonical_type(steps):
             facts.reset(before.pop())
         elif step == "refresh":
             table.refresh()
+        elif step == "ask":
+            facts.interval(parse_dim(given_[0], facts.scope))
     table.refresh()
+    for d in (parse_dim(text, facts.scope) for text in TEXTS):
+        assert (facts.canon(d), facts.interval(d)) == (facts.copy().canon(d), facts.copy().interval(d))
     for number, found in enumerate(table.types[:]):
         if found is not None:
             now = canonical(facts, found)
