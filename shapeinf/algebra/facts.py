@@ -8,7 +8,7 @@ as a guard, sound but not complete.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from math import inf
@@ -52,7 +52,7 @@ class Facts:
         self._uses = Uses()
         self._journal = Journal()
         self._kept = Kept(self._journal)
-        self._known = Known(self._lookup)
+        self._known = _knowledge(self.ranges, self.residues)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -103,12 +103,6 @@ class Facts:
     def interval(self, d: Dim) -> Interval:
         """Bounds of a dim under the facts."""
         return as_interval(self.bounds(d))
-
-    def _lookup(self, atom: int, symbol: Symbol) -> Bounds:
-        low, high = declared(atom, symbol)
-        told = self.ranges.get(atom)
-        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
-        return self.residues.rounded(atom, known) if self.residues else known
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
@@ -245,6 +239,7 @@ class Facts:
         self.solved = Solutions(before.solved)
         self.sources, self.ranges = dict(before.sources), dict(before.ranges)
         self.residues = Residues(self.scope, before.residues)
+        self._known = _knowledge(self.ranges, self.residues)
         self._kept = Kept(self._journal, before._kept)
         self.narrowed = bool(self.ranges or self.residues)
         self.epoch += 1
@@ -264,7 +259,7 @@ class Facts:
                 self.version += 1
             return
         symbol, value = chosen
-        low, high = self._lookup(symbol.terms[0][0][0], symbol.symbol)
+        low, high = self._known.symbol(symbol.terms[0][0][0], symbol.symbol)
         self._solve(symbol, value, source)
         self._bound(self.canon(value), (low, high), source)
         self._recheck(symbol)
@@ -277,7 +272,7 @@ class Facts:
             raise Contradiction(law, source, blamed(self, e)) from None
         if found is None:
             return
-        low, high = found.rounded(self._lookup(found.atom, found.symbol.symbol))
+        low, high = found.rounded(self._known.symbol(found.atom, found.symbol.symbol))
         if low > high:
             raise Contradiction(law, source, blamed(self, found.symbol))
         self._journal.put(self.residues, found.atom, found)
@@ -336,7 +331,7 @@ class Facts:
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         atom = symbol.terms[0][0][0]
-        low, high = self._lookup(atom, symbol.symbol)
+        low, high = self._known.symbol(atom, symbol.symbol)
         new = self.residues.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
             law = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
@@ -389,3 +384,15 @@ class Facts:
         if equation != 0:
             left, _, right = guard.template.partition(" == ")
             self._equate(equation, guard.source, (left, right), guard.equation)
+
+
+def _knowledge(ranges: Mapping[int, Range], residues: Residues) -> Known:
+    """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
+
+    def lookup(atom: int, symbol: Symbol) -> Bounds:
+        low, high = declared(atom, symbol)
+        told = ranges.get(atom)
+        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
+        return residues.rounded(atom, known) if residues else known
+
+    return Known(lookup)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from shapeinf.driver.collection import collection_paused
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Declaring, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike
@@ -77,24 +76,6 @@ def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> list[Dia
         *(Diagnostic("note", "S112", text) for text in reader.useless),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),
     ]
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: an inference makes many small objects and no garbage that needs it.
-
-    What it made counts as old afterwards (frozen and unfrozen at once), so that no collection walks through it soon.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            if gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def as_graph(model: Any, dialect: str | None = None, expand: Collection[str] | Literal["all"] = ()) -> Graph:

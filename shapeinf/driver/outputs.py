@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, parse_dim
 from shapeinf.driver.diagnostics import Diagnostic
@@ -47,12 +48,19 @@ class Refiner:
 
     def __init__(self, inference: Inference, reader: InputReader, name: str, declared: Declared, trust: bool) -> None:
         """Remembers the declaration."""
-        self.inference = inference
+        self._inference = weakref.ref(inference)  # which holds its refiners
         self.reader = reader
         self.name = name
         self.declared = declared
         self.trust = trust
         self.source = Source(name, f"the file declares {name}", assumed=True)
+
+    @property
+    def inference(self) -> Inference:
+        """The inference that asks."""
+        found = self._inference()
+        assert found is not None
+        return found
 
     def __call__(self, number: int, step: Step) -> int:
         """The number of the type to go on with."""
