@@ -37,8 +37,9 @@ def loop(
     """The carried values after the last trip, then each scan output: [trips, *element]."""
     run = c.bodies["body"]
     width = run.num_inputs - 2
-    if len(carried) < width or run.num_outputs < 1 + width:
-        c.fail("the body must take and give the carried values", f"{len(carried)} carried", f"{width} taken")
+    if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:
+        given = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
+        c.fail("the body must take and give the iteration number, the condition and the carried values", given)
     most = None if limit is None else as_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None

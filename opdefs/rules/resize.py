@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor
+from math import floor, inf
 
 import numpy as np
 
@@ -23,9 +23,9 @@ def scaled(c: InferenceContext, size: Dim, scale: float) -> Dim:
     Runtimes multiply in float32 or float64. Where that may round to another integer than the exact product (a scale
     of 0.7 is a little less than 7/10, and 10 * 0.7 is 7 in float32 only), the result is an unknown with bounds.
     """
+    if not 0 < scale < inf:
+        c.fail("a scale must be greater than 0, and finite", scale)
     exact = Fraction(scale)
-    if scale <= 0:
-        c.fail("a scale must be greater than 0", scale)
     if exact.denominator <= 1024 and exact.numerator <= 1 << 20:
         return (size * exact.numerator) // exact.denominator
     if isinstance(size, int):

@@ -11,10 +11,14 @@ from typing import Annotated, Any
 import attrs
 
 from shapeinf.errors import ShapeError
+from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
+_KINDS = {int: "int", float: "float", str: "string", Ints: "ints", Floats: "floats", Graph: "graph"}
+"""What annotations say of the kinds of attributes."""
+
 Value = PartialTensor
 """Annotation of an input whose known contents a rule wants."""
 
@@ -55,6 +59,7 @@ class Rule:
     function: Callable[..., object]
     params: tuple[Param, ...]
     attributes: Mapping[str, object]
+    kinds: Mapping[str, str]
     renamed: Mapping[str, str]
     groups: Mapping[str, type]
     raw: bool
@@ -66,19 +71,22 @@ class Rule:
         parameters = list(inspect.signature(function).parameters.values())[1:]
         params: list[Param] = []
         attributes: dict[str, object] = {}
+        kinds: dict[str, str] = {}
         renamed: dict[str, str] = {}
         groups: dict[str, type] = {}
         for p in parameters:
             group = hints.get(p.name)
-            if p.kind is p.KEYWORD_ONLY and isinstance(group, type) and attrs.has(group):
+            if p.kind is p.KEYWORD_ONLY and isinstance(group, type) and attrs.has(group) and group is not Graph:
                 groups[p.name] = group
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
                 renamed[name] = p.name
+                if group in _KINDS:
+                    kinds[name] = _KINDS[group]
             else:
                 params.append(_param(p, hints.get(p.name, Shape)))
-        return cls(function, tuple(params), attributes, renamed, groups, not parameters)
+        return cls(function, tuple(params), attributes, kinds, renamed, groups, not parameters)
 
     @property
     def variadic(self) -> bool:

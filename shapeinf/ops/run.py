@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
+from shapeinf.graph import Graph
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
@@ -171,21 +172,24 @@ _ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
     "floats": tuple,
     "strings": tuple,
     "tensor": TensorType,
+    "graph": Graph,
 }
 _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {"ints": int, "floats": (int, float), "strings": str}
 
 
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
-    """Raise ShapeError for an attribute that is not of the kind that its definition says."""
+    """Raise ShapeError for an attribute that is not of the kind that its definition says, or else the rule."""
+    kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
         defined = op_def.attributes.get(name)
-        if defined is None or defined.type not in _ATTRIBUTE_TYPES:
+        kind = kinds.get(name) if defined is None else defined.type
+        if kind not in _ATTRIBUTE_TYPES:
             continue
-        fits = isinstance(value, _ATTRIBUTE_TYPES[defined.type])
-        if fits and isinstance(value, tuple) and defined.type in _MEMBER_TYPES:
-            fits = all(isinstance(one, _MEMBER_TYPES[defined.type]) for one in value)
+        fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
+        if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
+            fits = all(isinstance(one, _MEMBER_TYPES[kind]) for one in value)
         if not fits:
-            law = f"the attribute {name!r} must be of the kind {defined.type}"
+            law = f"the attribute {name!r} must be of the kind {kind}"
             raise ShapeError(law, code="S103", operands=(str(value),))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import onnx
+from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
@@ -196,9 +197,13 @@ def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialT
 def external_contents(data: bytes, folder: str | None) -> PartialTensor:
     """A tensor whose payload lies in another file of the model's folder: a small one, or the range of a large one.
 
-    Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder.
+    Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder, and for
+    what is no tensor.
     """
-    proto = onnx.TensorProto.FromString(data)
+    try:
+        proto = onnx.TensorProto.FromString(data)
+    except DecodeError as error:
+        raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
     dtype, dims = DTYPE_NAMES.get(proto.data_type), tuple(proto.dims)
     entries = {entry.key: entry.value for entry in proto.external_data}
     location = entries.get("location", "")
