@@ -1,0 +1,93 @@
+"""Files with damaged bytes: a result or an error of ours, and never a rule that fails."""
+
+import contextlib
+import random
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from shapeinf import ModelError, ShapeInferenceError, infer_shapes
+from shapeinf.formats.onnx.reader import external_contents
+from tests.differential.random_graphs import bodies
+
+EXAMPLES = [path.read_bytes() for path in sorted((Path(__file__).parents[2] / "examples").glob("*.onnx"))]
+
+
+def damaged(draw, data):
+    """Bytes that were changed, cut out, put in or copied, in a few places."""
+    found = bytearray(data)
+    for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
+        at, kind = draw.randrange(len(found)), draw.randrange(5)
+        if kind == 0:
+            found[at] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            found[at] = draw.choice((0, 1, 127, 128, 255))
+        elif kind == 2:
+            del found[at : at + draw.choice((1, 2, 8, 100))]
+        elif kind == 3:
+            found[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
+        else:
+            found[at : at + 20] = found[(other := draw.randrange(len(found))) : other + 20]
+        if not found:
+            return data
+    return bytes(found)
+
+
+@pytest.mark.parametrize("times", [600, pytest.param(60_000, marks=pytest.mark.slow)])
+def test_a_result_or_an_error_of_ours(times):
+    draw = random.Random(times)
+    whole = [*EXAMPLES, *(bodies.drawn(seed).SerializeToString() for seed in range(12))]
+    results = 0
+    for _ in range(times):
+        with contextlib.suppress(ShapeInferenceError):
+            result = infer_shapes(damaged(draw, draw.choice(whole)))
+            assert not [str(note) for note in result.diagnostics if note.code == "S301"]
+            results += 1
+    assert results > times / 20
+
+
+def one_node(node, *inputs, opset=17):
+    graph = helper.make_graph([node], "g", list(inputs), [helper.make_empty_tensor_value_info("y")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+X, FLAG = helper.make_tensor_value_info("x", 1, ["N", 4]), helper.make_tensor_value_info("flag", TensorProto.BOOL, [])
+EMPTY = helper.make_graph([], "body", [], [])
+SCALES = helper.make_node("Constant", [], ["s"], value=numpy_helper.from_array(np.float32([1, "inf"])))
+
+
+def node_of(op, *inputs, **attributes):
+    return helper.make_node(op, inputs, ["y"], **attributes)
+
+
+BROKEN = [
+    (node_of("If", "flag", else_branch=EMPTY), 17, "S103", "the required attribute 'then_branch' is missing"),
+    (node_of("If", "flag", then_branch=1, else_branch=EMPTY), 17, "S103", "'then_branch' must be of the kind graph"),
+    (node_of("Loop", "", "flag", "x", body="x"), 17, "S103", "'body' must be of the kind graph"),
+    (node_of("Loop", "", "flag", body=EMPTY), 17, "S101", "0 inputs and 0 outputs for 0 values"),
+    (node_of("LayerNormalization", "x", "x", axis=[1]), 14, "S103", "'axis' must be of the kind int"),
+]
+
+
+@pytest.mark.parametrize(("node", "opset", "code", "law"), BROKEN)
+def test_what_is_wrong_with_a_node_is_said(node, opset, code, law):
+    (error,) = infer_shapes(one_node(node, X, FLAG, opset=opset)).diagnostics
+    assert (error.severity, error.code) == ("error", code)
+    assert law in str(error)
+
+
+def test_an_infinite_scale_is_an_error():
+    model = one_node(node_of("Resize", "x", "", "s"), X)
+    model.graph.node.insert(0, SCALES)
+    (error,) = infer_shapes(model).diagnostics
+    assert "greater than 0, and finite" in error.message
+
+
+def test_an_external_tensor_that_cannot_be_read_is_an_error():
+    tensor = onnx.TensorProto(name="t", dims=[2], data_type=TensorProto.INT64, data_location=onnx.TensorProto.EXTERNAL)
+    broken_entry = b"\x6a\x02\xff\xff"
+    with pytest.raises(ModelError, match="cannot be read"):
+        external_contents(tensor.SerializeToString() + broken_entry, None)
