@@ -156,7 +156,7 @@ def packed_multi_head_attention(
 
 
 @onnx("LongformerAttention", domain=MS)
-def longformer_attention(c: InferenceContext, x: Shape, weight: Shape, *others: Shape) -> Shape:
+def longformer_attention(c: InferenceContext, x: Shape, weight: Shape, *others: Shape | None) -> Shape:
     """[B, S, H], [H, 3*H] -> [B, S, H]."""
     x, weight = c.require_rank(x, 3, "input"), c.require_rank(weight, 2, "weight")
     c.merge(x[2], weight[0], "the last axis of the input must equal the rows of the weight")
@@ -164,22 +164,26 @@ def longformer_attention(c: InferenceContext, x: Shape, weight: Shape, *others: 
 
 
 @onnx("QOrderedLongformerAttention", domain=MS)
-def ordered_longformer_attention(c: InferenceContext, x: Shape, x_scale: Shape, weight: Shape, *others: Shape) -> Shape:
+def ordered_longformer_attention(
+    c: InferenceContext, x: Shape, x_scale: Shape, weight: Shape, *others: Shape | None
+) -> Shape:
     """[B, S, H], [H, 3*H] -> [B, S, H]."""
     return longformer_attention(c, x, weight)
 
 
 @onnx("QOrderedAttention", domain=MS)
-def ordered_attention(c: InferenceContext, x: Shape, *others: Shape, qkv_hidden_sizes: Ints = ()) -> Shape:
+def ordered_attention(c: InferenceContext, x: Shape, *others: Shape | None, qkv_hidden_sizes: Ints = ()) -> Shape:
     """[B, S, I], three weights [I, H] -> [B, S, H]; H as the bias of the values [H] says."""
     x = c.require_rank(x, 3, "input")
-    bias = others[12]
+    bias = others[12] if len(others) > 12 else None
+    if bias is None:
+        c.fail("the bias of the values must be given", len(others) + 1)
     return Shape((x[0], x[1], c.require_rank(bias, 1, "V_bias")[0]))
 
 
 @onnx("DecoderAttention", domain=MS)
 def decoder_attention(
-    c: InferenceContext, query: Shape, key: Shape, *others: Shape, num_heads: int
+    c: InferenceContext, query: Shape, key: Shape, *others: Shape | None, num_heads: int
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, H], [L, B, H] -> [S, B, H], and two caches [B, N, cached, D] whose length the flags decide."""
     query = c.require_rank(query, 3, "query")

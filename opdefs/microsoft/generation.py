@@ -21,7 +21,7 @@ def beam_search(
     min_length: Shape | None,
     num_beams: Value,
     num_return_sequences: Value,
-    *others: Shape,
+    *others: Shape | None,
     vocab_size: int = -1,
     model_type: int = 0,
 ) -> tuple[TensorType, Shape, Shape]:
@@ -75,7 +75,7 @@ def whisper_beam_search(
 
 @onnx("GreedySearch", "Sampling", domain=MS)
 def greedy_search(
-    c: InferenceContext, ids: Shape, max_length: Value, *others: Shape, vocab_size: int = -1
+    c: InferenceContext, ids: Shape, max_length: Value, *others: Shape | None, vocab_size: int = -1
 ) -> tuple[Shape, Shape]:
     """[B, S] -> [B, length]; and [B, vocabulary] scores."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
@@ -83,6 +83,6 @@ def greedy_search(
 
 
 @onnx("EPContext", "Snpe", domain=MS)
-def compiled_graph(c: InferenceContext, *xs: Shape) -> Shape:
+def compiled_graph(c: InferenceContext, *xs: Shape | None) -> Shape:
     """Nothing says what a compiled graph gives."""
     raise c.unknowable("the node holds a compiled graph; only its declared outputs say their shapes")

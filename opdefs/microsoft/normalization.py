@@ -95,7 +95,7 @@ def quantized_embed_layer_normalization(
     gamma: Shape,
     beta: Shape,
     mask: Shape | None = None,
-    *scales: Shape,
+    *scales: Shape | None,
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)

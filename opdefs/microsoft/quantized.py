@@ -88,14 +88,14 @@ def quantized_binary(
 
 @onnx("QLinearLeakyRelu", "QLinearSigmoid", domain=MS, in_place=(0,))
 @onnx("QLinearSoftmax", "QOrderedGelu", domain=MS)
-def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape) -> Shape:
+def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Shape:
     """The shape of the first input."""
     return x
 
 
 @onnx("QLinearWhere", domain=MS, in_place=(1, 4))
 def quantized_where(
-    c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape
+    c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape | None
 ) -> Shape:
     """Numpy broadcasting of condition, x and y."""
     return c.broadcast(condition, x, y)
@@ -151,6 +151,8 @@ def quantized_average_pool(
 
 
 @onnx("QLinearGlobalAveragePool", domain=MS)
-def quantized_global_average_pool(c: InferenceContext, x: Shape, *scales: Shape, channels_last: int = 0) -> Shape:
+def quantized_global_average_pool(
+    c: InferenceContext, x: Shape, *scales: Shape | None, channels_last: int = 0
+) -> Shape:
     """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
     return channels_last_again(global_pool(c, channels_first(x))) if channels_last else global_pool(c, x)

@@ -44,7 +44,7 @@ def matmul_n_bits_mlp(
     a: Shape,
     skip: Shape | None,
     scale: Shape | None,
-    *weights: Shape,
+    *weights: Shape | None,
     K: int,  # noqa: N803
     N: int,  # noqa: N803
 ) -> tuple[Shape, Shape]:
@@ -60,7 +60,7 @@ def matmul_n_bits_qkv(
     a: Shape,
     skip: Shape | None,
     scale: Shape,
-    *weights: Shape,
+    *weights: Shape | None,
     K: int,  # noqa: N803
     Nq: int,  # noqa: N803
     Nkv: int,  # noqa: N803
@@ -196,7 +196,7 @@ def ordered_matmul(
 
 
 @onnx("MoE", "QMoE", domain=MS)
-def mixture_of_experts(c: InferenceContext, x: Shape, router: Shape, *weights: Shape) -> Shape:
+def mixture_of_experts(c: InferenceContext, x: Shape, router: Shape, *weights: Shape | None) -> Shape:
     """[T, H] or [B, S, H] tokens, [T, E] or [B*S, E] scores of the experts -> the shape of the tokens."""
     if x.dims is not None:
         if len(x) not in (2, 3):

@@ -76,6 +76,9 @@ def gated_delta_net(
 
     *T is one packed axis or [B, S]; the query alone may hold all three, [*T, 2*N*D + V*W].
     """
+    for one in (query, key, value):
+        if one is not None and len(one) < 2:
+            c.fail("query, key and value must be of rank 2 or more", one)
     if key is None or value is None:
         lead, key_size, heads, value_width, width = _from_state(c, query, state)
     else:
@@ -155,7 +158,13 @@ def packed_causal_conv(
 
 @onnx("AttnLSTM", domain=MS)
 def attention_lstm(
-    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape, hidden_size: int = 0, direction: str = "forward"
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    r: Shape,
+    *others: Shape | None,
+    hidden_size: int = 0,
+    direction: str = "forward",
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say."""
     x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
@@ -164,7 +173,13 @@ def attention_lstm(
 
 @onnx("DynamicQuantizeLSTM", domain=MS)
 def quantized_lstm(
-    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape, hidden_size: int = 0, direction: str = "forward"
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    r: Shape,
+    *others: Shape | None,
+    hidden_size: int = 0,
+    direction: str = "forward",
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, H, 4*H] say."""
     x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))

@@ -59,6 +59,7 @@ def pad_with_matrix(
 ) -> PartialTensor:
     """Every axis grows by its begin and end; `pads` is a vector, or a matrix of one row."""
     if pads.shape.dims is not None and len(pads.shape) == 2:
+        c.merge(pads.shape[0], 1, "pads must be a vector, or a matrix of one row")
         pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
     return pad(c, x, pads, fill, mode=mode)
 

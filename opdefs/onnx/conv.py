@@ -107,6 +107,8 @@ def conv_transpose(
     kernel, auto_pad = window.kernel_shape, window.auto_pad
     if w.dims is None and kernel:
         w = c.require_rank(w, 2 + len(kernel), "w")
+    if len(w) < 3:
+        c.fail("a convolution needs weights [C, M/group, kernel...]: rank 3 or more", w)
     x = c.require_rank(x, len(w), "x")
     rank = len(w) - 2
     c.merge(x[1], w[0], "input channels x[1] must equal w[0]")

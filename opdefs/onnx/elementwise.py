@@ -31,7 +31,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization"),
     *("CumProd", "RMSNormalization"),
 )
-def same_shape(c: InferenceContext, x: Shape, *others: Shape) -> Shape:
+def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
     """The shape of the first input."""
     return x
 
@@ -262,8 +262,10 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
         return PartialTensor(x.dtype, x.shape, None)
     result = x
     for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
-        if bound is not None:
+        if bound is not None and bound.shape.dims in ((), (1,)):
             result = folded(x.dtype, x.shape, concrete, on_dims(pick), result, bound)
+        elif bound is not None:
+            result = PartialTensor(x.dtype, x.shape, None)  # no scalar
     return result
 
 
@@ -271,6 +273,6 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
 @onnx("Dropout", since=7, views={0: 0})
 @onnx("Dropout", since=12, in_place=(0,))
 @onnx("Dropout", in_place=(0,))
-def dropout(c: InferenceContext, x: Shape, *others: Shape) -> tuple[Shape, Shape]:
+def dropout(c: InferenceContext, x: Shape, *others: Shape | None) -> tuple[Shape, Shape]:
     """Output and mask have the shape of the input."""
     return x, x

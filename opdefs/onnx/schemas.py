@@ -60,6 +60,7 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
         type_attr=None if fixed else parameter.type_str,
         optional=parameter.option == OpSchema.FormalParameterOption.Optional,
         variadic=parameter.option == OpSchema.FormalParameterOption.Variadic,
+        least=parameter.min_arity,
         kind=kind if all(t.startswith(types[0].partition("(")[0]) for t in types) else "tensor",
     )
 

@@ -58,7 +58,7 @@ def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
     """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
     c.require_rank(condition.shape, 1, "condition")
     decided = condition.array()
-    if decided is not None:
+    if decided is not None and decided.dtype.kind == "b":
         return int(decided.sum())
     choices = condition.shape[0] if condition.shape.rank == 1 else None
     highs = [c.interval(d).hi for d in (size, choices) if d is not None]

@@ -55,6 +55,8 @@ def dft(
     if known is None:
         last = 1 if onesided and inverse else 2
         return Shape((*(c.fresh(f"dft.{i}") for i in range(len(x) - 1)), last))
+    if len(known) != 1:
+        c.fail("the axis must be one number", list(known))
     return _transformed(c, x, length, known[0], inverse, onesided)
 
 

@@ -78,8 +78,11 @@ def folded(
     arrays = [v.array() for v in values]
     if any(a is None for a in arrays):
         return mapped(dtype, shape, operation, *values)
-    with np.errstate(all="ignore"):
-        result = np.asarray(concrete(*arrays))
+    try:
+        with np.errstate(all="ignore"):
+            result = np.asarray(concrete(*arrays))
+    except (TypeError, ValueError):  # no operation on strings, or on tensors that do not fit each other
+        return PartialTensor(dtype, shape, None)
     return PartialTensor(dtype, shape, result.reshape(-1).tolist())
 
 

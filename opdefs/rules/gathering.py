@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opdefs.rules.elements import Elements, elements_of, known_ints, moved
+from opdefs.rules.elements import Elements, elements_of, fits, known_ints, moved
 from opdefs.rules.progressions import ends
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
@@ -15,13 +15,18 @@ from shapeinf.ops import InferenceContext, Value
 INSIDE = "indices must lie inside of the axis that they pick from"
 
 
+def _known(indices: Value) -> tuple[int, ...] | None:
+    """The indices, where they are known and may be any."""
+    return known_ints(indices) if indices.dtype is None or "int" in indices.dtype else None
+
+
 def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
     """The axes of `indices` in place of one axis of the data."""
     at = c.axis(axis, len(x.shape))
     shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
-    known = known_ints(indices)
+    known = _known(indices)
     tell_inside(c, indices, x.shape[at])
-    if known is None or x.elements is None:
+    if known is None or x.elements is None or not fits(shape):
         return PartialTensor(x.dtype, shape, None)
     if len(x.shape) == 1:
         return PartialTensor(x.dtype, shape, [x.elements[i] for i in known])
@@ -50,9 +55,9 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
     for i in range(batch_dims):
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
     shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
-    known = known_ints(indices)
+    known = _known(indices)
     tell_all_inside(c, indices, x.shape[batch_dims : batch_dims + depth])
-    if known is None or batch_dims or x.elements is None:
+    if known is None or batch_dims or x.elements is None or not fits(shape):
         return PartialTensor(x.dtype, shape, None)
     index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
     return moved(x, shape, lambda array: _at(array, index))
@@ -67,7 +72,7 @@ def scatter_nd(
 ) -> PartialTensor:
     """The shape of the data; contents where all three are known and nothing is reduced."""
     tell_updates(c, x.shape, indices.shape, updates.shape)
-    known, new = known_ints(indices), elements_of(updates)
+    known, new = _known(indices), elements_of(updates)
     depth = indices.shape.dims[-1] if indices.shape.dims else 0
     unusual = reduction != "none" or c.warnings or depth == 0
     if isinstance(depth, int) and x.shape.dims is not None and not c.warnings:
@@ -139,7 +144,7 @@ def scatter_elements(
     if x.shape.dims is None or indices.shape.dims is None:
         return PartialTensor(x.dtype, x.shape, None)
     at = c.axis(axis, c.same_rank(x.shape, indices.shape))
-    known, new = known_ints(indices), elements_of(updates)
+    known, new = _known(indices), elements_of(updates)
     tell_inside(c, indices, x.shape[at])
     if known is None or new is None or reduction != "none":
         return PartialTensor(x.dtype, x.shape, None)

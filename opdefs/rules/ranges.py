@@ -41,10 +41,13 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
 
 def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
     """Exact for ints; for floats unknown where the operands' own type and float64 round to another integer."""
+    if a.dtype.kind not in "iuf":
+        c.fail("a range is one of numbers", str(a.dtype))
     if a.dtype.kind in "iu":
         return int(max(0, -((a.item() - b.item()) // d.item())))
-    wide = np.ceil((b.astype(float) - a.astype(float)) / d.astype(float)).item()
-    narrow = np.ceil((b - a).astype(float) / d.astype(float)).item()
+    with np.errstate(all="ignore"):
+        wide = np.ceil((b.astype(float) - a.astype(float)) / d.astype(float)).item()
+        narrow = np.ceil((b - a).astype(float) / d.astype(float)).item()
     if not (np.isfinite(wide) and np.isfinite(narrow)):
         c.fail("the ends and the step of a range must be finite")
     low, high = (int(max(0.0, n)) for n in sorted((wide, narrow)))

@@ -60,7 +60,8 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
 
 
 def _ready(inference: Inference, step: Step) -> bool:
-    """A joining rule (variadic) runs with what is there; any other waits for all of its inputs."""
+    """A joining rule (variadic, of optional inputs) runs with what is there; any other waits for all of its inputs."""
     there = [inference.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
     call = step.operation.call
-    return any(there) if call is not None and call.rule.variadic else all(there)
+    joins = call is not None and call.rule.variadic and call.rule.params[-1].optional
+    return any(there) if joins else all(there)

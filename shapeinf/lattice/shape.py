@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import overload
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.errors import NotKnown
+from shapeinf.errors import NotKnown, ShapeError
 
 
 class Shape:
@@ -55,8 +55,11 @@ class Shape:
     @overload
     def __getitem__(self, index: slice) -> tuple[Dim, ...]: ...
     def __getitem__(self, index: int | slice) -> Dim | tuple[Dim, ...]:
-        """One dim, or a tuple of dims for a slice."""
-        return self.require()[index] if self.dims is None else self.dims[index]
+        """One dim, or a tuple of dims for a slice. Raises ShapeError for an axis that there is not."""
+        try:
+            return self.require()[index] if self.dims is None else self.dims[index]
+        except IndexError:
+            raise ShapeError(f"there is no axis {index}", operands=(str(self),)) from None
 
     def __iter__(self) -> Iterator[Dim]:
         """The dims in order."""

@@ -118,7 +118,8 @@ class PartialTensor(TensorType):
         if self._elements is None or any(e is None or isinstance(e, (Dimension, Condition)) for e in self._elements):
             return None
         dims = [d for d in self.shape if isinstance(d, int)]
-        return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
+        with np.errstate(all="ignore"):  # a float32 may be no finite float16
+            return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
 
     def __hash__(self) -> int:
         """Consistent with equality."""

@@ -22,7 +22,8 @@ class ArgDef:
 
     Its element type is one of: `type` (fixed), `type_attr` (the type variable or attribute that names it) or
     `type_list_attr` (an attribute that lists one type a value). `number_attr` repeats it N times (TensorFlow),
-    `variadic` any number of times (ONNX). `kind` is "tensor", "sequence", "optional" or "map".
+    `variadic` any number of times (ONNX), but not fewer than `least`. `kind` is "tensor", "sequence", "optional" or
+    "map".
     """
 
     name: str
@@ -34,6 +35,7 @@ class ArgDef:
     optional: bool = False
     variadic: bool = False
     kind: str = "tensor"
+    least: int = 0
 
 
 @attrs.frozen

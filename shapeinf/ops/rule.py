@@ -50,10 +50,10 @@ class Rule:
     """A shape function with its inputs and attributes read once from its signature.
 
     The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
-    variadic); the annotation `Shape` wants the shape, `Value` also the contents, `Type` whatever the input is;
-    keyword-only parameters are attributes with their defaults (a trailing underscore avoids Python's keywords), or an
-    attrs class whose fields are attributes that several operators share. A function of the context alone is raw: it
-    reads inputs and attributes itself.
+    variadic, with `| None` of which some may be missing); the annotation `Shape` wants the shape, `Value` also the
+    contents, `Type` whatever the input is; keyword-only parameters are attributes with their defaults (a trailing
+    underscore avoids Python's keywords), or an attrs class whose fields are attributes that several operators share. A
+    function of the context alone is raw: it reads inputs and attributes itself.
     """
 
     function: Callable[..., object]
@@ -154,7 +154,7 @@ def _param(p: inspect.Parameter, hint: object) -> Param:
 
 def _argument(param: Param, found: Type | None) -> Any:
     if found is None:
-        if param.optional or param.variadic:
+        if param.optional:
             return None
         raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
     wants = param.wants

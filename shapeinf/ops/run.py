@@ -64,6 +64,7 @@ class Call:
         self.wanted = wanted
         self.outputs = len(wanted)
         self.contents = _contents(op_def)
+        self._least = sum(arg.least for arg in op_def.inputs if arg.variadic)
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
         self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(self.outputs)]
@@ -96,6 +97,8 @@ class Call:
         """
         if not inputs and self._constant is not None:
             return self._constant
+        if len(inputs) < self._least:
+            raise ShapeError(f"takes {self._least} inputs or more, got {len(inputs)}", code="S103")
         c = InferenceContext.__new__(InferenceContext)
         c.__dict__.update(self._context)
         c.types, c.facts, c.site = inputs, facts, site

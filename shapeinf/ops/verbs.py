@@ -24,6 +24,9 @@ from shapeinf.lattice import (
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
+MAX_RANK = 1000
+"""No tensor has more axes: attributes that ask for more are damaged."""
+
 
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
@@ -206,6 +209,8 @@ class RuleContext:
 
     def require_rank(self, shape: Shape, rank: int, what: str = "input") -> Shape:
         """The shape, which must have this rank; an unknown rank is learned."""
+        if not 0 <= rank <= MAX_RANK:
+            self.fail(f"the rank of {what} must lie in 0..{MAX_RANK}", rank)
         if shape.dims is None:
             unknown = Shape(tuple(self.fresh(f"{what}.{i}") for i in range(rank)))
             return self.facts.bind_shape(shape, unknown, self.source(f"{what} must be of rank {rank}"))

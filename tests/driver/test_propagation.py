@@ -84,7 +84,7 @@ toy = Dialect("toy")
 
 
 @toy("Merge")
-def merge(c: InferenceContext, *xs: Shape) -> Shape:
+def merge(c: InferenceContext, *xs: Shape | None) -> Shape:
     """Either input may be what comes out, as at the head of a loop."""
     return c.join(*xs)
 
