@@ -1,0 +1,105 @@
+"""Rules called with anything: an outcome or an error of ours, and no time without end."""
+
+import random
+
+import pytest
+
+from shapeinf import ShapeInferenceError
+from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType
+from shapeinf.ops import default_registry
+from shapeinf.ops.run import Call
+
+DTYPES = ("float32", "float32", "int64", "int64", "int32", "bool", "string", "uint8", "float16", "complex64", None)
+SHAPES = ((), (1,), (2,), (3,), (4,), (0,), (2, 2), (1, 1), (8,))
+INTS = (0, 1, -1, 2, 3, -2, 4, 5, 7, 100, -5, 2**40, -(2**63))
+FLOATS = (0.0, 1.0, -1.0, 0.5, 2.5, 1e30, float("inf"), float("nan"))
+WORDS = ("x", "", "NOTSET", "SAME_UPPER", "VALID", "ij,jk->ik", "i...,j", "nearest", "bidirectional", "reverse")
+ELEMENTS = {
+    **dict.fromkeys(("float32", "float16"), FLOATS),
+    **dict.fromkeys(("uint8", "int32"), (0, 1, 2, 3, 7, 100)),
+    **{"int64": (*INTS, 2**63 - 1), "bool": (False, True), "string": ("", "a", "b,c", "i->i")},
+}
+
+
+class Draw(random.Random):
+    """Types and attributes."""
+
+    def dim(self, facts):
+        scope = facts.scope
+        n, kind = scope.symbol(self.choice("nmk")), self.random()
+        if kind < 0.45:
+            return self.choice((0, 1, 1, 2, 3, 4, 5, 8, 16, 64))
+        if kind < 0.75:
+            return n
+        if kind < 0.85:
+            return scope.fresh("unknown", 0, self.choice((None, 3)))
+        return n * self.choice((1, 2, 3)) + self.choice((-1, 0, 1, 2)) if kind < 0.95 else n // 2
+
+    def tensor(self, facts):
+        dtype, kind = self.choice(DTYPES), self.random()
+        if kind < 0.07:
+            return PartialTensor(dtype, Shape.unknown(), None)
+        if kind < 0.6 or dtype not in ELEMENTS:
+            return PartialTensor(
+                dtype, Shape(self.dim(facts) for _ in range(self.choice((0, 1, 1, 2, 2, 3, 3, 4, 4, 5)))), None
+            )
+        dims = self.choice(SHAPES)
+        count = dims[0] * dims[-1] if len(dims) == 2 else sum(dims) if dims else 1
+        return PartialTensor(dtype, Shape(dims), [self.element(facts, dtype) for _ in range(count)])
+
+    def element(self, facts, dtype):
+        if self.random() < 0.2:
+            return None
+        return facts.scope.symbol("n") if dtype == "int64" and self.random() < 0.25 else self.choice(ELEMENTS[dtype])
+
+    def type(self, facts):
+        kind = self.random()
+        if kind < 0.06:
+            return None
+        if kind < 0.12:
+            return SequenceType(self.tensor(facts), self.choice((None, 0, 1, 2, facts.scope.symbol("n"))))
+        return OptionalType(self.tensor(facts)) if kind < 0.14 else self.tensor(facts)
+
+    def attribute(self, defined):
+        several = range(self.choice((0, 1, 2, 2, 3, 4, 4, 8)))
+        return {
+            "int": lambda: self.choice(INTS),
+            "float": lambda: self.choice(FLOATS),
+            "string": lambda: self.choice((*WORDS, defined.default or "x")),
+            "ints": lambda: tuple(self.choice((0, 1, 1, 2, 2, 3, -1, -2, self.choice(INTS))) for _ in several),
+            "floats": lambda: tuple(self.choice(FLOATS) for _ in several),
+            "strings": lambda: tuple(self.choice("abc") for _ in several),
+            "tensor": lambda: self.tensor(ShapeFacts()),
+        }.get(defined.type, lambda: defined.default)()
+
+
+def operators(dialect):
+    """Those with a rule, but for those with bodies."""
+    found = default_registry().dialect(dialect)
+    defined = ((found.lookup(*key), key[2]) for key in sorted(set(found)))
+    return [(d, v) for d, v in defined if d is not None and not any(a.type == "graph" for a in d.attributes.values())]
+
+
+@pytest.mark.parametrize("times", [20_000, pytest.param(600_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dialect", ["onnx", "nnef"])
+def test_an_outcome_or_an_error_of_ours(dialect, times):
+    draw, known, outcomes = Draw(times), operators(dialect), 0
+    for _ in range(times):
+        op_def, version = draw.choice(known)
+        facts, arity = ShapeFacts(), len(op_def.inputs)
+        inputs = [draw.type(facts) for _ in range(draw.choice((0, 1, arity, arity, arity, arity + 1, arity + 2)))]
+        if inputs and draw.random() < 0.4:  # equal operands are more likely to fit
+            inputs = [inputs[0] if draw.random() < 0.6 else one for one in inputs]
+        wanted = [a for a in op_def.attributes.values() if a.required or draw.random() < 0.5]
+        given = {a.name: draw.attribute(a) for a in wanted if a.name.isidentifier()}
+        given = {name: one for name, one in given.items() if one is not None}
+        outputs = (True,) * draw.choice((1, 1, len(op_def.outputs) or 1, 3))
+        try:
+            outcome = Call(op_def, given, version, outputs).run(inputs, facts, "node")
+        except ShapeInferenceError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"{op_def.name} (version {version}) of {inputs} with {given}: {error!r}") from error
+        outcomes += 1
+        assert all(isinstance(found, (TensorType, SequenceType)) for found in outcome.types)
+    assert outcomes > times / 10
