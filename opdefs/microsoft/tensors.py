@@ -33,6 +33,8 @@ def gather_block_quantized(
     if scales.dims is not None:
         c.same_rank(x, scales)
     at = c.axis(gather_axis, len(x))
+    if bits < 1 or 8 % bits:
+        c.fail("bits must divide 8", bits)
     dims = list(x)
     if c.dtype(0) == "uint8" and bits < 8:
         dims[-1] *= 8 // bits

@@ -57,7 +57,8 @@ def progression_of(value: PartialTensor) -> Progression | None:
     seconds = np.eye(numbers.ndim, dtype=int)  # the places next to the first along each axis
     pairs = zip(seconds, numbers.shape, strict=True)
     steps = [int(numbers[tuple(place)] - first) if size > 1 else 0 for place, size in pairs]
-    even = first + reduce(np.add.outer, (np.arange(n) * s for n, s in zip(numbers.shape, steps, strict=True)))
+    ranges = (np.arange(n).astype(object) * s for n, s in zip(numbers.shape, steps, strict=True))
+    even = first + reduce(np.add.outer, ranges)
     return Progression(value.dtype, value.shape, int(first), steps) if (numbers == even).all() else None
 
 
