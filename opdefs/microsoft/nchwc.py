@@ -49,6 +49,6 @@ def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels
 def blocked_upsample(c: InferenceContext, x: Shape, *, scales: Ints = ()) -> Shape:
     """[N, C, H, W] -> every axis repeated as often as `scales` says."""
     x = c.require_rank(x, 4, "X")
-    if scales and len(scales) != 4:
-        c.fail("scales must have 4 values, one an axis", scales)
+    if scales and (len(scales) != 4 or min(scales) < 1):
+        c.fail("scales must have 4 values of at least 1, one an axis", scales)
     return Shape(d * s for d, s in zip(x, scales or (1, 1, 1, 1), strict=True))
