@@ -41,7 +41,7 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
 
 def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
     """Exact for ints; for floats unknown where the operands' own type and float64 round to another integer."""
-    if a.dtype.kind not in "iuf":
+    if a.dtype.kind in "bOSU":
         c.fail("a range is one of numbers", str(a.dtype))
     if a.dtype.kind in "iu":
         return int(max(0, -((a.item() - b.item()) // d.item())))
