@@ -22,10 +22,12 @@ def broken_laws(inference: Inference, *, certain: bool = True) -> Iterator[tuple
         for note in inference.found.get(index, ()):
             if note.severity == "error" or note.code == "S101":
                 yield attrs.evolve(note, location=at), certain and not note.code.startswith("S3")
-        for trial in inference.trials.get(index, ()):
-            yield from broken_laws(trial, certain=certain and trial.certain)
-        for child in inference.children.get(index, {}).values():
-            yield from broken_laws(child, certain=certain and child.certain)
+        seen = set()
+        for run in (*inference.trials.get(index, ()), *inference.children.get(index, {}).values()):
+            for note, sure in broken_laws(run, certain=certain and run.certain):
+                if (note.node, note.code, note.message) not in seen:  # trips may break the same law
+                    seen.add((note.node, note.code, note.message))
+                    yield note, sure
 
 
 def surely_broken(inference: Inference) -> list[Diagnostic]:

@@ -96,6 +96,33 @@ def test_what_the_last_of_known_trips_demands_is_always_demanded():
         assert contract.check(seq=seq).verdict is ran
 
 
+FIRST = """g (float[time, 1] x, float[rows, 2] start, float[batch, 2] w) => (float[n, m] y)
+<bool yes = {1}>
+{ sizes = Shape<start = 0, end = 1>(x)
+  count = Squeeze(sizes)
+  y = Loop(count, yes, start)
+    <body = b (int64 i, bool go, float[o, l] old) => (bool go_on, float[u, v] new) {
+      go_on = Identity(go)
+      [join] all = Concat<axis = 1>(old, w)
+      places = NonZero(w)
+      new = Cast<to = 1>(places) }> }"""
+
+
+def test_what_the_first_trip_demands_is_always_demanded_where_there_is_one():
+    """Later states depend on data."""
+    made = model(FIRST)
+    contract = infer_shapes(made).contract
+    assert ("equality", "batch == rows") in [(one.kind, one.text) for one in contract.always]
+    session = session_of(made)
+    for rows in range(1, 4):
+        sizes = {"time": 1, "rows": rows, "batch": 2}
+        ran = runs(session, sizes, 1)
+        assert ran is (rows == 2)
+        answer = contract.check(sizes)
+        assert answer.verdict is ran
+        assert len(set(answer.reasons)) == len(answer.reasons)
+
+
 @pytest.mark.parametrize(("text", "condition", "where", "tried"), CASES)
 def test_what_a_body_demands(text, condition, where, tried):
     made = model(text)
