@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.laws import equal, holds, part, vector
+from opdefs.onnx.recurrent import Cells
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -158,39 +159,25 @@ def packed_causal_conv(
 
 @onnx("AttnLSTM", domain=MS)
 def attention_lstm(
-    c: InferenceContext,
-    x: Shape,
-    w: Shape,
-    r: Shape,
-    *others: Shape | None,
-    hidden_size: int = 0,
-    direction: str = "forward",
+    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape | None, cells: Cells
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say."""
     x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
-    return _recurrent(c, x, r[0], hidden_size or r[2], r[2], direction)
+    return _recurrent(c, x, r[0], r[2], cells)
 
 
 @onnx("DynamicQuantizeLSTM", domain=MS)
 def quantized_lstm(
-    c: InferenceContext,
-    x: Shape,
-    w: Shape,
-    r: Shape,
-    *others: Shape | None,
-    hidden_size: int = 0,
-    direction: str = "forward",
+    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape | None, cells: Cells
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, H, 4*H] say."""
     x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))
     c.merge(x[2], w[1], "the input size X[2] must equal W[1]")
-    return _recurrent(c, x, r[0], hidden_size or r[1], r[1], direction)
+    return _recurrent(c, x, r[0], r[1], cells)
 
 
-def _recurrent(
-    c: InferenceContext, x: Shape, directions: Dim, hidden: Dim, rows: Dim, direction: str
-) -> tuple[Shape, Shape, Shape]:
-    count = 2 if direction == "bidirectional" else 1
+def _recurrent(c: InferenceContext, x: Shape, directions: Dim, rows: Dim, cells: Cells) -> tuple[Shape, Shape, Shape]:
+    count, hidden = cells.directions, cells.hidden_size or rows
     c.merge(directions, count, f"the weights must have {count} directions")
     c.merge(rows, hidden, "the weights must be for hidden_size")
     last = Shape((count, x[1], hidden))

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import attrs
+
 from opdefs.onnx.dialect import onnx
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 
+@attrs.frozen
+class Cells:
+    """The attributes of all recurrent layers: sizes of the state, and which ways they run."""
+
+    hidden_size: int = 0
+    direction: str = "forward"
+
+    @property
+    def directions(self) -> int:
+        """How many there are."""
+        return 2 if self.direction == "bidirectional" else 1
+
+
 @onnx("RNN", "GRU", "LSTM")
 def recurrent(
-    c: InferenceContext,
-    x: Shape,
-    w: Shape,
-    r: Shape,
-    *others: Shape | None,
-    hidden_size: int = 0,
-    direction: str = "forward",
-    layout: int = 0,
+    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape | None, cells: Cells, layout: int = 0
 ) -> tuple[Shape, Shape, Shape]:
     """[T, B, I] -> [T, D, B, H], [D, B, H] (and the cell's [D, B, H]); with `layout` 1 batches come first.
 
@@ -25,8 +33,8 @@ def recurrent(
     """
     x = c.require_rank(x, 3, "X")
     w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
-    directions = 2 if direction == "bidirectional" else 1
-    hidden: Dim = hidden_size or r[2]
+    directions = cells.directions
+    hidden: Dim = cells.hidden_size or r[2]
     c.expect(w[0], directions, f"W must have {directions} directions")
     c.expect(r[2], hidden, "the last axis of R must equal hidden_size")
     c.expect(x[2], w[2], "the input size X[2] must equal W[2]")

@@ -76,7 +76,7 @@ class Rule:
         groups: dict[str, type] = {}
         for p in parameters:
             group = hints.get(p.name)
-            if p.kind is p.KEYWORD_ONLY and isinstance(group, type) and attrs.has(group) and group is not Graph:
+            if p.kind is p.KEYWORD_ONLY and group not in _KINDS and isinstance(group, type) and attrs.has(group):
                 groups[p.name] = group
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")

@@ -6,6 +6,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from tests.contract.test_contract import BRANCH, LOOP, model
+from tests.differential import ort
 
 HALVES = """g (bool flag, float[1, seq] x) => (float[n, m] y)
 <int64[2] wanted = {-1, 2}>
@@ -38,14 +39,10 @@ CASES = [
 
 
 def session_of(made):
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     known = onnx.ModelProto()
     known.CopyFrom(made)
     known.opset_import.pop()  # the domain that onnxruntime does not know, and no node has
-    return runtime.InferenceSession(known.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return ort.session_of(known)
 
 
 def runs(session, sizes, active):

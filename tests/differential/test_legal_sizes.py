@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
+from tests.differential.ort import session_of
 
 SIZES = range(1, 257)
 
@@ -146,10 +147,7 @@ CASES = {
 
 def runs(model):
     """The sizes with which onnxruntime runs."""
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = session_of(model)
     legal = []
     shape = [d.dim_value or "H" for d in model.graph.input[0].type.tensor_type.shape.dim]
     for size in SIZES:

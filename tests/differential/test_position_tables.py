@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
+from tests.differential.ort import session_of
 
 INTS = (TensorProto.INT64, np.int64)
 FLOATS = (TensorProto.FLOAT, np.float32)
@@ -207,15 +208,6 @@ CASES: dict = {
     "written": (written, ["seq + past <= 12"]),
     "clipped": (clipped, []),
 }
-
-
-def session_of(model):
-    """Not optimised: onnxruntime turns Gather of a Range into a Slice, which clamps, so that what is wrong runs."""
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
-    options = runtime.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, 1
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def runs(session, sizes):

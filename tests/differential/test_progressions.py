@@ -10,7 +10,8 @@ from onnx import TensorProto
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
 from shapeinf.lattice import Progression
-from tests.differential.test_position_tables import session_of, tokens, with_past
+from tests.differential.ort import session_of
+from tests.differential.test_position_tables import tokens, with_past
 
 SIZES = [{"batch": 2, "seq": seq, "past": past} for seq, past in ((1, 1), (1, 4), (2, 3), (5, 1), (7, 9))]
 

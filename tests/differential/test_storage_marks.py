@@ -9,8 +9,8 @@ import functools
 import numpy as np
 
 from shapeinf.ops.registry import default_registry
+from tests.differential.ort import session_of
 from tests.differential.test_onnx_data import cases
-from tests.differential.test_position_tables import session_of
 
 FEW = 6
 """Elements of an input that are changed, for each case."""
