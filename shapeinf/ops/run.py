@@ -98,7 +98,8 @@ class Call:
         if not inputs and self._constant is not None:
             return self._constant
         if len(inputs) < self._least:
-            raise ShapeError(f"takes {self._least} inputs or more, got {len(inputs)}", code="S103")
+            least = f"{self._least} input{'s' * (self._least != 1)}"
+            raise ShapeError(f"takes at least {least}, got {len(inputs)}", code="S103")
         c = InferenceContext.__new__(InferenceContext)
         c.__dict__.update(self._context)
         c.types, c.facts, c.site = inputs, facts, site
