@@ -17,12 +17,12 @@ def conv(
 ) -> Shape:
     """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)]; groups = 0 stands for C."""
     x, w = _operands(c, input, filter, "filter")
-    groups = _group_count(c, groups)
-    if groups == 0:
+    count = _group_count(c, groups)
+    if count == 0 and c.version != TRACT:
         c.merge(w[1], 1, "with groups = 0 the filter must have 1 channel")
+        _divides(c, x[1], w[0])
     else:
-        c.merge(w[1] * groups, x[1], "the channels of the filter, times groups, must be those of the input")
-    _divides(c, groups or x[1], w[0])
+        _match_channels(c, x[1], w, count)
     _check_bias(c, bias, w[0])
     return Shape((x[0], w[0], *slid(c, x[2:], w[2:], sliding)))
 
@@ -38,19 +38,45 @@ def deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslid(S)]: the filter of the convolution that it undoes."""
+    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslid(S)]: the filter of the convolution that it undoes.
+
+    tract and its exporters write the filter as [K, C/groups, *W].
+    """
     x, w = _operands(c, input, filter, "filter")
-    groups = _group_count(c, groups)
-    c.merge(w[0], x[1], "the first extent of the filter must be the channels of the input")
-    count = groups or x[1]
-    _divides(c, count, w[0])
-    channels = w[1] * count
+    channels = _made_channels(c, x[1], w, _group_count(c, groups))
     _check_bias(c, bias, channels)
-    wanted = ints_of(c, output_shape, "output_shape", 1, len(x)) if output_shape else ()
-    if wanted:
-        c.merge(x[0], wanted[0], "output_shape must have the batch of the input")
-        c.merge(channels, wanted[1], "output_shape must have the channels that the filter makes")
-    return Shape((x[0], channels, *unslid(c, x[2:], w[2:], sliding, wanted[2:])))
+    wanted = _wanted(c, output_shape, x[0], channels, len(x))
+    return Shape((x[0], channels, *unslid(c, x[2:], w[2:], sliding, wanted)))
+
+
+def _made_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
+    """The channels that a deconvolution gives."""
+    if c.version == TRACT:
+        _match_channels(c, channels, w, groups)
+        return w[0]
+    c.merge(w[0], channels, "the first extent of the filter must be the channels of the input")
+    count = groups or channels
+    _divides(c, count, w[0])
+    return w[1] * count
+
+
+def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
+    """A filter [K, C/groups, *W]; without groups, which only tract takes for it, each of its K is a group."""
+    law = "the channels of the filter, times groups, must be those of the input"
+    c.merge(w[1] * (groups or w[0]), channels, law)
+    _divides(c, groups, w[0])
+
+
+def _wanted(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
+    """The spatial extents that `output_shape` asks for, if it does; tract writes these alone."""
+    if not shape:
+        return ()
+    if c.version == TRACT and len(shape) == rank - 2:
+        return ints_of(c, shape, "output_shape", 1)
+    wanted = ints_of(c, shape, "output_shape", 1, rank)
+    c.merge(batch, wanted[0], "output_shape must have the batch of the input")
+    c.merge(channels, wanted[1], "output_shape must have the channels that the filter makes")
+    return wanted[2:]
 
 
 @nnef("planewise_conv")

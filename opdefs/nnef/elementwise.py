@@ -46,9 +46,12 @@ def _mapped(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> Parti
 
 
 def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
-    """That of the operands; a literal, which is a tensor of rank 0, takes that of the others."""
+    """That of the operands; a literal, which is a tensor of rank 0, takes that of the others.
+
+    Where tract has integers of two widths beside each other, the result is of the wider one.
+    """
     own = [x.dtype for x in xs if x.dtype is not None and (x.shape.dims != () or not is_float(x.dtype))]
-    return own[0] if own else xs[0].dtype
+    return "int64" if own and own[0] == "int32" and "int64" in own else own[0] if own else xs[0].dtype
 
 
 def _unary(operation: OnDims) -> Callable[..., PartialTensor]:

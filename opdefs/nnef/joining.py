@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, check_count, dims_of, extended, int_of, ints_of, of_one_rank, one_of
-from opdefs.nnef.sliding import BORDERS, pairs_of
+from opdefs.nnef.laws import Listed, axis_of, check_count, dims_of, extended, int_of, ints_of, of_one_rank
+from opdefs.nnef.sliding import check_border, pairs_of
 from opdefs.rules.concatenation import concat as concatenation
 from opdefs.rules.concatenation import repeated
 from opdefs.rules.elements import moved
@@ -98,7 +98,7 @@ def tile(c: InferenceContext, input: Value, *, repeats: Listed) -> PartialTensor
 @nnef("pad")
 def pad(c: InferenceContext, input: Shape, *, padding: Listed, border: str = "constant", value: float = 0.0) -> Shape:
     """Every extent plus what is put before and after it (taken away, if negative)."""
-    one_of(c, border, BORDERS, "border")
+    check_border(c, border)
     x = c.require_rank(input, len(padding), "input") if input.dims is None else input
     pairs = pairs_of(c, padding, len(x))
     return Shape(_grown(c, d, before + after) for d, (before, after) in zip(x, pairs, strict=True))

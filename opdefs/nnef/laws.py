@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import as_dim
 from shapeinf.algebra import Dim
+from shapeinf.errors import ShapeError
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -78,8 +79,15 @@ def equal_shapes(c: InferenceContext, a: Shape, b: Shape, law: str) -> Shape:
 
 
 def axis_of(c: InferenceContext, axis: object, rank: int, what: str = "axis") -> int:
-    """An axis, from 0 to rank - 1: NNEF does not count from the end."""
+    """An axis, from 0 to rank - 1: NNEF does not count from the end.
+
+    Neither does tract, but its exporters write what torch means by a negative axis: a warning.
+    """
     at = int_of(c, axis, what)
+    if c.version == TRACT and -rank <= at < 0:
+        law = f"{what} is {at}, taken to count from the end as in torch; tract itself refuses it"
+        c.warnings = (*c.warnings, ShapeError(law))
+        return at + rank
     if not 0 <= at < rank:
         c.fail(f"{what} must lie in 0..{rank - 1}, but is {at}")
     return at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, extended, ints_of, one_of
-from opdefs.nnef.sliding import BORDERS
+from opdefs.nnef.sliding import check_border
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -41,5 +41,5 @@ def multilinear_upsample(
 ) -> Shape:
     """Spatial extents times their factors."""
     one_of(c, method, METHODS, "method")
-    one_of(c, border, BORDERS, "border")
+    check_border(c, border)
     return nearest_upsample(c, input, factor=factor)

@@ -9,12 +9,15 @@ import attrs
 from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
 from opdefs.rules.window import same_size, window_span
 from shapeinf.algebra import Dim
-from shapeinf.formats.nnef.versions import PROVISIONAL
+from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.ops import InferenceContext
 
 SLIDES = "axis that the window slides over"
 
 BORDERS = ("constant", "ignore", "replicate", "reflect", "reflect-even")
+
+TRACT_BORDERS = (*BORDERS, "replicated")
+"""What tract writes for "replicate", and reads."""
 
 
 @attrs.frozen
@@ -54,6 +57,8 @@ def unslid(
     """The extents that a window with so many places slides over: those that are `wanted`, if any."""
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
+    if wanted and c.version == TRACT:  # whose exporters ask for any extents, as torch's output_padding does
+        return list(wanted)
     if wanted:
         for size, places in zip(sizes, slid(c, wanted, kernel, sliding), strict=True):
             c.merge(places, size, "a window that slides over output_shape must have as many places as the input")
@@ -70,12 +75,17 @@ def unslid(
 
 
 def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Sequence[int], Sequence[int], Pairs | None]:
-    one_of(c, sliding.border, BORDERS, "border")
+    check_border(c, sliding.border)
     steps = _per_axis(c, sliding.stride, rank, "stride")
     spread = _per_axis(c, sliding.dilation, rank, "dilation")
     if not sliding.padding:
         return steps, spread, None
     return steps, spread, pairs_of(c, _complete(c, sliding.padding, rank, (0, 0)), rank, SLIDES)
+
+
+def check_border(c: InferenceContext, border: str) -> None:
+    """Tell that a border is one of those that the dialect has."""
+    one_of(c, border, TRACT_BORDERS if c.version == TRACT else BORDERS, "border")
 
 
 def _per_axis(c: InferenceContext, values: Listed, rank: int, what: str) -> tuple[int, ...]:

@@ -19,6 +19,8 @@ def named_dtype(c: InferenceContext, name: str) -> str:
 
 
 @nnef(
+    "square",
+    "recip",
     "tract_core_round_even",
     "tract_core_erf",
     "tract_core_hard_swish",
@@ -41,6 +43,12 @@ def named_dtype(c: InferenceContext, name: str) -> str:
 def element_wise(c: InferenceContext, x: Shape) -> TensorType:
     """The shape and the element type of the input."""
     return TensorType(c.dtype(0), x)
+
+
+@nnef("tract_core_pow_const", "tract_core_gelu_approx", "tract_transformers_gelu_approx", in_place=(0,))
+def element_wise_of(c: InferenceContext, input: Shape) -> TensorType:
+    """The shape and the element type of the input."""
+    return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_core_is_nan", "tract_onnx_is_nan")
@@ -89,8 +97,8 @@ def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
     return TensorType(c.dtype(0), x)
 
 
-@nnef("tract_core_rms_norm", "tract_transformers_rms_norm")
-def rms_norm(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
+@nnef("tract_core_rms_norm", "tract_transformers_rms_norm", "tract_core_cumsum", "tract_pulse_cumsum")
+def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """The shape of the input."""
     if input.dims is not None:
         axis_of(c, axis, len(input))
@@ -103,6 +111,30 @@ def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: in
     if input.dims is not None:
         axis_of(c, axis, len(input))
     return TensorType(named_dtype(c, out_dt) if out_dt else c.dtype(0), input)
+
+
+@nnef("tract_extra_exp_mean_norm")
+def running_mean(c: InferenceContext, input: Shape, state: Shape, *, axis: int) -> TensorType:
+    """The shape of the input; the state is a slice of it along the axis."""
+    _check_state(c, input, state, axis, parts=False)
+    return TensorType(c.dtype(0), input)
+
+
+@nnef("tract_extra_exp_unit_norm")
+def running_norm(c: InferenceContext, input: Shape, state: Shape, *, axis: int, complex: bool = False) -> TensorType:
+    """The shape of the input; the state is a slice of it along the axis, of complex numbers without their two parts."""
+    _check_state(c, input, state, axis, parts=complex)
+    return TensorType(c.dtype(0), input)
+
+
+def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, parts: bool) -> None:
+    if input.dims is None:
+        return
+    at = axis_of(c, axis, len(input) - parts)
+    kept = [d for i, d in enumerate(input) if i != at]
+    if parts:
+        c.merge(kept.pop(), 2, "the last axis must hold real and imaginary part")
+    c.merge(state, Shape(kept), "the state must have the shape of a slice of the input along the axis")
 
 
 @nnef("tract_onnx_lrn")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, axis_of, ints_of
+from opdefs.nnef.laws import Listed, axes_of, axis_of, in_a_row, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.nnef.tract_shapes import size
-from opdefs.rules.choosing import boxes_kept, nonzero_count, top
+from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
 from opdefs.rules.elements import as_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from opdefs.rules.slicing import HUGE, slice_size
@@ -50,8 +50,11 @@ def gather_nd_of(c: InferenceContext, input: Value, indices: Value, *, batch_dim
 def scatter_elements_of(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
-    """The shape of the input."""
+    """The shape of the input, whatever the updates are: tract looks at these when it runs."""
     at = axis_of(c, axis, len(input.shape))
+    c.expect(indices.shape, updates.shape, "indices and updates must be of equal shape")
+    if c.warnings:
+        return PartialTensor(input.dtype, input.shape, None)
     return scatter_elements(c, input, indices, updates, axis=at, reduction=reduction)
 
 
@@ -78,7 +81,9 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
 @nnef("tract_core_topk")
 def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
     """The axis becomes k; values and positions."""
-    shape = top(c, input, axis_of(c, axis, len(input)), size(c, k, "k"))
+    at = axis_of(c, axis, len(input))
+    known = all(item is not None for item in in_a_row((k,)))
+    shape = top(c, input, at, size(c, k, "k")) if known else with_axis(input, at, some(c, input[at]))
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
 

@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 @nnef("tract_core_einsum")
 def einsum_of(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
     """The axes after `->`; computed, and given, in `acc`."""
-    return TensorType(named_dtype(c, output or acc), einsum(c, expr, inputs))
+    return TensorType(named_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
 
 
 @nnef("tract_core_einsum_q")
@@ -38,7 +38,7 @@ def quantized_einsum(
     parameters = (bias, a0, a_scale, b0, b_scale, c0, c_scale)
     scalars = [Shape(()) if one is None else one for one in parameters]
     operands = (*inputs, *scalars)[: len(terms)]
-    shape = einsum(c, ",".join(terms[: len(operands)]) + "->" + right, operands)
+    shape = einsum(c, ",".join(terms[: len(operands)]) + "->" + right, operands, new_axes=True)
     return TensorType(named_dtype(c, output or acc), shape)
 
 

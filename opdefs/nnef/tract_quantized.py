@@ -6,6 +6,7 @@ from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import ints_of
 from opdefs.nnef.sliding import Sliding
+from opdefs.nnef.tract_elementwise import named_dtype
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -19,10 +20,15 @@ def quantized_conv(
     *parameters: Shape | None,
     sliding: Sliding,
     group: int = 1,
+    groups: int = 1,
+    output_dt: str = "",
 ) -> TensorType:
-    """[N, C, *S], [K, C/group, *W] -> [N, K, *slid(S)]; its bias is a vector, or has no axes."""
-    (groups,) = ints_of(c, group, "group", 0)
-    shape = conv(c, input, filter, sliding=sliding, groups=groups)
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)] in `output_dt`; its bias is a vector, or has no axes.
+
+    What tract calls `groups` was `group` before.
+    """
+    (count,) = ints_of(c, group if groups == 1 else groups, "groups", 0)
+    shape = conv(c, input, filter, sliding=sliding, groups=count)
     if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
         c.merge(bias[0], shape[1], "there must be one bias a channel")
-    return TensorType(None, shape)
+    return TensorType(named_dtype(c, output_dt) if output_dt else None, shape)

@@ -76,7 +76,13 @@ def _scaled(c: InferenceContext, input: Shape, scales: PartialTensor) -> tuple[D
     )
 
 
-@nnef("tract_core_grid_sample")
+@nnef("tract_onnx_resize")
+def resize_by_scales(c: InferenceContext, input: Shape, scales: Value) -> TensorType:
+    """The floor of each size times its scale."""
+    return resize(c, input, scales)
+
+
+@nnef("tract_core_grid_sample", "tract_onnx_grid_sample")
 def grid_sample(c: InferenceContext, input: Shape, grid: Shape) -> TensorType:
     """[N, C, *S], [N, *T, len(S)] -> [N, C, *T]."""
     rank = c.same_rank(input, grid)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
+from opdefs.nnef.laws import Listed, axis_of, ints_of, one_of
+from opdefs.nnef.tract_parts import with_axis
+from opdefs.nnef.tract_shapes import sizes
+from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -22,9 +26,78 @@ def attention(
     batch = c.merge(c.merge(q[0], k[0], "query and key must be of one batch size"), v[0], "so must the value")
     if rank == 4:
         c.merge(k[1], v[1], "key and value must have as many heads")
-        if isinstance(q[1], int) and isinstance(k[1], int) and (k[1] == 0 or q[1] % k[1]):
-            c.fail("the heads of the query must be a multiple of those of the key", q[1], k[1])
+        _check_groups(c, q[1], k[1])
     return TensorType(c.dtype(0), Shape((batch, *q[1:-1], v[-1])))
+
+
+@nnef("tract_transformers_dyn_kv_cache", "tract_transformers_quantized_dyn_kv_cache")
+def token_cache(
+    c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
+) -> TensorType:
+    """The past and the input along an axis: of the past, only this document says how long it is."""
+    past = sizes(c, past_sequence_shape, "past_sequence_shape")
+    new = sizes(c, input_sequence_shape, "input_sequence_shape")
+    input = c.require_rank(input, len(past))
+    at = axis_of(c, axis, len(past))
+    c.expect(input, Shape(new), "the input must have the shape that input_sequence_shape says")
+    c.expect(with_axis(input, at, past[at]), Shape(past), "past and input must have equal shapes but for the axis")
+    return TensorType(c.dtype(0), with_axis(input, at, past[at] + input[at]))
+
+
+@nnef("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")
+def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
+    """[B, Hq, S, D], [B, H, T, D], [B, H, T, D] -> [B, Hq, S, D]: the past of keys and values is not in the document."""
+    q, k, v = (c.require_rank(x, 4, what) for x, what in ((q, "q"), (k, "k"), (v, "v")))
+    axis_of(c, axis, 4)
+    c.merge(k, v, "key and value must be of equal shape")
+    c.merge(q[0], k[0], "query and key must be of one batch size")
+    c.merge(q[-1], k[-1], "heads of query and key must be of equal size")
+    _check_groups(c, q[1], k[1])
+    return TensorType(c.dtype(0), q)
+
+
+def _check_groups(c: InferenceContext, queries: Dim, keys: Dim) -> None:
+    if isinstance(queries, int) and isinstance(keys, int) and (keys == 0 or queries % keys):
+        c.fail("the heads of the query must be a multiple of those of the key", queries, keys)
+
+
+LAYOUTS = ("canonical", "linear")
+"""Of the weights of experts: [E, in, out], or [E, out, in] as torch has them."""
+
+
+@nnef("tract_moe_ffn")
+def experts(
+    c: InferenceContext,
+    x: Shape,
+    wg: Shape,
+    w1: Shape,
+    w2: Shape,
+    w3: Shape | None = None,
+    wg_bias: Shape | None = None,
+    w1_bias: Shape | None = None,
+    w3_bias: Shape | None = None,
+    w2_bias: Shape | None = None,
+    *,
+    k: int,
+    expert_layout: str = "canonical",
+) -> TensorType:
+    """Tokens [*B, D] through k of E experts of width H: wg [E, D], w1 and w3 [E, D, H], w2 [E, H, D] -> [*B, D]."""
+    one_of(c, expert_layout, LAYOUTS, "expert_layout")
+    (chosen,) = ints_of(c, k, "k", 1)
+    count, token = c.require_rank(wg, 2, "wg")
+    width = c.require_rank(w1, 3, "w1")[2 if expert_layout == "canonical" else 1]
+    c.at_most(chosen, count, "k must be at most the number of experts")
+    law = "the weights of all experts must fit the tokens and each other"
+    first = (token, width) if expert_layout == "canonical" else (width, token)
+    for weights, dims in (
+        *((w1, (count, *first)), (w3, (count, *first)), (w2, (count, first[1], first[0]))),
+        *((wg_bias, (count,)), (w1_bias, (count, width)), (w3_bias, (count, width)), (w2_bias, (count, token))),
+    ):
+        if weights is not None:
+            c.merge(weights, Shape(dims), law)
+    if x.dims is not None:
+        c.merge(x[-1], token, law)
+    return TensorType(c.dtype(0), x)
 
 
 @nnef("tract_transformers_scaled_masked_softmax")

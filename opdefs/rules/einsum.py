@@ -11,8 +11,11 @@ from shapeinf.ops import InferenceContext
 ELLIPSIS = "..."
 
 
-def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape]) -> Shape:
-    """The result's shape. Axes of one letter broadcast, as runtimes let them; `...` stands for any leading axes."""
+def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new_axes: bool = False) -> Shape:
+    """The result's shape. Axes of one letter broadcast, as runtimes let them; `...` stands for any leading axes.
+
+    With `new_axes` a letter of the result alone is an axis of extent 1.
+    """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
@@ -24,7 +27,9 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape]) -> Sha
     if not arrow:
         right = _implied(terms)
     missing = [letter for letter in right.replace(ELLIPSIS, "") if letter not in sizes]
-    if missing:
+    if new_axes:
+        sizes.update(dict.fromkeys(missing, 1))
+    elif missing:
         c.fail("every letter of the result must be one of an operand", equation, missing[0])
     head, dots, tail = right.partition(ELLIPSIS)
     middle = spread.require() if dots else ()

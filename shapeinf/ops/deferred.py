@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
+from shapeinf.algebra import Dim
 from shapeinf.errors import NotKnown
 from shapeinf.graph import ContentsOf
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, Type
+from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.run import Call, Contents, Outcome
 
 _MAX_CALLS = 256
+_UNKNOWN = "an attribute is the contents of an input, which are not known"
 
 
 class DeferredCall(Call):
@@ -40,7 +43,7 @@ class DeferredCall(Call):
         """See `Call.run`; the outputs are unknown where the contents are."""
         own = [found for i, found in enumerate(inputs) if i not in self._taken]
         try:
-            values = {name: resolved(value, inputs) for name, value in self.attributes.items()}
+            values = {name: self._resolved(name, value, inputs) for name, value in self.attributes.items()}
         except NotKnown as unknown:
             types = [self.filled(Shape.unknown(), i, own) for i in range(self.outputs)]
             return Outcome(types, unknown.reason, True)
@@ -51,6 +54,12 @@ class DeferredCall(Call):
                 self._calls.clear()
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
         return call.run(own, facts, site, bodies)
+
+    def _resolved(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
+        found = resolved(value, inputs)
+        if found is None and value is not None and name not in self.rule.open:
+            raise NotKnown(_UNKNOWN)
+        return found
 
 
 def referenced(value: object) -> set[int]:
@@ -63,16 +72,24 @@ def referenced(value: object) -> set[int]:
 def resolved(value: object, inputs: Sequence[Type | None]) -> object:
     """An attribute with the contents of inputs in it: a scalar's element, the nested tuples of any other tensor.
 
-    Raises NotKnown where these are not known.
+    What is not known is None. Raises NotKnown where not even the number of elements is known.
     """
     if isinstance(value, tuple):
         return tuple([resolved(item, inputs) for item in value])
     if not isinstance(value, ContentsOf):
         return value
     found = inputs[value.input] if value.input < len(inputs) else None
-    if not isinstance(found, PartialTensor) or found.elements is None:
-        raise NotKnown("an attribute is the contents of an input, which are not known")
-    return _nested(found.elements, [d for d in found.shape if isinstance(d, int)])
+    if not isinstance(found, TensorType) or not _countable(found.shape):
+        raise NotKnown(_UNKNOWN)
+    dims = [d for d in found.shape if isinstance(d, int)]
+    elements = found.elements if isinstance(found, PartialTensor) else None
+    return _nested((None,) * prod(dims) if elements is None else elements, dims)
+
+
+def _countable(shape: Shape) -> bool:
+    """Whether a shape says how many elements there are, and these are not too many to list."""
+    total: Dim = 1 if shape.dims is None else prod(shape.dims)
+    return shape.dims is not None and isinstance(total, int) and total <= MAX_ELEMENTS
 
 
 def _nested(elements: Sequence[object], dims: Sequence[int]) -> object:

@@ -52,7 +52,7 @@ class Rule:
     The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
     variadic, with `| None` of which some may be missing); the annotation `Shape` wants the shape, `Value` also the
     contents, `Type` whatever the input is; keyword-only parameters are attributes with their defaults (a trailing
-    underscore avoids Python's keywords), or an attrs class whose fields are attributes that several operators share. A
+    underscore avoids Python's keywords; `object` lets a value that is not known be None), or an attrs class whose fields are attributes that several operators share. A
     function of the context alone is raw: it reads inputs and attributes itself.
     """
 
@@ -63,6 +63,7 @@ class Rule:
     renamed: Mapping[str, str]
     groups: Mapping[str, type]
     raw: bool
+    open: frozenset[str]
 
     @classmethod
     def of(cls, function: Callable[..., object]) -> Rule:
@@ -74,6 +75,7 @@ class Rule:
         kinds: dict[str, str] = {}
         renamed: dict[str, str] = {}
         groups: dict[str, type] = {}
+        open_to_unknowns: set[str] = set()
         for p in parameters:
             group = hints.get(p.name)
             if p.kind is p.KEYWORD_ONLY and group not in _KINDS and isinstance(group, type) and attrs.has(group):
@@ -84,9 +86,11 @@ class Rule:
                 renamed[name] = p.name
                 if group in _KINDS:
                     kinds[name] = _KINDS[group]
+                elif group is object:
+                    open_to_unknowns.add(name)
             else:
                 params.append(_param(p, hints.get(p.name, Shape)))
-        return cls(function, tuple(params), attributes, kinds, renamed, groups, not parameters)
+        return cls(function, tuple(params), attributes, kinds, renamed, groups, not parameters, frozenset(open_to_unknowns))
 
     @property
     def variadic(self) -> bool:

@@ -107,6 +107,8 @@ class Builder:
     def _literal(self, value: Value) -> bytes:
         """The name of a constant for a literal in the place of a tensor."""
         dtype = DTYPES[primitive_of(value) or "scalar"]
+        if type(value) is tuple and dtype == "int64" and self.document.dialect == "tract":
+            dtype = "int32"  # of tract's integers only single ones are dims
         written = _written(value)
         key = (dtype, written)
         name = self._literals.get(key)
@@ -130,12 +132,12 @@ class Builder:
                 dims.append(extent.text)
             elif extent == 0 and provisional:
                 dims.append(None)  # "unspecified" in the provisional dialect, 3.3.4
-            elif isinstance(extent, int) and extent > 0:
+            elif isinstance(extent, int) and extent >= self._least:
                 dims.append(extent)
             elif extent is None:
                 dims.append(None)
             else:
-                self._wrong(operation, f"the extents of {name} must be positive, not {extent}")
+                self._wrong(operation, self._not_an_extent(operation, extent))
         datum = operation.attributes.get("datum_type")
         dtype = dtype_of(datum) if isinstance(datum, str) else self._dtype(operation)
         self.graph.inputs.append(name)
@@ -172,12 +174,21 @@ class Builder:
         return "float32" if operation.type_argument is None else DTYPES[operation.type_argument.name]
 
     def _shape(self, operation: Operation) -> tuple[int, ...]:
-        """The shape of a variable or constant: positive integers (1.0: "strictly positive")."""
-        shape = tuple([extent for extent in _extents(operation) if isinstance(extent, int) and extent > 0])
-        wrong = [extent for extent in _extents(operation) if not isinstance(extent, int) or extent <= 0]
-        if wrong:
-            self._wrong(operation, f"the extents of {operation.outputs[0]} must be positive, not {wrong[0]}")
+        """The shape of a variable or constant: positive integers (1.0: "strictly positive"); in tract's dialect also 0."""
+        given = _extents(operation)
+        shape = tuple([extent for extent in given if isinstance(extent, int) and extent >= self._least])
+        if len(shape) < len(given):
+            wrong = next(extent for extent in given if not isinstance(extent, int) or extent < self._least)
+            self._wrong(operation, self._not_an_extent(operation, wrong))
         return shape
+
+    @property
+    def _least(self) -> int:
+        return 0 if self.document.dialect == "tract" else 1
+
+    def _not_an_extent(self, operation: Operation, given: object) -> str:
+        kind = "at least 0" if self.document.dialect == "tract" else "positive"
+        return f"the extents of {operation.outputs[0]} must be {kind}, not {given}"
 
     def _wrong(self, operation: Operation, message: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:

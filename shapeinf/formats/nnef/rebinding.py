@@ -86,8 +86,9 @@ def _extents(name: str, dims: Iterable[Dim], dialect: DialectName) -> ArrayExpr:
 
 def _extent(where: str, dim: Dim, dialect: DialectName) -> Expr:
     if isinstance(dim, int):
-        if dim < 1:
-            raise ModelError("an extent of a document must be at least 1", node=where)
+        least = 0 if dialect == "tract" else 1
+        if dim < least:
+            raise ModelError(f"an extent of a document must be at least {least}", node=where)
         return Number(dim)
     if dialect == "provisional" and dim.is_anonymous:
         return Number(0)  # "unspecified", 3.3.4

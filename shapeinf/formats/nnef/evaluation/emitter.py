@@ -52,6 +52,7 @@ OUTSIDE = frozenset(["external", "tract_core_external", "variable", "constant"])
 _UNARY = {"-": "neg", "!": "not"}
 _ARITHMETIC = frozenset("+-*/^")
 _NOTHING: Mapping[str, object] = {}
+_FIRST_AXIS: Mapping[str, object] = {"axis": 0}
 _TRACT_TYPES: dict[str, PrimitiveName] = {"f": "scalar", "i": "integer", "u": "integer", "t": "integer", "b": "logical"}
 
 
@@ -136,7 +137,10 @@ class Emitter:
         if isinstance(value, (AxisOf, Symbol)):
             return self._extent(value, at)
         if isinstance(value, tuple) and size_of(value) and not is_known(value):
-            raise BadValue("an array of tensors cannot stand for a tensor")
+            if self.dialect != "tract":
+                raise BadValue("an array of tensors cannot stand for a tensor")
+            items = tuple([self.operand(item, at) for item in value])
+            return self.simple("stack", items, _FIRST_AXIS, primitive_of(items[0]), None, "array", at)
         literal_shape(value)
         return value
 
@@ -168,9 +172,17 @@ class Emitter:
     def _operands(self, values: Sequence[Value], at: int) -> list[Value]:
         """Operands of an operator or an operation on scalars: literal integers follow the tensors beside them."""
         found = [self.operand(value, at) for value in values]
-        if not any(isinstance(one, Tensor) and one.of == "integer" for one in found):
+        if not self._keeps_integers(found):
             return [as_scalars(one) if not isinstance(one, Tensor) else one for one in found]
         return found
+
+    def _keeps_integers(self, operands: Iterable[Value | None]) -> bool:
+        """Whether literal integers among the operands stay integers: beside integers, in tract also beside none."""
+        there = [one for one in operands if one is not None]
+        tensors = [one for one in there if isinstance(one, Tensor)]
+        if tensors or self.dialect != "tract":
+            return any(one.of == "integer" for one in tensors)
+        return all(primitive_of(one) != "scalar" for one in there)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -252,7 +264,7 @@ class Emitter:
 
     def _follow(self, form: Form, inputs: list[Value | None]) -> None:
         """Literal integers in the place of scalars are scalars, unless the tensors beside them are integers."""
-        if any(isinstance(one, Tensor) and one.of == "integer" for one in inputs):
+        if self._keeps_integers(inputs):
             return
         for slot in form.slots:
             if slot.kind == TENSOR and slot.scalar and not isinstance(inputs[slot.place], Tensor):
@@ -359,5 +371,6 @@ def _tract_result(
         return _TRACT_TYPES.get(named[:1].lower())
     if declared != "scalar":
         return declared
-    given = [one.of for one in inputs if isinstance(one, Tensor)]
-    return "integer" if given and all(of == "integer" for of in given) else declared
+    there = [one for one in inputs if one is not None]
+    given = [one for one in there if isinstance(one, Tensor)] or there
+    return "integer" if given and all(primitive_of(one) == "integer" for one in given) else declared

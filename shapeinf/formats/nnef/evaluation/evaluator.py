@@ -8,6 +8,7 @@ aside).
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from itertools import count
 from typing import Literal
 
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
@@ -187,4 +188,8 @@ def _reassigned(document: Document) -> dict[int, str]:
     for statement in document.graph.body:
         for name in names_in(statement.target):
             places.setdefault(name.name, []).append(name.at)
-    return {at: f"{name}.{i}" for name, found in places.items() for i, at in enumerate(found[:-1], 1)}
+    found: dict[int, str] = {}
+    for name, ats in places.items():
+        free = (f"{name}.{i}" for i in count(1) if f"{name}.{i}" not in places)
+        found.update(zip(ats[:-1], free, strict=False))
+    return found

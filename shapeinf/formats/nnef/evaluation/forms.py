@@ -151,16 +151,22 @@ def as_declared(declared: NnefType, value: Value) -> Value:
     return as_scalars(value) if isinstance(declared, Primitive) and declared.name == "scalar" else value
 
 
-def as_tensors(declared: NnefType, value: Value, bound: PrimitiveName | None) -> Value:
-    """The value with literals in the place of tensors marked as such, for the body of a fragment."""
+def as_tensors(declared: NnefType, value: Value, bound: PrimitiveName | None, *, keep: bool = False) -> Value:
+    """The value with literals in the place of tensors marked as such, for the body of a fragment.
+
+    With `keep`, as tract has it, an integer in the place of a tensor of scalars stays an integer.
+    """
     if isinstance(declared, TensorOf):
         if isinstance(value, (int, float, str, tuple)):
             of: Any = None if declared.of is None else bound if declared.of.name == "?" else declared.of.name
-            value = as_scalars(value) if of == "scalar" else value
+            if of == "scalar":
+                of = primitive_of(value) if keep else of
+                value = value if keep else as_scalars(value)
             return Tensor("", of or primitive_of(value), value)
         return value
     if isinstance(declared, ArrayOf) and isinstance(value, tuple) and declared.of is not None:
-        return tuple([as_tensors(declared.of, item, bound) for item in value])
+        return tuple([as_tensors(declared.of, item, bound, keep=keep) for item in value])
     if isinstance(declared, TupleOf) and isinstance(value, tuple) and len(value) == len(declared.items):
-        return tuple([as_tensors(t, item, bound) for t, item in zip(declared.items, value, strict=True)])
+        pairs = zip(declared.items, value, strict=True)
+        return tuple([as_tensors(of, item, bound, keep=keep) for of, item in pairs])
     return as_declared(declared, value)

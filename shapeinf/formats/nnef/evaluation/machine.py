@@ -20,7 +20,7 @@ from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, T
 from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
 from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
-from shapeinf.formats.nnef.language.types import PrimitiveName
+from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
 """Expressions that one document may evaluate, those of the flat syntax aside."""
@@ -315,7 +315,7 @@ class Machine:
             scan = Scan(body, given, self.emitter, frame.base, at)
             inner = frame.inner(body, at, None, self.root, False)
             for parameter in body.parameters:
-                inner.values[parameter.name] = as_tensors(parameter.type, scan.argument(parameter.name), None)
+                inner.values[parameter.name] = self._as_tensors(parameter.type, scan.argument(parameter.name), None)
             found = yield self._body(body, inner)
             self.emitter.calls = frame.calls
             return scan.results(found, target)
@@ -338,11 +338,15 @@ class Machine:
         inner = frame.inner(fragment, at, target, self.root, fragment.name not in self.lookup.own)
         inner.bound = bound or (form.deduced(values) if fragment.generic else None)
         for slot, value in zip(form.slots, values, strict=True):
-            inner.values[slot.name] = as_tensors(slot.type, value, inner.bound)
+            inner.values[slot.name] = self._as_tensors(slot.type, value, inner.bound)
         for parameter in form.omitted:
             assert parameter.default is not None
-            inner.values[parameter.name] = as_tensors(parameter.type, literal(parameter.default), inner.bound)
+            default = literal(parameter.default)
+            inner.values[parameter.name] = self._as_tensors(parameter.type, default, inner.bound)
         return inner
+
+    def _as_tensors(self, declared: NnefType, value: Value, bound: PrimitiveName | None) -> Value:
+        return as_tensors(declared, value, bound, keep=self.dialect == "tract")
 
     def _body(self, fragment: Fragment, frame: Frame) -> Steps:
         for statement in fragment.body or ():
@@ -355,7 +359,7 @@ class Machine:
             if result.name not in frame.values:
                 bad = BadValue(f"the result {result.name!r} of {fragment.name} is not assigned", code="N305")
                 raise self.problem(bad, frame, (), result.at if frame.place is None else frame.place)
-            results.append(as_tensors(result.type, frame.values[result.name], frame.bound))
+            results.append(self._as_tensors(result.type, frame.values[result.name], frame.bound))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _target(self, expr: Expr, frame: Frame) -> Target:

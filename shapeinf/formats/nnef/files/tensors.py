@@ -51,7 +51,8 @@ def attach(
     count = 0
     for variable in variables:
         count += 1
-        path = variable.label + TENSOR
+        # tract's archives drop the `/` that its exporters let labels begin with.
+        path = (variable.label.lstrip("/") if dialect == "tract" else variable.label) + TENSOR
         try:
             entry = _entry(files, path, variable.label)
             if entry is None:

@@ -77,8 +77,26 @@ def _verify(tokens: list[str], offsets: list[int], source: SourceText) -> None:
     wrong = {token: problem for token in odd if (problem := _problem(token)) is not None}
     if not wrong:
         return
-    found = [Problem(*wrong[token], at) for token, at in zip(tokens, offsets, strict=True) if token in wrong]
-    raise NnefError(found[:MAX_PROBLEMS], source)
+    free = _of_tract_extensions(tokens)
+    found = [
+        Problem(*wrong[token], at)
+        for i, (token, at) in enumerate(zip(tokens, offsets, strict=True))
+        if token in wrong and i not in free
+    ]
+    if found:
+        raise NnefError(found[:MAX_PROBLEMS], source)
+
+
+def _of_tract_extensions(tokens: list[str]) -> frozenset[int]:
+    """The places of tokens in extensions of tract's, which may be anything but `;`."""
+    found: set[int] = set()
+    place = 3  # after the version
+    while tokens[place : place + 1] == ["extension"]:
+        end = next((i for i in range(place, len(tokens)) if tokens[i] in (";", "")), len(tokens))
+        if tokens[place + 1].startswith("tract_"):
+            found.update(range(place, end))
+        place = end + 1
+    return frozenset(found)
 
 
 def _problem(token: str) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ from shapeinf.formats.nnef.language.ast import (
     Fragment,
     GraphDefinition,
     Invocation,
+    Name,
     TupleExpr,
 )
 from shapeinf.formats.nnef.language.cursor import Stop
@@ -177,7 +178,9 @@ class _Parser(DeclarationParser):
         self.expect("graph", "to define the graph")
         name = self.identifier("the name of the graph")
         self.expect("(", "after the name of the graph")
-        parameters = self.list_of(lambda: self.name("the name of a graph parameter"), ")", "a graph parameter")
+        parameters: tuple[Name, ...] = ()
+        if self.dialect != "tract" or not self.accept(")"):
+            parameters = self.list_of(lambda: self.name("the name of a graph parameter"), ")", "a graph parameter")
         self.expect("->", "after the parameters of the graph")
         self.expect("(", "before the results of the graph")
         results = self.list_of(lambda: self.name("the name of a graph result"), ")", "a graph result")
