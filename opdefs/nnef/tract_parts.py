@@ -73,8 +73,12 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
     """`start:end` of an axis, which the document says to be of size `len`."""
     at = axis_of(c, axis, len(input))
     length = size(c, len_, "len")
-    if isinstance(start, (int, Dimension)) and isinstance(end, (int, Dimension)):
-        c.expect(length, end - start, "a slice must be as long as it says")
+    first, last = in_a_row((start,)), in_a_row((end,))
+    if len(first) != 1 or len(last) != 1:
+        c.fail("start and end of a slice must be single numbers", first, last)
+    low, high = (one if isinstance(one, (int, Dimension)) else None for one in (*first, *last))
+    if low is not None and high is not None:
+        c.expect(length, high - low, "a slice must be as long as it says")
     return TensorType(c.dtype(0), with_axis(input, at, length))
 
 

@@ -56,7 +56,10 @@ class DeferredCall(Call):
         return call.run(own, facts, site, bodies)
 
     def _resolved(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
-        found = resolved(value, inputs)
+        try:
+            found = resolved(value, inputs)
+        except NotKnown:
+            found = None
         if found is None and value is not None and name not in self.rule.open:
             raise NotKnown(_UNKNOWN)
         return found
