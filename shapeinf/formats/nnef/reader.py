@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.builder import build
+from shapeinf.formats.nnef.checking.casting import has_tensor
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import Expand, evaluate
@@ -18,14 +19,17 @@ from shapeinf.formats.nnef.files.quantization import check_quantization, parse_q
 from shapeinf.formats.nnef.files.source import locate
 from shapeinf.formats.nnef.files.tensors import Variable, attach
 from shapeinf.formats.nnef.language.ast import DialectName, Document, Fragment
-from shapeinf.formats.nnef.language.parser import parse
+from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, TRACT_EXTENSIONS, parse
 from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.versions import VERSIONS
-from shapeinf.graph import Graph, NodeKind, NodeTable
+from shapeinf.graph import Graph, NodeKind, NodeTable, Remark
 from shapeinf.ops import default_registry
 
 MAX_CALLS_SHOWN = 4
+
+EXTENSIONS = frozenset([FRAGMENTS, OPERATORS, *TRACT_EXTENSIONS])
+"""What is understood after `extension`."""
 
 DIALECTS: tuple[DialectName, ...] = ("provisional", "final", "tract")
 
@@ -56,6 +60,7 @@ def read(
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
     graph.assumptions = list(_assumptions(document))
+    graph.remarks += _remarks(document)
     _add_calls(graph, operations, source)
     if located.files is not None:
         attach(graph, _variables(operations), _changing(operations), located.files, source)
@@ -127,6 +132,18 @@ def _assumptions(document: Document) -> Iterator[str]:
         word, _, relation = extension.text.partition(" ")
         if word == "tract_assert" and ":" not in relation:
             yield relation.strip()
+
+
+def _remarks(document: Document) -> Iterator[Remark]:
+    """What a reader can live with, but the specification does not have."""
+    for extension in document.extensions:
+        name = extension.text.partition(" ")[0]
+        if name not in EXTENSIONS:
+            yield Remark("warning", "N206", f"the extension {name!r} is not known here: nothing is made of it")
+    for fragment in document.fragments if document.dialect == "final" else ():
+        if not any(has_tensor(result.type) for result in fragment.results):
+            law = "since 1.0.1 all results of fragments are tensors"
+            yield Remark("warning", "N307", f"the fragment {fragment.name!r} gives no tensor: {law}")
 
 
 def _add_calls(graph: Graph, operations: Sequence[Operation], source: SourceText) -> None:

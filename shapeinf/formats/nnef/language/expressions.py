@@ -76,9 +76,11 @@ class ExpressionParser(Cursor):
         """See `Cursor`."""
         super().__init__(tokens, offsets, dialect)
         self.depth = 0
-        self.shared: dict[str, tuple[Argument, ...]] = {}
+        self.shared: dict[str, tuple[tuple[Argument, ...], bool]] = {}
         # The offset of the first expression that the flat syntax has no form for, -1 when there was none.
         self.beyond_flat = -1
+        # The same of the first call in another call.
+        self.nested_call = -1
 
     def expression(self) -> Expr:
         """An expression."""
@@ -294,6 +296,8 @@ class ExpressionParser(Cursor):
         return Builtin(name, operand, at)
 
     def _invocation(self, name: str, type_argument: Primitive | None, at: int) -> Invocation:
+        if self.depth > 1 and self.nested_call < 0:
+            self.nested_call = at
         self.next += 1
         tokens = self.tokens
         if tokens[self.next] == ")":
@@ -322,8 +326,10 @@ class ExpressionParser(Cursor):
                 arguments.append(inner._argument())
             if inner.tokens[inner.next]:
                 inner.fail(f"expected ',' after an argument, found {inner.described()}")
-            found = self.shared[text] = tuple(arguments)
-        return found
+            found = self.shared[text] = tuple(arguments), inner.beyond_flat >= 0
+        if found[1]:
+            self._mark(at)
+        return found[0]
 
     def _argument(self) -> Argument:
         i = self.next

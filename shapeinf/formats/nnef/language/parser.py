@@ -30,6 +30,8 @@ from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Pro
 
 FRAGMENTS, OPERATORS = "KHR_enable_fragment_definitions", "KHR_enable_operator_expressions"
 
+TRACT_EXTENSIONS = ("tract_registry", "tract_symbol", "tract_assert", "tract_pulse_streaming_symbol", "tract_resource")
+
 _Part = TypeVar("_Part")
 
 
@@ -226,13 +228,23 @@ class _Parser(DeclarationParser):
             target = self._target(bare=True)
         self.expect("=", "in an assignment")
         value_at = self.at
-        self.beyond_flat = -1
+        self.beyond_flat = self.nested_call = -1
         value = self._right_side()
-        if flat and (self.beyond_flat >= 0 or not isinstance(value, Invocation)):
-            wrong = self.beyond_flat if self.beyond_flat >= 0 else value_at
-            what = "this expression" if self.beyond_flat >= 0 else "a right side that is no invocation"
-            self.problems.append(Problem("N205", f"{what} needs 'extension {OPERATORS};'", wrong))
+        if flat:
+            self._check_flat(value, value_at)
         return Assignment(target, value, at)
+
+    def _check_flat(self, value: Expr, at: int) -> None:
+        """The right side is a call of names and literals; a document with fragments may also call in a call."""
+        if self.beyond_flat >= 0:
+            what, wrong = "this expression", self.beyond_flat
+        elif not isinstance(value, Invocation):
+            what, wrong = "a right side that is no invocation", at
+        elif self.nested_call >= 0 and not self._has(FRAGMENTS):
+            what, wrong = "a call in another call", self.nested_call
+        else:
+            return
+        self.problems.append(Problem("N205", f"{what} needs 'extension {OPERATORS};'", wrong))
 
     def _right_side(self) -> Expr:
         value = self.expression()
