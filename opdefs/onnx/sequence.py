@@ -48,8 +48,9 @@ def _items(found: Elements) -> list[TensorType] | None:
 
 
 def _place(c: InferenceContext, position: PartialTensor | None, length: int, places: int, default: int) -> int | None:
-    """A known position counted from the front, where there are places 0 to `places - 1`; one below 0 is that much
-    before the end of the sequence. ShapeError when there is no such place.
+    """A known position counted from the front; ShapeError when there is none such of so many places.
+
+    A position below 0 counts from the end of the sequence.
     """
     known = (default,) if position is None else known_ints(position)
     if not known:

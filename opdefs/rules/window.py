@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, ceildiv, minimum
+from shapeinf.algebra import Dim, ceildiv, maximum, minimum
 from shapeinf.ops import InferenceContext, Ints
 
 
@@ -22,14 +22,8 @@ class Window:
 
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    """`(size + pads - dilation*(kernel - 1) - 1) / stride + 1`, where the division goes towards zero.
-
-    That matters only for a window that does not fit, which gives one window at times: for a symbolic size it must fit.
-    """
-    room = size + (pads[0] + pads[1] - window_span(kernel, dilation))
-    if isinstance(room, int) and room < 0:
-        return 1 - -room // stride
-    return room // stride + 1
+    """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`, for a window that fits into the padded input."""
+    return (size + (pads[0] + pads[1] - window_span(kernel, dilation))) // stride + 1
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
@@ -86,17 +80,51 @@ def windows(
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
-    one = ceil_window_size if ceil_mode else window_size
-    found = []
-    for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
-        least = window_span(k, dilation) - (pair[0] + pair[1])
-        fits = isinstance(least, int) and c.facts.bounds(size)[0] >= least
-        if not fits and must_fit:
-            c.at_most(least, size, "the window must fit into the padded input")
-        elif not fits and step > 1 and not ceil_mode and not isinstance(size, int):
-            c.assume_at_most(least, size, "the window is taken to fit into the padded input")
-        count = one(size, k, step, pair, dilation)
-        if not fits and not must_fit:
-            c.at_least(count, 0, "the number of windows must not be negative")
-        found.append(count)
-    return tuple(found)
+    along = _convolved if must_fit else _pooled_up if ceil_mode else _pooled
+    axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
+    return tuple(along(c, *axis) for axis in axes)
+
+
+FIT = "the window must fit into the padded input"
+TAKEN_TO_FIT = "the window is taken to fit into the padded input"
+NOT_NEGATIVE = "the number of windows must not be negative"
+
+
+def _convolved(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least(kernel, pads, dilation)
+    if not _fits(c, size, least):
+        c.at_most(least, size, FIT)
+    return window_size(size, kernel, stride, pads, dilation)
+
+
+def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least(kernel, pads, dilation)
+    if not _fits(c, size, least):
+        c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
+        if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
+            return _truncated(c, size - least, stride)
+    return window_size(size, kernel, stride, pads, dilation)
+
+
+def _pooled_up(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least(kernel, pads, dilation)
+    if not _fits(c, size, least):
+        c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
+    return ceil_window_size(size, kernel, stride, pads, dilation)
+
+
+def _least(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
+    """The least size of an axis that a window fits into."""
+    return window_span(kernel, dilation) - (pads[0] + pads[1])
+
+
+def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
+    return isinstance(least, int) and c.facts.bounds(size)[0] >= least
+
+
+def _truncated(c: InferenceContext, room: Dim, stride: int) -> Dim:
+    """`room / stride + 1`, where the division goes towards zero: one window where less than a stride is missing."""
+    if isinstance(room, int):
+        return room // stride + 1 if room >= 0 else 1 - -room // stride
+    least = 1 if c.facts.bounds(room)[0] > -stride else minimum(ceildiv(room, stride) + 1, 1)
+    return maximum(room // stride + 1, least)
