@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from shapeinf.algebra import Dim, ceildiv, maximum, minimum
+from shapeinf.algebra.extremum import largest_of
 from shapeinf.ops import InferenceContext, Ints
 
 
@@ -23,7 +24,14 @@ class Window:
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
     """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`, for a window that fits into the padded input."""
-    return (size + (pads[0] + pads[1] - window_span(kernel, dilation))) // stride + 1
+    return _counted(size, _least(kernel, pads, dilation), stride)
+
+
+def _counted(size: Dim, least: Dim, stride: int) -> Dim:
+    """The windows along an axis that is at least as long as one; of a maximum, the most of any part."""
+    if isinstance(size, int) or stride == 1 or not size.scope.has_maxima:
+        return (size - least) // stride + 1
+    return maximum(*((part - least) // stride + 1 for part in largest_of(size)))
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
@@ -102,7 +110,7 @@ def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tupl
     if not _fits(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
         if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
-            return _truncated(c, size - least, stride)
+            return _truncated(c, size, least, stride)
     return window_size(size, kernel, stride, pads, dilation)
 
 
@@ -122,9 +130,14 @@ def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.facts.bounds(size)[0] >= least
 
 
-def _truncated(c: InferenceContext, room: Dim, stride: int) -> Dim:
-    """`room / stride + 1`, where the division goes towards zero: one window where less than a stride is missing."""
+def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
+    """`(size - least) / stride + 1`, where the division goes towards zero.
+
+    That is one window where less than a stride is missing, and none where less than two are.
+    """
+    room = size - least
     if isinstance(room, int):
         return room // stride + 1 if room >= 0 else 1 - -room // stride
-    least = 1 if c.facts.bounds(room)[0] > -stride else minimum(ceildiv(room, stride) + 1, 1)
-    return maximum(room // stride + 1, least)
+    missing = c.facts.bounds(room)[0]
+    parts = (ceildiv(part - least, stride) + 1 for part in largest_of(size))
+    return maximum(_counted(size, least, stride), 1 if missing > -stride else minimum(maximum(*parts), 1))

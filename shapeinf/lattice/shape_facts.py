@@ -54,6 +54,17 @@ class ShapeFacts(Facts):
         dims = tuple(map(self.canon, shape.dims))
         return shape if dims == shape.dims else Shape(dims)
 
+    def tell_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+        """As `Facts.tell_equal`; an equation with a maximum that is only kept also says that both lie in one range."""
+        if not self.scope.has_maxima or isinstance(a, int) or isinstance(b, int):
+            return super().tell_equal(a, b, source)
+        with self._taken_back():
+            told = super().tell_equal(a, b, source)
+            if self.prove_eq(a, b) is None:
+                for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
+                    self._bound(self.canon(one), other, source)
+        return self.canon(told)
+
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
         """Learn that a shape of unknown rank is `shape`; the canonical shape. ShapeError when it has another rank."""
         left, right = self.canon_shape(unknown), self.canon_shape(shape)
