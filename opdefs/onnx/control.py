@@ -43,7 +43,7 @@ def loop(
     most = None if limit is None else as_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
-    found = iterated(c, run, most, go_on, carried[:width])
+    found = iterated(c, run, most, go_on, carried[:width], None if condition is None else condition.shape)
     return (*found.carried, *(stacked(c, one, found.trips, 0) for one in found.scanned))
 
 

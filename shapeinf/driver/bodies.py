@@ -37,6 +37,12 @@ class BodyRun:
         """Number of outputs."""
         return len(self.program.graph.outputs)
 
+    def declared_rank(self, index: int) -> int | None:
+        """See `shapeinf.ops.Body`."""
+        graph = self.program.graph
+        declared = graph.declared.get(graph.inputs[index])
+        return None if declared is None or declared.dims is None else len(declared.dims)
+
     def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer

@@ -19,6 +19,9 @@ class Body(Protocol):
     def num_outputs(self) -> int:
         """Number of outputs."""
 
+    def declared_rank(self, index: int) -> int | None:
+        """The rank that the body declares for a formal input, None where it declares none."""
+
     def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """The types of its outputs for these inputs.
 
