@@ -17,13 +17,22 @@ from shapeinf.ops import Body, InferenceContext, Ints, Value
 
 @onnx("If")
 def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
-    """The outputs of the branch that runs; what both branches have in common while the condition is not known."""
+    """The outputs of the branch that runs; what both branches have in common while the condition is not known.
+
+    A branch that must fail is not the one that runs.
+    """
     decided = condition.elements[0] if condition.elements else None
     if isinstance(decided, (bool, int)):
         taken = c.bodies["then_branch" if decided else "else_branch"]
         return tuple(taken.run((), certain=True))
-    then = c.bodies["then_branch"].run((), certain=False)
-    other = c.bodies["else_branch"].run((), certain=False)
+    branches = c.bodies["then_branch"], c.bodies["else_branch"]
+    then, other = (branch.run((), certain=False) for branch in branches)
+    left = [branch for branch in branches if not branch.fails]
+    if not left:
+        c.fail("neither branch can run")
+    if len(left) == 1:
+        return tuple(left[0].run((), certain=True))
+    branches[0].require_with(branches[1])
     if len(then) != len(other):
         c.fail("both branches must have as many outputs", len(then), len(other))
     pairs = enumerate(zip(then, other, strict=True))

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.driver.breaking import broken_laws
 from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Program, Step, compile_graph
+from shapeinf.driver.told import tell_common
 from shapeinf.driver.types import unknown_type
-from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError
+from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
+from shapeinf.ops import Body
 
 MAX_CALLS = 64
 """How deeply functions may call functions."""
@@ -68,6 +71,24 @@ class BodyRun:
                     child.told = before, outer.facts.copy()
                 outer.facts.reset(before)
                 outer.table.refresh()
+
+    @property
+    def fails(self) -> bool:
+        """See `shapeinf.ops.Body`."""
+        return any(sure for _, sure in broken_laws(self._last))
+
+    def require_with(self, other: Body) -> None:
+        """See `shapeinf.ops.Body`."""
+        assert isinstance(other, BodyRun)
+        one, another = self._last.told, other._last.told
+        if one is not None and another is not None:
+            source = Source(self.outer.path + self.step.site, "one of the branches runs, and neither takes other sizes")
+            tell_common(self.outer.facts, one, another, source)
+            self.outer.table.refresh()
+
+    @property
+    def _last(self) -> Inference:
+        return self.outer.children[self.step.place][self.name]
 
     def demand(self, inputs: Sequence[Type | None]) -> None:
         """See `shapeinf.ops.Body`."""

@@ -33,6 +33,13 @@ class Body(Protocol):
         have run so often that this one will not be followed.
         """
 
+    @property
+    def fails(self) -> bool:
+        """Whether what was run last is sure to fail when it runs."""
+
+    def require_with(self, other: Body) -> None:
+        """One of two bodies that have run, none of them for certain, does run: what both demand is demanded."""
+
     def demand(self, inputs: Sequence[Type | None]) -> None:
         """Let its nodes tell what they demand of inputs that are sure to come up in some run of it.
 
