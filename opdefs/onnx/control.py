@@ -27,9 +27,10 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
         return tuple(taken.run((), certain=True))
     branches = c.bodies["then_branch"], c.bodies["else_branch"]
     then, other = (branch.run((), certain=False) for branch in branches)
-    left = [branch for branch in branches if not branch.fails]
-    if not left:
-        c.fail("neither branch can run")
+    failures = [branch.failure for branch in branches]
+    if all(failures):
+        c.fail("neither branch can run", *failures)
+    left = [branch for branch, failure in zip(branches, failures, strict=True) if not failure]
     if len(left) == 1:
         return tuple(left[0].run((), certain=True))
     branches[0].require_with(branches[1])

@@ -73,9 +73,10 @@ class BodyRun:
                 outer.table.refresh()
 
     @property
-    def fails(self) -> bool:
+    def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
-        return any(sure for _, sure in broken_laws(self._last))
+        sure = next((note for note, sure in broken_laws(self._last) if sure), None)
+        return "" if sure is None else f"'{sure.node}': {sure.message}"
 
     def require_with(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""

@@ -48,7 +48,7 @@ def told_between(before: ShapeFacts, after: ShapeFacts) -> Iterator[Told]:
 def tell_common(facts: ShapeFacts, one: States, other: States, source: Source) -> None:
     """Tell what two alternatives have told both: one of them holds. `source` says what only both together say."""
     for mine, others in ((one, other), (other, one)):
-        for told in told_between(*mine):
+        for told in (*told_between(*mine), *_equals(*mine)):
             if told.implied(others[1]):
                 told.tell(facts)
     for symbol in _narrowed(*one) & _narrowed(*other):
@@ -62,6 +62,14 @@ def _narrowed(before: ShapeFacts, after: ShapeFacts) -> set[Dimension]:
     changed = {after.scope.atom_dim(atom) for atom, told in after.ranges.items() if before.ranges.get(atom) is not told}
     changed.update(symbol for symbol in after.solved if symbol not in before.solved)
     return {symbol for symbol in changed if after.bounds(symbol) not in (before.bounds(symbol), (-inf, inf))}
+
+
+def _equals(before: ShapeFacts, after: ShapeFacts) -> Iterator[Told]:
+    """That symbols are equal which have become one number or one dim, whatever that is."""
+    first: dict[Dim, Dimension] = {}
+    for symbol, value in after.solved.items():
+        if symbol not in before.solved and first.setdefault(value, symbol) is not symbol:
+            yield _equal(first[value], symbol, after.sources[first[value]])
 
 
 def _equal(left: Dim, right: Dim, source: Source) -> Told:

@@ -34,8 +34,8 @@ class Body(Protocol):
         """
 
     @property
-    def fails(self) -> bool:
-        """Whether what was run last is sure to fail when it runs."""
+    def failure(self) -> str:
+        """Why what was run last is sure to fail when it runs; empty where it is not."""
 
     def require_with(self, other: Body) -> None:
         """One of two bodies that have run, none of them for certain, does run: what both demand is demanded."""
