@@ -17,13 +17,23 @@ from shapeinf.ops import Body, InferenceContext, Ints, Value
 
 @onnx("If")
 def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
-    """The outputs of the branch that runs; what both branches have in common while the condition is not known."""
+    """The outputs of the branch that runs; what both branches have in common while the condition is not known.
+
+    A branch that must fail is not the one that runs.
+    """
     decided = condition.elements[0] if condition.elements else None
     if isinstance(decided, (bool, int)):
         taken = c.bodies["then_branch" if decided else "else_branch"]
         return tuple(taken.run((), certain=True))
-    then = c.bodies["then_branch"].run((), certain=False)
-    other = c.bodies["else_branch"].run((), certain=False)
+    branches = c.bodies["then_branch"], c.bodies["else_branch"]
+    then, other = (branch.run((), certain=False) for branch in branches)
+    failures = [branch.failure for branch in branches]
+    if all(failures):
+        c.fail("neither branch can run", *failures)
+    left = [branch for branch, failure in zip(branches, failures, strict=True) if not failure]
+    if len(left) == 1:
+        return tuple(left[0].run((), certain=True))
+    branches[0].require_with(branches[1])
     if len(then) != len(other):
         c.fail("both branches must have as many outputs", len(then), len(other))
     pairs = enumerate(zip(then, other, strict=True))
@@ -43,7 +53,7 @@ def loop(
     most = None if limit is None else as_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
-    found = iterated(c, run, most, go_on, carried[:width])
+    found = iterated(c, run, most, go_on, carried[:width], None if condition is None else condition.shape)
     return (*found.carried, *(stacked(c, one, found.trips, 0) for one in found.scanned))
 
 

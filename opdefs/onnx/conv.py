@@ -129,5 +129,7 @@ def conv_transpose(
         span = (w[2 + i] - 1) * spread[i] + 1
         whole = (size - 1) * steps[i] + extra[i] + span
         # padding called SAME makes `size * stride` of it; it only takes away, so a large stride leaves less
-        sizes.append(minimum(whole, size * steps[i]) if same else whole - pairs[i][0] - pairs[i][1])
+        left = minimum(whole, size * steps[i]) if same else whole - pairs[i][0] - pairs[i][1]
+        c.at_least(left, 1, "the pads must leave something of the output")
+        sizes.append(left)
     return Shape((x[0], channels, *sizes))

@@ -47,14 +47,18 @@ def _items(found: Elements) -> list[TensorType] | None:
     return None if items is None or len(tensors) < len(items) else tensors
 
 
-def _place(c: InferenceContext, position: PartialTensor | None, count: int, default: int) -> int | None:
-    """A known position counted from the front; ShapeError when there is no such place."""
+def _place(c: InferenceContext, position: PartialTensor | None, length: int, places: int, default: int) -> int | None:
+    """A known position counted from the front; ShapeError when there is none such of so many places.
+
+    A position below 0 counts from the end of the sequence.
+    """
     known = (default,) if position is None else known_ints(position)
-    if known is None:
+    if not known:
         return None
-    if not -count <= known[0] < count:
-        c.fail(f"a position must lie in [-{count}, {count})", known[0])
-    return known[0] % count
+    at = known[0] + length if known[0] < 0 else known[0]
+    if not 0 <= at < places:
+        c.fail(f"a position must lie in [{-length}, {places})", known[0])
+    return at
 
 
 @onnx("SequenceEmpty")
@@ -75,7 +79,7 @@ def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position:
     new = TensorType(c.dtype(1), x)
     items = _items(sequence)
     if items is not None:
-        at = _place(c, position, len(items) + 1, len(items))
+        at = _place(c, position, len(items), len(items) + 1, len(items))
         if at is not None:
             return sequence_of(c, [*items[:at], new, *items[at:]])
     length = _sequence(c, sequence).length
@@ -90,7 +94,7 @@ def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | No
     """One element less."""
     items = _items(sequence)
     if items is not None:
-        at = _place(c, position, len(items), len(items) - 1)
+        at = _place(c, position, len(items), len(items), -1)
         if at is not None:
             return sequence_of(c, [*items[:at], *items[at + 1 :]])
     length = _sequence(c, sequence).length
@@ -104,7 +108,7 @@ def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> Ten
     """One element."""
     items = _items(sequence)
     if items is not None and known_ints(position) is not None:
-        at = _place(c, position, len(items), 0)
+        at = _place(c, position, len(items), len(items), 0)
         if at is not None:
             return items[at]
     element = _element(c, sequence)

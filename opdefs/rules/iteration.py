@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, maximum, minimum, substitute
-from shapeinf.lattice import SCALAR, Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -24,8 +24,6 @@ ENDLESS = 2**31 - 1
 Start = bool | Condition | None
 """The condition before the first trip: decided, kept as a condition, or not known."""
 
-Types = list[Type | None]
-
 
 @attrs.frozen
 class Iterated:
@@ -36,12 +34,56 @@ class Iterated:
     scanned: list[Type]
 
 
-def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, carried: Sequence[Type]) -> Iterated:
+@attrs.frozen
+class _Trip:
+    """A loop's body, and the shapes that the iteration number and the condition have in it."""
+
+    body: Body
+    number: Shape
+    condition: Shape
+
+    @classmethod
+    def of(cls, body: Body, condition: Shape | None) -> _Trip:
+        """Scalars, or `[1]` where the body declares an axis; a condition that is given has the shape that it has."""
+        number, alone = (Shape((1,) if body.declared_rank(index) else ()) for index in (0, 1))
+        return cls(body, number, alone if condition is None or condition.dims is None else condition)
+
+    def run(
+        self,
+        number: Element,
+        condition: Element,
+        carried: Sequence[Type | None],
+        *,
+        certain: bool,
+        beside: bool = False,
+    ) -> list[Type]:
+        """See `Body.run`."""
+        return self.body.run([*self._head(number, condition), *carried], certain=certain, beside=beside)
+
+    def demand(self, number: Element, carried: Sequence[Type]) -> None:
+        """See `Body.demand`."""
+        self.body.demand([*self._head(number, True), *carried])
+
+    def _head(self, number: Element, condition: Element) -> tuple[PartialTensor, PartialTensor]:
+        pairs = ("int64", self.number, number), ("bool", self.condition, condition)
+        first, second = (PartialTensor(dtype, shape, None if e is None else (e,)) for dtype, shape, e in pairs)
+        return first, second
+
+
+def iterated(
+    c: InferenceContext,
+    body: Body,
+    limit: Dim | None,
+    go_on: Start,
+    carried: Sequence[Type],
+    condition: Shape | None = None,
+) -> Iterated:
     """A loop of at most `limit` trips that runs while the body's first output is true.
 
     Body inputs are the iteration number, the condition and the carried values. `go_on` is the condition before the
-    first trip.
+    first trip, `condition` the shape that it has.
     """
+    trip = _Trip.of(body, condition)
     width = len(carried)
     if isinstance(limit, int) and limit >= ENDLESS:
         limit = None
@@ -50,7 +92,7 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
     number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
     before = len(c.facts.scope.atoms)
     sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
-    grown = _by_induction(body, number, carried, sure)
+    grown = _by_induction(trip, number, carried, sure)
     if grown is not None:
         after, outputs = grown
         trips = _trips(c, limit, go_on, outputs[0], number)
@@ -59,20 +101,20 @@ def iterated(c: InferenceContext, body: Body, limit: Dim | None, go_on: Start, c
             c.limit(number, maximum(trips, 1) - 1)
             if c.prove_le(1, trips) is True:
                 last = [after(trips - 1, i) for i in range(width)]
-                body.demand([_scalar("int64", trips - 1), _scalar("bool", True), *last])
+                trip.demand(trips - 1, last)
             final = [after(trips, i) for i in range(width)]
             return Iterated(trips, final, outputs[1 + width :])
     if isinstance(limit, int) and limit <= MAX_UNROLLED and go_on is True:
-        unrolled = _unrolled(body, limit, carried)
+        unrolled = _unrolled(trip, limit, carried)
         if unrolled is not None:
             return unrolled
         if grown is not None:
-            grown = _by_induction(body, number, carried, sure)  # the last run is one of any trip again
+            grown = _by_induction(trip, number, carried, sure)  # the last run is one of any trip again
     if grown is not None:
         after, outputs = grown
         trips = _some_trips(c, limit, int(sure))
         return Iterated(trips, [after(trips, i) for i in range(width)], outputs[1 + width :])
-    return _fixpoint(c, body, number, limit, go_on, carried, sure)
+    return _fixpoint(c, trip, number, limit, go_on, carried, sure)
 
 
 def _some_trips(c: InferenceContext, limit: Dim | None, least: int) -> Dimension:
@@ -126,18 +168,14 @@ def _is_true(found: Type) -> bool:
     return isinstance(found, TensorType) and found.elements is not None and found.elements == (True,)
 
 
-def _scalar(dtype: str, element: Element) -> PartialTensor:
-    return PartialTensor(dtype, SCALAR, (element,))
-
-
 def _by_induction(
-    body: Body, number: Dimension, carried: Sequence[Type], sure: bool
+    trip: _Trip, number: Dimension, carried: Sequence[Type], sure: bool
 ) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
     """The carried values after so many trips, and the body's outputs in any trip; None when growth is not linear.
 
     It is `sure` where there is a first trip: then what the body demands of it is demanded.
     """
-    first = body.run([_scalar("int64", 0), _scalar("bool", True), *carried], certain=sure)
+    first = trip.run(0, True, carried, certain=sure)
     guesses = [_growth(old, new) for old, new in zip(carried, first[1:], strict=False)]
     growths = [guess for guess in guesses if guess is not None]
     if len(growths) < len(carried):
@@ -146,8 +184,8 @@ def _by_induction(
     def after(trips: Dim, index: int) -> Type:
         return growths[index](trips)
 
-    any_trip: Types = [after(number, i) for i in range(len(carried))]
-    outputs = body.run([_scalar("int64", number), _scalar("bool", True), *any_trip], certain=False)
+    any_trip = [after(number, i) for i in range(len(carried))]
+    outputs = trip.run(number, True, any_trip, certain=False)
     expected = [after(number + 1, i) for i in range(len(carried))]
     if outputs[1 : 1 + len(carried)] != expected:
         return None
@@ -210,21 +248,21 @@ def _sequence_growth(old: SequenceType, new: SequenceType) -> Growth | None:
     return lambda trips: SequenceType(new.element, first + gain * trips)
 
 
-def _unrolled(body: Body, limit: int, carried: Sequence[Type]) -> Iterated | None:
+def _unrolled(trip: _Trip, limit: int, carried: Sequence[Type]) -> Iterated | None:
     """Every trip for itself; None when the condition of some trip is not known. All that are run are sure."""
     width = len(carried)
     state = list(carried)
     scanned: list[Type] = []
-    for trip in range(limit):
-        outputs = body.run([_scalar("int64", trip), _scalar("bool", True), *state], certain=True, beside=trip > 0)
+    for number in range(limit):
+        outputs = trip.run(number, True, state, certain=True, beside=number > 0)
         state = outputs[1 : 1 + width]
-        if trip and outputs[1 + width :] != scanned:
+        if number and outputs[1 + width :] != scanned:
             scanned = [_either(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
         else:
             scanned = outputs[1 + width :]
-        if not _is_true(outputs[0]) and trip + 1 < limit:
+        if not _is_true(outputs[0]) and number + 1 < limit:
             stopped = isinstance(outputs[0], TensorType) and outputs[0].elements == (False,)
-            return Iterated(trip + 1, state, scanned) if stopped else None
+            return Iterated(number + 1, state, scanned) if stopped else None
     return Iterated(limit, state, scanned)
 
 
@@ -237,7 +275,7 @@ def _either(a: Type, b: Type) -> Type:
 
 def _fixpoint(
     c: InferenceContext,
-    body: Body,
+    trip: _Trip,
     number: Dimension,
     limit: Dim | None,
     go_on: Start,
@@ -253,7 +291,7 @@ def _fixpoint(
     outputs: list[Type] = []
     for _ in range(MAX_ROUNDS):
         growths = c.growths
-        outputs = body.run([_scalar("int64", number), PartialTensor("bool", SCALAR, None), *state], certain=False)
+        outputs = trip.run(number, None, state, certain=False)
         new = [
             c.relax_type(old, out, f"carried.{i}") for i, (old, out) in enumerate(zip(state, outputs[1:], strict=False))
         ]
@@ -261,7 +299,7 @@ def _fixpoint(
             break
         state = new
     else:
-        return _given_up(c, body, outputs, width, limit)
+        return _given_up(c, trip, outputs, width, limit)
     final = [
         out if sure else c.relax_type(old, out, f"after.{i}")
         for i, (old, out) in enumerate(zip(carried, outputs[1:], strict=False))
@@ -271,8 +309,7 @@ def _fixpoint(
     return Iterated(trips, final, outputs[1 + width :])
 
 
-def _given_up(c: InferenceContext, body: Body, outputs: Sequence[Type], width: int, limit: Dim | None) -> Iterated:
+def _given_up(c: InferenceContext, trip: _Trip, outputs: Sequence[Type], width: int, limit: Dim | None) -> Iterated:
     unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
-    trip = [PartialTensor("int64", SCALAR, None), PartialTensor("bool", SCALAR, None)]
-    body.run([*trip, *unknown[:width]], certain=False)  # what the body does in any trip is as little known
+    trip.run(None, None, unknown[:width], certain=False)  # what the body does in any trip is as little known
     return Iterated(_some_trips(c, limit, 0), unknown[:width], unknown[width:])

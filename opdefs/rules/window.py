@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, ceildiv, minimum
+from shapeinf.algebra import Dim, ceildiv, maximum, minimum
+from shapeinf.algebra.extremum import largest_of
 from shapeinf.ops import InferenceContext, Ints
 
 
@@ -22,14 +23,15 @@ class Window:
 
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    """`(size + pads - dilation*(kernel - 1) - 1) / stride + 1`, where the division goes towards zero.
+    """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`, for a window that fits into the padded input."""
+    return _counted(size, _least(kernel, pads, dilation), stride)
 
-    That matters only for a window that does not fit, which gives one window at times: for a symbolic size it must fit.
-    """
-    room = size + (pads[0] + pads[1] - window_span(kernel, dilation))
-    if isinstance(room, int) and room < 0:
-        return 1 - -room // stride
-    return room // stride + 1
+
+def _counted(size: Dim, least: Dim, stride: int) -> Dim:
+    """The windows along an axis that is at least as long as one; of a maximum, the most of any part."""
+    if isinstance(size, int) or stride == 1 or not size.scope.has_maxima:
+        return (size - least) // stride + 1
+    return maximum(*((part - least) // stride + 1 for part in largest_of(size)))
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
@@ -86,17 +88,56 @@ def windows(
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
-    one = ceil_window_size if ceil_mode else window_size
-    found = []
-    for size, k, step, pair, dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
-        least = window_span(k, dilation) - (pair[0] + pair[1])
-        fits = isinstance(least, int) and c.facts.bounds(size)[0] >= least
-        if not fits and must_fit:
-            c.at_most(least, size, "the window must fit into the padded input")
-        elif not fits and step > 1 and not ceil_mode and not isinstance(size, int):
-            c.assume_at_most(least, size, "the window is taken to fit into the padded input")
-        count = one(size, k, step, pair, dilation)
-        if not fits and not must_fit:
-            c.at_least(count, 0, "the number of windows must not be negative")
-        found.append(count)
-    return tuple(found)
+    along = _convolved if must_fit else _pooled_up if ceil_mode else _pooled
+    axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
+    return tuple(along(c, *axis) for axis in axes)
+
+
+FIT = "the window must fit into the padded input"
+TAKEN_TO_FIT = "the window is taken to fit into the padded input"
+NOT_NEGATIVE = "the number of windows must not be negative"
+
+
+def _convolved(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least(kernel, pads, dilation)
+    if not _fits(c, size, least):
+        c.at_most(least, size, FIT)
+    return window_size(size, kernel, stride, pads, dilation)
+
+
+def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least(kernel, pads, dilation)
+    if not _fits(c, size, least):
+        c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
+        if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
+            return _truncated(c, size, least, stride)
+    return window_size(size, kernel, stride, pads, dilation)
+
+
+def _pooled_up(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least(kernel, pads, dilation)
+    if not _fits(c, size, least):
+        c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
+    return ceil_window_size(size, kernel, stride, pads, dilation)
+
+
+def _least(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
+    """The least size of an axis that a window fits into."""
+    return window_span(kernel, dilation) - (pads[0] + pads[1])
+
+
+def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
+    return isinstance(least, int) and c.facts.bounds(size)[0] >= least
+
+
+def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
+    """`(size - least) / stride + 1`, where the division goes towards zero.
+
+    That is one window where less than a stride is missing, and none where less than two are.
+    """
+    room = size - least
+    if isinstance(room, int):
+        return room // stride + 1 if room >= 0 else 1 - -room // stride
+    missing = c.facts.bounds(room)[0]
+    parts = (ceildiv(part - least, stride) + 1 for part in largest_of(size))
+    return maximum(_counted(size, least, stride), 1 if missing > -stride else minimum(maximum(*parts), 1))

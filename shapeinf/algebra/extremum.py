@@ -33,6 +33,16 @@ def minimum(*dims: Dim) -> Dim:
     return -maximum(*(-d for d in dims))
 
 
+def largest_of(d: Dim) -> list[Dim]:
+    """The dims of which one that is a maximum (and something more) is the largest; else the dim itself.
+
+    >>> x = Scope().symbol("x")
+    >>> [str(part) for part in largest_of(maximum(x, 4) + 1)]
+    ['x + 1', '5']
+    """
+    return _flatten(d.scope, d) if isinstance(d, Dimension) else [d]
+
+
 def _maximum(scope: Scope, dims: tuple[Dim, ...]) -> Dim:
     flat: list[Dim] = []
     for d in dims:

@@ -18,6 +18,7 @@ from shapeinf.driver.inference import Inference
 from shapeinf.driver.inputs import as_sizes
 from shapeinf.driver.update import rerun
 from shapeinf.errors import ShapeError, Source, UnknownNameError
+from shapeinf.lattice import ShapeFacts
 
 MAX_PROBES = 24
 """Sizes at the ends of the solved pieces that are tried, so that a law which only shows with numbers is not missed."""
@@ -84,11 +85,16 @@ class Contract:
         return self._for(asked)._tried(asked)[0]
 
     def _for(self, sizes: Mapping[str, int]) -> Contract:
-        """The contract where these sizes are looked at: those below `min_dim` need dims that may be so small."""
+        """The contract to ask about these sizes: another one where the inference took it that there are none such.
+
+        They are below `min_dim`, or a node assumes that they are larger.
+        """
         symbols = {self._symbol(name): size for name, size in sizes.items()}
         lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
-        again = self._inference.again
-        return Contract(again(lower)) if lower and again is not None else self
+        again, ranges = self._inference.again, {s.name: (n, n) for s, n in symbols.items()}
+        if again is None or not (lower or self._inference.facts.breaks_assumption(ranges)):
+            return self
+        return Contract(again(lower))
 
     def _tried(self, sizes: Mapping[str, int]) -> tuple[Answer, Inference | None]:
         facts = self._inference.setup.copy()
@@ -97,7 +103,7 @@ class Contract:
                 facts.tell_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
         except ShapeError as error:
             return Answer(False, (str(error),)), None
-        found = rerun(self._inference, facts)
+        found = self._rerun(facts)
         broken = list(broken_laws(found))
         errors = tuple(_told(law) for law, certain in broken if certain)
         if errors:
@@ -108,6 +114,15 @@ class Contract:
             return Answer(None, ("an operator without a rule may demand anything",)), found
         left = Contract(found).conditions
         return Answer(None if left else True, tuple(map(str, left))), found
+
+    def _rerun(self, facts: ShapeFacts) -> Inference:
+        """The inference from these facts; what breaks only under what nodes assume of sizes does not break."""
+        before = facts.copy()
+        found = rerun(self._inference, facts)
+        if not found.facts.assumed or not any(broken_laws(found)):
+            return found
+        before.assuming = False
+        return rerun(self._inference, before)
 
     def solve(self, name: str, values: Iterable[int]) -> LegalSizes:
         """The sizes of a dim, of those given, with which the graph can run (for some sizes of the other dims).

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.driver.breaking import broken_laws
 from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Program, Step, compile_graph
+from shapeinf.driver.told import tell_common
 from shapeinf.driver.types import unknown_type
-from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError
+from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
+from shapeinf.ops import Body
 
 MAX_CALLS = 64
 """How deeply functions may call functions."""
@@ -37,6 +40,12 @@ class BodyRun:
         """Number of outputs."""
         return len(self.program.graph.outputs)
 
+    def declared_rank(self, index: int) -> int | None:
+        """See `shapeinf.ops.Body`."""
+        graph = self.program.graph
+        declared = graph.declared.get(graph.inputs[index])
+        return None if declared is None or declared.dims is None else len(declared.dims)
+
     def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
@@ -49,17 +58,38 @@ class BodyRun:
             outer.trials.setdefault(self.step.place, []).append(before_it)
         outer.children.setdefault(self.step.place, {})[self.name] = child
         before = None if certain else outer.facts.copy()
+        assuming, outer.facts.assuming = outer.facts.assuming, outer.facts.assuming and certain
         try:
             execute(child)
             outer.made_fresh |= child.made_fresh
             found = results(child)
             return found if certain else list(map(_listed_only, found))
         finally:
+            outer.facts.assuming = assuming
             if before is not None:
                 if outer.facts.version != before.version:
                     child.told = before, outer.facts.copy()
                 outer.facts.reset(before)
                 outer.table.refresh()
+
+    @property
+    def failure(self) -> str:
+        """See `shapeinf.ops.Body`."""
+        sure = next((note for note, sure in broken_laws(self._last) if sure), None)
+        return "" if sure is None else f"'{sure.node}': {sure.message}"
+
+    def require_with(self, other: Body) -> None:
+        """See `shapeinf.ops.Body`."""
+        assert isinstance(other, BodyRun)
+        one, another = self._last.told, other._last.told
+        if one is not None and another is not None:
+            source = Source(self.outer.path + self.step.site, "one of the branches runs, and neither takes other sizes")
+            tell_common(self.outer.facts, one, another, source)
+            self.outer.table.refresh()
+
+    @property
+    def _last(self) -> Inference:
+        return self.outer.children[self.step.place][self.name]
 
     def demand(self, inputs: Sequence[Type | None]) -> None:
         """See `shapeinf.ops.Body`."""

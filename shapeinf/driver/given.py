@@ -77,6 +77,8 @@ class GivenDims:
         symbol = self.facts.scope.symbol(given.name, self.min_dim)
         name = quote_name(given.name)
         low = symbol.symbol.lo
+        if given.min is not None:
+            self.facts.presumed[symbol] = False
         if given.min is not None and low is not None and given.min < low:
             self.lowered[given.name] = min(given.min, self.lowered.get(given.name, given.min))
             return symbol
@@ -107,7 +109,9 @@ class GivenDims:
     def _ranged(self, given: DimRange, site: str) -> Dim:
         if given.name is not None:
             return self.named(NamedDim(given.name, given.lo, given.hi))
-        return self.facts.scope.fresh(site, self.min_dim if given.lo is None else given.lo, given.hi)
+        symbol = self.facts.scope.fresh(site, self.min_dim if given.lo is None else given.lo, given.hi)
+        self.facts.presumed[symbol] = given.lo is None
+        return symbol
 
     def _bounded(self, given: Bounded, site: str, declared: Dim | None) -> Dim:
         """AUTO keeps the declared size, STATIC needs a number, DYNAMIC keeps a name; without a hint any in bounds."""

@@ -272,7 +272,7 @@ class Inference:
             site = self.path + step.site
             if error.node is None:
                 error.node, error.op = site, step.operation.kind.op
-            if self.strict:
+            if self.strict and (self.certain or error.code != "S101"):  # a branch may break a law and never run
                 error.location = error.location or self.program.graph.locations.get(step.node.name, "")
                 raise
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, Scope, parse_dim_lenient, quote_name
+from shapeinf.algebra import Dim, Dimension, Scope, parse_dim_lenient, quote_name
 from shapeinf.driver.given import GivenDims
 from shapeinf.driver.named import NamedDim, recognised
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
@@ -57,6 +57,13 @@ class InputReader:
         else:
             declared_dim = declared if declared is not None and declared >= 0 else None
         return self.facts.scope.fresh(site, self.min_dim) if declared_dim is None else declared_dim
+
+    def presume(self, found: Type | None) -> None:
+        """Note that the least sizes of an input's dims are presumed, but for those that the user gives."""
+        if isinstance(found, TensorType):
+            for d in found.shape.dims or ():
+                for symbol in d.symbols() if isinstance(d, Dimension) else ():
+                    self.facts.presumed.setdefault(symbol, True)
 
     def given(self, spec: SpecLike, declared: Type | None, site: str) -> TensorType:
         """The type that the user gives to an input; a torch-style mapping changes only the axes that it names."""

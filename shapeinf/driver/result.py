@@ -144,8 +144,14 @@ class Result:
             from shapeinf.program import ShapeProgram
 
             labels = input_symbols(self._inference)
-            self._program = ShapeProgram(self.facts, self.tensors, labels, lambda: self.memory().peak)
+            self._program = ShapeProgram(
+                self.facts, self.tensors, labels, lambda: self.memory().peak, self._unassuming_program
+            )
         return self._program
+
+    def _unassuming_program(self) -> ShapeProgram | None:
+        result = self.where_smaller({})
+        return None if result is None else result.program()
 
     def unknowns(self) -> list[UnknownGroup]:
         """All axes and ranks that are not known, grouped by the node or input that first did not know; most first."""
@@ -168,7 +174,10 @@ class Result:
         return Memory(self, order, aliases=aliases, in_place=in_place)
 
     def where_smaller(self, least: Mapping[str, int]) -> Result | None:
-        """The same inference where named dims may be as small as this, below `min_dim`; None after an update."""
+        """The same inference where named dims may be as small as this, below `min_dim`; None after an update.
+
+        Nothing is assumed of sizes there, as of those that a window fits into: where none are given, that is all.
+        """
         again = self._inference.again
         if again is None:
             return None

@@ -9,13 +9,14 @@ import attrs
 from shapeinf.algebra import DimSyntaxError
 from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.bodies import Bodies
+from shapeinf.driver.breaking import broken_laws
 from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Declaring, Inference, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, by_name, input_names, tell_ranges
 from shapeinf.driver.named import NamedDim
 from shapeinf.driver.outputs import declare
 from shapeinf.driver.program import Operation, Program
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import ShapeError, UnknownNameError
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, ShapeFacts, Type
 
@@ -47,12 +48,16 @@ class Setup:
     def run(self, lowered: Mapping[str, int] | None = None) -> tuple[Inference, InputReader, list[str]]:
         """The finished inference, what has read its inputs, and what is doubtful in the file's assumptions.
 
-        `lowered` has dims that may be smaller than `min_dim`, with their least sizes. What the user says of single dims
-        goes before `min_dim` too: where some of it turns out to be smaller, all is said again with symbols that may be.
+        `lowered` has dims that may be smaller than `min_dim`, with their least sizes; where it is given, even empty,
+        nodes assume nothing of sizes. What the user says of single dims goes before `min_dim` too: where some of it
+        turns out to be smaller, all is said again with symbols that may be.
+
+        Where a law is broken under what nodes assume, and not without it, the inference is the one without it.
         """
         lowest = dict(lowered or {})
         while True:
             facts = ShapeFacts()
+            facts.assuming = lowered is None
             for name, low in lowest.items():
                 facts.scope.symbol(name, low)
             reader = InputReader(facts, self.min_dim)
@@ -64,8 +69,21 @@ class Setup:
         reader.lowered.update(lowest)
         inference.again = lambda lower: self.run({**lowest, **lower})[0]
         inference.freeze_setup()
-        execute(inference)
-        return inference, reader, doubts
+        try:
+            execute(inference)
+        except ShapeError:
+            if not facts.assumed:
+                raise
+            return self.run(lowest)
+        return self._without_doubtful(inference, lowest) or (inference, reader, doubts)
+
+    def _without_doubtful(
+        self, inference: Inference, lowest: Mapping[str, int]
+    ) -> tuple[Inference, InputReader, list[str]] | None:
+        """The same where nodes assume nothing, if less is broken then."""
+        broken = len(list(broken_laws(inference))) if inference.facts.assumed else 0
+        other = self.run(lowest) if broken else None
+        return other if other is not None and len(list(broken_laws(other[0]))) < broken else None
 
     def _tell(self, inference: Inference, reader: InputReader) -> list[str]:
         facts, graph = inference.facts, self.program.graph
@@ -109,6 +127,7 @@ def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLik
         found: Type | None = reader.declared(declaration, name) if declaration is not None else None
         if name in given:
             found = reader.given(given[name], found, name)
+        reader.presume(found)
         inference.set(name, found or PartialTensor(None, reader.shape(None, name), None))
     numbers: dict[int, int] = {}  # readers share one object among constants of equal shape
     for name, constant in graph.constants.items():

@@ -23,7 +23,8 @@ def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecL
     for name, spec in given.items():
         slot = program.slots[name]
         old = inference.numbers[slot]
-        inference.set(name, teller.given(spec, inference.current(slot), name))
+        inference.set(name, found := teller.given(spec, inference.current(slot), name))
+        teller.presume(found)
         if inference.numbers[slot] != old:
             changed.append(slot)
     if learned:

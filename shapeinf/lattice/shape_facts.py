@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING
 
 from shapeinf.algebra import Dim, Dimension, Facts, Scope
-from shapeinf.algebra.told import Guard
-from shapeinf.errors import ShapeError, Source
+from shapeinf.algebra.told import Clause, Guard, Relation
+from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.lattice.shape import Shape
 
 if TYPE_CHECKING:
     from shapeinf.lattice.joins import Relaxer
+
+
+_FAR = 1 << 40
+"""Stands for no upper end of a range."""
 
 
 class ShapeFacts(Facts):
@@ -22,6 +28,12 @@ class ShapeFacts(Facts):
         self.shapes: dict[Shape, Shape] = {}
         self.advice: list[Guard] = []
         """What some runtimes want and the operators' definitions do not: to be shown, nothing follows from it."""
+        self.presumed: dict[Dimension, bool] = {}
+        """Of symbols of inputs, whether their least size is only presumed: nobody gave it. Copies share it."""
+        self.assuming = True
+        """Whether nodes may assume anything: not where what they tell is taken back, and not where all sizes count."""
+        self.assumed: list[Relation] = []
+        """What nodes take to hold of presumed sizes, though they run without it: shapes are others then."""
         self._relaxer: Relaxer | None = None
 
     @property
@@ -41,6 +53,17 @@ class ShapeFacts(Facts):
             return shape
         dims = tuple(map(self.canon, shape.dims))
         return shape if dims == shape.dims else Shape(dims)
+
+    def tell_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+        """As `Facts.tell_equal`; an equation with a maximum that is only kept also says that both lie in one range."""
+        if not self.scope.has_maxima or isinstance(a, int) or isinstance(b, int):
+            return super().tell_equal(a, b, source)
+        with self._taken_back():
+            told = super().tell_equal(a, b, source)
+            if self.prove_eq(a, b) is None:
+                for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
+                    self._bound(self.canon(one), other, source)
+        return self.canon(told)
 
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
         """Learn that a shape of unknown rank is `shape`; the canonical shape. ShapeError when it has another rank."""
@@ -65,6 +88,39 @@ class ShapeFacts(Facts):
         if self.prove_le(a, b) is None:
             self.advice.append(Guard("{0} <= {1}", source, None, (a, b)))
 
+    def assume_le(self, a: Dim, b: Dim, source: Source) -> bool:
+        """Assume `a <= b` where that only leaves out sizes that nobody gave; whether it holds from now on.
+
+        A least size that the user or a body's own unknown has stays: what depends on it must be right there, too.
+        """
+        difference = self.canon(b - a)
+        if not isinstance(difference, Dimension):
+            return difference >= 0
+        if self.bounds(difference)[0] >= 0:
+            return True
+        if not (self.assuming and all(map(self.presumed.get, difference.symbols()))):
+            return False
+        try:
+            self.tell_le(a, b, source)
+        except Contradiction:
+            return False
+        self.assumed.append(Relation(difference, source))
+        return True
+
+    def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
+        """Whether something assumed is false somewhere in these ranges of symbols, by name; None is no upper end.
+
+        Looked at are the ends, since the size of an axis grows or shrinks with each symbol.
+        """
+        for expression in (self.canon(relation.expression) for relation in self.assumed):
+            if not isinstance(expression, Dimension):
+                continue
+            known = [(n, ranges[n]) for n in (s.name for s in expression.symbols()) if n in ranges]
+            ends = ([(name, low), (name, _FAR if high is None else high)] for name, (low, high) in known)
+            if any(Clause(expression, False).holds(dict(corner)) is False for corner in product(*ends)):
+                return True
+        return False
+
     def reset(self, before: ShapeFacts) -> None:
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
         stale = _differing(self, before)
@@ -74,6 +130,7 @@ class ShapeFacts(Facts):
             self._changed(symbol)
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
+        self.assumed = list(before.assumed)
         self.relaxer.publish()
 
     def copy(self) -> ShapeFacts:
@@ -82,6 +139,8 @@ class ShapeFacts(Facts):
         other._restore(self)
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
+        other.assumed = list(self.assumed)
+        other.presumed, other.assuming = self.presumed, self.assuming
         other.version = self.version
         return other
 

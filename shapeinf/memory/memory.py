@@ -86,7 +86,7 @@ class Memory:
         from shapeinf.memory.peak.asked import Asked
 
         lower = Asked(self.facts, self.labels).below(as_sizes(sizes or {}))
-        return (self._where_smaller(lower) if lower else None) or self
+        return (self._where_smaller(lower) if lower is not None else None) or self
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:

@@ -19,6 +19,9 @@ class Body(Protocol):
     def num_outputs(self) -> int:
         """Number of outputs."""
 
+    def declared_rank(self, index: int) -> int | None:
+        """The rank that the body declares for a formal input, None where it declares none."""
+
     def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """The types of its outputs for these inputs.
 
@@ -29,6 +32,13 @@ class Body(Protocol):
         Raises ShapeError for a broken law inside a body that is certain to run, in strict mode; NotKnown when bodies
         have run so often that this one will not be followed.
         """
+
+    @property
+    def failure(self) -> str:
+        """Why what was run last is sure to fail when it runs; empty where it is not."""
+
+    def require_with(self, other: Body) -> None:
+        """One of two bodies that have run, none of them for certain, does run: what both demand is demanded."""
 
     def demand(self, inputs: Sequence[Type | None]) -> None:
         """Let its nodes tell what they demand of inputs that are sure to come up in some run of it.

@@ -107,17 +107,20 @@ class RuleContext:
         """Tell `d <= bound`."""
         self._tell_le(d, bound, law)
 
-    def assume_at_most(self, d: Dim, bound: Dim, law: str) -> None:
-        """Take `d <= bound` to hold where the output is another one without it, and the node runs all the same."""
-        self._tell_le(d, bound, law, assumed=True)
+    def assume_at_most(self, d: Dim, bound: Dim, law: str) -> bool:
+        """Assume `d <= bound` of sizes that nobody gave, without which the node runs but its output is another one.
+
+        False where that must not be assumed: then the output must be right without it.
+        """
+        return self.facts.assume_le(d, bound, Source(self.site, law, assumed=True))
 
     def advise_at_most(self, d: Dim, bound: Dim, law: str) -> None:
         """Note `d <= bound` as what some runtimes want and the operator's definition does not; nothing follows."""
         self.facts.advise_le(d, bound, Source(self.site, law, assumed=True))
 
-    def _tell_le(self, a: Dim, b: Dim, law: str, *, assumed: bool = False) -> None:
+    def _tell_le(self, a: Dim, b: Dim, law: str) -> None:
         try:
-            self.facts.tell_le(a, b, Source(self.site, law, assumed))
+            self.facts.tell_le(a, b, self.source(law))
         except Contradiction as error:
             raise Contradiction(law, error.first, error.second, (str(a), str(b))) from None
 

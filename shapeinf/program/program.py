@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from shapeinf.algebra import Dimension, Interval
 from shapeinf.driver.infos import TensorInfo
@@ -28,8 +30,14 @@ class ShapeProgram:
         tensors: Mapping[str, TensorInfo],
         inputs: Mapping[Dimension, str],
         peak: PeakMaker | None = None,
+        unassuming: Callable[[], ShapeProgram | None] | None = None,
     ) -> None:
-        """`inputs` are the symbols of the inputs with their labels, `peak` finds the peak."""
+        """`inputs` are the symbols of the inputs with their labels, `peak` finds the peak.
+
+        `unassuming` makes the program of the same model that holds where what nodes assume of sizes does not.
+        """
+        self._unassuming = unassuming if facts.assumed else None
+        self._other: ShapeProgram | None = None
         self._table = Table(facts, tensors)
         self._peak = peak
         symbols = self._table.symbols()
@@ -83,6 +91,9 @@ class ShapeProgram:
         IllegalSizeError for sizes that break a fact, ValueError for what are no sizes.
         """
         bindings = self._binder.bind(sizes, more)
+        other = self._unassuming_for(bindings)
+        if other is not None:
+            return other(sizes, **more)
         if bindings.errors:
             raise min(bindings.errors, key=lambda error: error.binding)
         return EvaluatedShapes(self._programs(bindings), bindings, masked=False)
@@ -90,7 +101,20 @@ class ShapeProgram:
     def masked(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
         """As a call, but bindings that break facts, divide by zero or overflow raise nothing: they are masked."""
         bindings = self._binder.bind(sizes, more)
+        other = self._unassuming_for(bindings)
+        if other is not None:
+            return other.masked(sizes, **more)
         return EvaluatedShapes(self._programs(bindings), bindings, masked=True)
+
+    def _unassuming_for(self, bindings: Bindings) -> ShapeProgram | None:
+        """The program to ask where some sizes break what nodes assume."""
+        if not bindings.errors or self._unassuming is None:
+            return None
+        ranges = {s.name: (int(np.min(v)), int(np.max(v))) for s, v in bindings.values.items() if np.size(v)}
+        if not self._table.facts.breaks_assumption(ranges):
+            return None
+        self._other = self._other or self._unassuming()
+        return self._other
 
     def _programs(self, bindings: Bindings) -> Lowered:
         given = frozenset(bindings.values)

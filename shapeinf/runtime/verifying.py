@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shapeinf.contract.conditions import input_symbols
 from shapeinf.driver import Result, infer_shapes
 from shapeinf.driver.api import as_graph
 from shapeinf.driver.breaking import surely_broken
@@ -90,9 +91,18 @@ def verify(
     for binding in at:
         sizes = sizes_of_run(symbolic, infer, binding, {name: array.shape for name, array in given.items()})
         empty = any(0 in shape for shape in sizes.shapes.values())
-        claims = infer(least=0) if empty and min_dim else symbolic  # those of `symbolic` are about larger sizes
+        # claims of `symbolic` may be about larger sizes
+        claims = infer(least=0) if empty and min_dim else _without_assumptions(symbolic, sizes.sizes) or symbolic
         runs.append(_Verifying(sessions, claims, sizes, given, seed).run())
     return Verification(f"{runtime} {sessions.runtime.__version__}", tuple(runs))
+
+
+def _without_assumptions(symbolic: Result, sizes: Mapping[str, int]) -> Result | None:
+    """The inference in which nodes assume nothing of sizes, where these break what they assume."""
+    labels = input_symbols(symbolic.inference)
+    named = {s.name: sizes.get(label, sizes.get(s.name)) for s, label in labels.items()}
+    ranges = {name: (size, size) for name, size in named.items() if size is not None}
+    return symbolic.where_smaller({}) if symbolic.facts.breaks_assumption(ranges) else None
 
 
 class _Verifying:

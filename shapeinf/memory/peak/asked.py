@@ -76,15 +76,20 @@ class Asked:
         _check(facts, "what is asked")
         return facts
 
-    def below(self, given: Mapping[str, RangeLike]) -> dict[str, int]:
-        """The named dims of which sizes are asked that are below those that the inference took for granted."""
+    def below(self, given: Mapping[str, RangeLike]) -> dict[str, int] | None:
+        """The named dims of which sizes are asked that are below those that the inference took for granted.
+
+        None where there are none, and where no node has assumed that there are none.
+        """
         found: dict[str, int] = {}
+        ranges: dict[str, tuple[int, int | None]] = {}
         for name, value in given.items():
-            symbol = self.symbol(name)
-            least, low = as_named(name, value).min, symbol.symbol.lo
+            symbol, asked = self.symbol(name), as_named(name, value)
+            least, low = asked.min, symbol.symbol.lo
+            ranges[symbol.name] = (low or 0) if least is None else least, asked.max
             if least is not None and low is not None and least < low and not symbol.symbol.anonymous:
                 found[symbol.name] = least
-        return found
+        return found if found or self.facts.breaks_assumption(ranges) else None
 
     def _policy(self, symbol: Dimension, least: int | None, told: Source) -> None:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""

@@ -73,8 +73,8 @@ class Peak:
 
     def _for(self, asked: Mapping[str, RangeLike]) -> Peak:
         """The peak that can be asked about these sizes: of dims that may be so small, where these may not."""
-        lower = self._asked.below(asked) if self._smaller is not None else {}
-        return (self._smaller(lower) if lower and self._smaller is not None else None) or self
+        lower = self._asked.below(asked) if self._smaller is not None else None
+        return (self._smaller(lower) if lower is not None and self._smaller is not None else None) or self
 
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:

@@ -1,0 +1,159 @@
+"""Windows over every small axis, by onnxruntime: how many there are, and which sizes are refused.
+
+Every question about a size that a window does not fit into has one answer, whichever part of shapeinf is asked.
+"""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+from tests.differential import ort
+
+FEW = 60
+MOST = 10
+SIZES = range(1, MOST + 1)
+MS = "com.microsoft"
+
+# Operator, domain, opset, whether it has dilations, whether it has ceil_mode.
+POOLS = [
+    ("MaxPool", "", 8, False, False),
+    ("MaxPool", "", 12, True, True),
+    ("MaxPool", "", 22, True, True),
+    ("AveragePool", "", 7, False, False),
+    ("AveragePool", "", 11, False, True),
+    ("AveragePool", "", 22, True, True),
+    ("LpPool", "", 11, False, False),
+    ("LpPool", "", 22, True, True),
+    ("NhwcMaxPool", MS, 17, True, True),
+]
+CONVOLUTIONS = [
+    ("Conv", "", 11, True, False),
+    ("Conv", "", 22, True, False),
+    ("ConvInteger", "", 10, True, False),
+    ("FusedConv", MS, 17, True, False),
+    ("ConvTranspose", "", 11, True, False),
+]
+
+
+def cases():
+    """All windows of up to 4 places, strides up to 4; padding called SAME only where runtimes follow the definition."""
+    for operator in (*POOLS, *CONVOLUTIONS):
+        name, _, _, dilates, ceils = operator
+        spread = (1, 2) if dilates else (1,)
+        for k, s, d, ceil in itertools.product(range(1, 5), range(1, 5), spread, (0, 1) if ceils else (0,)):
+            pads = (
+                itertools.product(range(min(k, 3)), repeat=2)
+                if "Pool" in name
+                else itertools.product((0, 1, 2), (0, 2))
+            )
+            for pair in pads:
+                yield (
+                    operator,
+                    {
+                        "kernel_shape": [k, 1],
+                        "strides": [s, 1],
+                        "dilations": [d, 1],
+                        "ceil_mode": ceil,
+                        "pads": [pair[0], 0, pair[1], 0],
+                    },
+                )
+            autos = ("VALID", "SAME_UPPER", "SAME_LOWER") if d == 1 and s <= k else ("VALID",)
+            for auto in autos:
+                yield (
+                    operator,
+                    {
+                        "kernel_shape": [k, 1],
+                        "strides": [s, 1],
+                        "dilations": [d, 1],
+                        "ceil_mode": ceil,
+                        "auto_pad": auto,
+                    },
+                )
+
+
+ALL = list(cases())
+SAMPLE = random.Random(0).sample(ALL, FEW)
+
+
+def model_of(operator, attributes):
+    op, domain, opset, dilates, ceils = operator
+    kept = {k: v for k, v in attributes.items() if (k != "dilations" or dilates) and (k != "ceil_mode" or ceils)}
+    bytes_of = op in ("ConvInteger", "NhwcMaxPool")
+    kind = TensorProto.UINT8 if bytes_of else TensorProto.FLOAT
+    x = [1, "h", 1, 16] if op == "NhwcMaxPool" else [1, 1, "h", 1]
+    inputs = [helper.make_tensor_value_info("x", kind, x)]
+    constants = []
+    if "Conv" in op:
+        shape = [1, 1, *attributes["kernel_shape"]]
+        constants.append(helper.make_tensor("w", kind, shape, [1] * int(np.prod(shape))))
+    node = helper.make_node(op, ["x", *("w" for _ in constants)], ["y"], domain=domain, **kept)
+    graph = helper.make_graph([node], "g", inputs, [helper.make_empty_tensor_value_info("y")], constants)
+    opsets = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+def real_sizes(model):
+    """The shape of the output at each size of the axis, None where onnxruntime refuses it."""
+    session = ort.session_of(model)
+    (given,) = session.get_inputs()
+    kind = np.uint8 if "uint8" in given.type else np.float32
+    found = {}
+    for h in SIZES:
+        try:
+            (out,) = session.run(None, {"x": np.ones([h if d == "h" else d for d in given.shape], kind)})
+            found[h] = out.shape
+        except Exception:  # onnxruntime has no class of its own for what fails at run time
+            found[h] = None
+    return found
+
+
+def said_by_evaluation(result, h):
+    return tuple(evaluate(d, {"h": h}) for d in result.tensors["y"].shape)
+
+
+def said_by_program(result, h):
+    return tuple(result.program()(h=h)["y"].tolist()[0])
+
+
+def said_by_masked_program(result, h):
+    found = result.program().masked(h=[h, MOST])["y"][0]
+    return None if np.ma.getmaskarray(found).any() else tuple(found.tolist())
+
+
+def compared(operator, attributes):
+    model = model_of(operator, attributes)
+    ranged = infer_shapes(model, dims={"h": (1, MOST)})
+    presumed = infer_shapes(model)
+    for h, real in real_sizes(model).items():
+        for result in (ranged, presumed):
+            assert result.contract.check(h=h).verdict is (real is not None), (h, real)
+            assert (h in result.contract.solve("h", [h])) is (real is not None), (h, real)
+            assert said_by_masked_program(result, h) == real, (h, real)
+            if real is not None:
+                assert said_by_program(result, h) == real, (h, real)
+                assert result.program()(h=h).peak.tolist() == [result.memory().peak.at(h=h).bytes]
+        if real is not None:
+            assert said_by_evaluation(ranged, h) == real, (h, real)
+    assert not [c for c in ranged.contract if c.kind == "assumption"]
+
+
+def named(case):
+    (op, _, opset, _, _), attributes = case
+    return f"{op}-{opset}-" + "-".join(str(v).replace(" ", "") for v in attributes.values())
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=named(c)) for c in SAMPLE])
+def test_a_window_larger_than_its_input(case):
+    compared(*case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", range(16))
+def test_every_window_larger_than_its_input(place):
+    for case in ALL[place::16]:
+        compared(*case)
