@@ -23,4 +23,4 @@ def cast(c: InferenceContext, input: Value) -> PartialTensor:
     dtype = c.attributes.get(TYPE_ARGUMENT)
     if not isinstance(dtype, str):
         c.fail("a cast needs the type that it casts to")
-    return converted(input, dtype)
+    return converted(c, input, dtype)

@@ -86,7 +86,7 @@ def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
 @nnef("tract_core_cast", in_place=(0,))
 def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
     """The shape of the input in another element type, which without `to` another file of the model gives."""
-    return converted(input, named_dtype(c, to) if to else None)
+    return converted(c, input, named_dtype(c, to) if to else None)
 
 
 @nnef("tract_core_softmax", "tract_core_log_softmax")

@@ -21,9 +21,9 @@ def dtype_name(number: object) -> str | None:
 
 
 @onnx("Cast", in_place=(0,))
-def cast(c: InferenceContext, x: Value, *, to: object) -> PartialTensor:
-    """The shape of the input, in the type `to`."""
-    return converted(x, dtype_name(to))
+def cast(c: InferenceContext, x: Value, *, to: object, saturate: int = 1) -> PartialTensor:
+    """The shape of the input, in the type `to`; sizes stay known where both types hold them."""
+    return converted(c, x, dtype_name(to), bool(saturate))
 
 
 @onnx("BitCast", in_place=(0,))
@@ -45,9 +45,9 @@ def bits(dtype: str) -> int:
 
 
 @onnx("CastLike", in_place=(0,))
-def cast_like(c: InferenceContext, x: Value, like: Shape) -> PartialTensor:
+def cast_like(c: InferenceContext, x: Value, like: Shape, *, saturate: int = 1) -> PartialTensor:
     """The shape of the first input, in the type of the second."""
-    return converted(x, c.dtype(1))
+    return converted(c, x, c.dtype(1), bool(saturate))
 
 
 @onnx("QuantizeLinear")

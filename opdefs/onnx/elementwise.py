@@ -7,16 +7,27 @@ say `MayInplace` of most of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import folded, in_range, is_float, known_dims, known_ints, on_dims, truncated_quotient
+from opdefs.rules.elements import (
+    Operation,
+    folded,
+    in_range,
+    is_float,
+    known_dims,
+    known_ints,
+    on_dims,
+    truncated_quotient,
+)
+from opdefs.rules.floats import FloatArithmetic, on_floats
 from opdefs.rules.progressions import added, scaled, subtracted, summed
 from shapeinf.algebra import Dim, maximum, minimum
-from shapeinf.lattice import PartialTensor, Progression, Shape, Type
+from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -71,10 +82,20 @@ def identity(c: InferenceContext, x: Type) -> Type:
     return x
 
 
-def _unary(concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None]) -> Callable[..., PartialTensor]:
+OnElements = Callable[..., Element]
+"""A method of `FloatArithmetic`."""
+
+
+def _unary(
+    concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
+) -> Callable[..., PartialTensor]:
+    """`rounded` is the operation where the elements are floats that may be no whole numbers."""
+
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
-        return folded(x.dtype, x.shape, concrete, on_dims(symbolic), x)
+        floats = rounded is not None and is_float(x.dtype)
+        operation = on_floats(c, x.dtype, concrete, rounded) if floats else on_dims(symbolic)  # type: ignore[arg-type]
+        return folded(x.dtype, x.shape, concrete, operation, x)
 
     return rule
 
@@ -93,21 +114,22 @@ def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 
 
 onnx("Abs", in_place=(0,))(_absolute)
-onnx("Neg", in_place=(0,))(_unary(np.negative, lambda d: -d))
+onnx("Neg", in_place=(0,))(_unary(np.negative, lambda d: -d, FloatArithmetic.negate))
 onnx("Relu", in_place=(0,))(_unary(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-onnx("Floor", in_place=(0,))(_unary(np.floor, lambda d: d))
-onnx("Ceil", in_place=(0,))(_unary(np.ceil, lambda d: d))
-onnx("Round", in_place=(0,))(_unary(np.rint, lambda d: d))
+onnx("Floor", in_place=(0,))(_unary(np.floor, lambda d: d, FloatArithmetic.floor))
+onnx("Ceil", in_place=(0,))(_unary(np.ceil, lambda d: d, FloatArithmetic.ceil))
+onnx("Round", in_place=(0,))(_unary(np.rint, lambda d: d, FloatArithmetic.round))
 onnx("Sqrt", in_place=(0,))(_unary(np.sqrt, _nothing))
 onnx("Exp", in_place=(0,))(_unary(np.exp, _nothing))
 onnx("Log", in_place=(0,))(_unary(np.log, _nothing))
-onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _nothing))
+onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _nothing, lambda floats, x: floats.divide(1.0, x)))
 onnx("Sign", in_place=(0,))(_unary(np.sign, _nothing))
 
 
 def _binary(
     concrete: Callable[[Any, Any], Any],
-    symbolic: Callable[[InferenceContext], Callable[[Dim, Dim], Dim | None]],
+    symbolic: Callable[[Dim, Dim], Dim],
+    rounded: OnElements,
     even: Callable[[PartialTensor, PartialTensor, Shape], PartialTensor],
 ) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
@@ -115,45 +137,37 @@ def _binary(
         shape = c.broadcast(a.shape, b.shape)
         if a.__class__ is Progression or b.__class__ is Progression:
             return even(a, b, shape)
-        return folded(None, shape, concrete, _checked(a.dtype, on_dims(symbolic(c))), a, b)
+        return folded(None, shape, concrete, _arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
 
     return rule
 
 
-def _checked(dtype: str | None, operation: Callable[..., Any]) -> Callable[..., Any]:
+def _arithmetic(
+    c: InferenceContext,
+    dtype: str | None,
+    concrete: Callable[..., Any],
+    symbolic: Callable[..., Dim | None],
+    rounded: OnElements,
+) -> Operation:
+    """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded."""
+    if is_float(dtype):
+        return on_floats(c, dtype, concrete, rounded)
+    operation = on_dims(symbolic)
     return lambda *elements: in_range(dtype, operation(*elements))
 
 
-def _add(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
-    return lambda a, b: a + b
-
-
-def _subtract(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
-    return lambda a, b: a - b
-
-
-def _multiply(c: InferenceContext) -> Callable[[Dim, Dim], Dim]:
-    return lambda a, b: a * b
-
-
-onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, _add, added))
-onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, _subtract, subtracted))
-onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, _multiply, scaled))
+onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, lambda a, b: a + b, FloatArithmetic.add, added))
+onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtracted))
+onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, scaled))
 
 
 @onnx("Div", since=7, in_place=(0, 1))
 def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-    """Broadcasting; integers divide towards zero, floats are symbolic only where the quotient is whole."""
+    """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
     shape = c.broadcast(a.shape, b.shape)
-    towards_zero = truncated_quotient(c)
-    if not is_float(a.dtype):
-        return folded(None, shape, _integer_quotient, on_dims(towards_zero), a, b)
-
-    def whole(x: Dim, y: Dim) -> Dim | None:
-        quotient = None if y == 0 else x // y
-        return quotient if quotient is not None and c.prove_eq(quotient * y, x) is True else None
-
-    return folded(None, shape, np.divide, on_dims(whole), a, b)
+    if is_float(a.dtype):
+        return folded(None, shape, np.divide, on_floats(c, a.dtype, np.divide, FloatArithmetic.divide), a, b)
+    return folded(None, shape, _integer_quotient, on_dims(truncated_quotient(c)), a, b)
 
 
 def _integer_quotient(a: Any, b: Any) -> Any:
@@ -188,7 +202,8 @@ def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     def concrete(x: Any, y: Any) -> Any:
         return np.power(x.astype(float), y).astype(x.dtype)
 
-    return folded(a.dtype, c.broadcast(a.shape, b.shape), concrete, on_dims(raised), a, b)
+    operation = on_dims(raised) if not is_float(a.dtype) else on_floats(c, a.dtype, concrete, FloatArithmetic.power)
+    return folded(a.dtype, c.broadcast(a.shape, b.shape), concrete, operation, a, b)
 
 
 def _extreme(name: str) -> Callable[..., PartialTensor]:
@@ -218,11 +233,15 @@ onnx("Min", since=8, in_place=(0, 1))(_extreme("Min"))
 def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; contents where all are known."""
 
-    def added(*dims: Dim) -> Dim:
-        return sum(dims)
+    def concrete(*arrays: Any) -> Any:
+        return _reduced(np.add, arrays)
+
+    def rounded(floats: FloatArithmetic, *elements: Element) -> Element:
+        return reduce(floats.add, elements)
 
     shape = c.broadcast(*(x.shape for x in xs))
-    return folded(None, shape, lambda *arrays: _reduced(np.add, arrays), _checked(xs[0].dtype, on_dims(added)), *xs)
+    operation = _arithmetic(c, xs[0].dtype, concrete, lambda *dims: sum(dims), rounded)
+    return folded(None, shape, concrete, operation, *xs)
 
 
 @onnx("Mean", since=8, in_place=(0, 1))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce as fold_left
 
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import Elements, as_dim, elements_of, fits, known_ints
+from opdefs.rules.elements import Elements, as_dim, elements_of, fits, is_float, known_ints
+from opdefs.rules.floats import FloatArithmetic, arithmetic
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
-Fold = Callable[[InferenceContext, Iterable[Element]], Element]
+Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
 
 _OPS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
 
@@ -63,33 +65,55 @@ def _reduced(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims:
     operation = c.op_def.name.removeprefix("Reduce")
     if array is None or operation not in _FOLDS or not fits(shape) or not array.size:
         return PartialTensor(x.dtype, shape, None)
-    return PartialTensor(x.dtype, shape, _fold(c, array, sorted(gone), operation))
+    return PartialTensor(x.dtype, shape, _fold(c, x.dtype, array, sorted(gone), operation))
 
 
-def _fold(c: InferenceContext, array: Elements, axes: list[int], operation: str) -> list[Element]:
+def _fold(c: InferenceContext, dtype: str | None, array: Elements, axes: list[int], operation: str) -> list[Element]:
     """Each group of elements that is reduced to one, in row-major order of the result."""
     kept = [i for i in range(array.ndim) if i not in axes]
     groups = np.transpose(array, kept + axes).reshape(-1, int(np.prod([array.shape[i] for i in axes])))
-    return [_FOLDS[operation](c, group) for group in groups.tolist()]
+    return [_FOLDS[operation](c, dtype, group) for group in groups.tolist()]
 
 
-def _sum(c: InferenceContext, group: Iterable[Element]) -> Element:
+def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    if is_float(dtype):
+        return _folded_floats(c, dtype, group, FloatArithmetic.add)
+    known = _known(group)
+    return None if known is None else sum(known)
+
+
+def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    if is_float(dtype):
+        return _folded_floats(c, dtype, group, FloatArithmetic.multiply)
+    known = _known(group)
+    return None if known is None else c.numel(known)
+
+
+def _folded_floats(
+    c: InferenceContext,
+    dtype: str | None,
+    group: Iterable[Element],
+    operation: Callable[[FloatArithmetic, Element, Element], Element],
+) -> Element:
+    """One float after the other. Where none is negative, no order comes past a result that is not 0 and rounds."""
+    floats = arithmetic(c, dtype)
+    elements = list(group)
+    if floats is None or any((d := as_dim(e)) is None or c.prove_le(0, d) is not True for e in elements):
+        return None
+    return fold_left(lambda a, b: operation(floats, a, b), elements)
+
+
+def _known(group: Iterable[Element]) -> list[Dim] | None:
+    """The elements as dims, where all are known."""
     dims = [as_dim(e) for e in group]
     known = [d for d in dims if d is not None]
-    return sum(known) if len(known) == len(dims) else None
-
-
-def _product(c: InferenceContext, group: Iterable[Element]) -> Element:
-    dims = [as_dim(e) for e in group]
-    known = [d for d in dims if d is not None]
-    return c.numel(known) if len(known) == len(dims) else None
+    return known if len(known) == len(dims) else None
 
 
 def _extreme(pick_max: bool) -> Fold:
-    def fold(c: InferenceContext, group: Iterable[Element]) -> Element:
-        dims = [as_dim(e) for e in group]
-        known = [d for d in dims if d is not None]
-        if len(known) < len(dims):
+    def fold(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+        known = _known(group)
+        if known is None:
             return None
         return maximum(*known) if pick_max else minimum(*known)
 

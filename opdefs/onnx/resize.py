@@ -60,10 +60,7 @@ def _sizes(c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy
 def _scaled(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
     """With cropping the size depends on the region too, except where a scale is 1 (and the region is the whole)."""
     factors = scales.elements or (None,) * len(old)
-    return [
-        scaled(c, d, f) if isinstance(f, (int, float)) and not (cropped and f != 1) else None
-        for d, f in zip(old, factors, strict=True)
-    ]
+    return [None if cropped and f != 1 else scaled(c, d, f) for d, f in zip(old, factors, strict=True)]
 
 
 @onnx("Resize", since=10)
@@ -82,8 +79,8 @@ def upsample_by_attribute(c: InferenceContext, x: Shape, *, scales: tuple[float,
 @onnx("Upsample")
 def upsample_image(c: InferenceContext, x: Shape, *, height_scale: float, width_scale: float) -> Shape:
     """Opset 1: [N, C, H, W] by two scales."""
-    n, channels, h, w = c.require_rank(x, 4, "input")
-    return Shape((n, channels, scaled(c, h, height_scale), scaled(c, w, width_scale)))
+    x = c.require_rank(x, 4, "input")
+    return resize(c, x, None, PartialTensor("float32", Shape((4,)), (1.0, 1.0, height_scale, width_scale)))
 
 
 @onnx("DepthToSpace")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from opdefs.rules.elements import is_float
 from shapeinf.algebra import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.lattice import Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
@@ -230,8 +231,8 @@ def _gains(old: TensorType, new: TensorType) -> list[Dim] | None:
     if old.elements == new.elements:
         return [0] * len(old.elements)
     pairs = list(zip(old.elements, new.elements, strict=True))
-    if not all(_counts(o) and _counts(n) for o, n in pairs):
-        return None
+    if is_float(old.dtype) or not all(_counts(o) and _counts(n) for o, n in pairs):
+        return None  # floats that grow are rounded sooner or later
     return [n - o for o, n in pairs]  # type: ignore[operator,misc]
 
 

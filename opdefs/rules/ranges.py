@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.rules.elements import Array, as_dim, fits
+from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic
 from opdefs.rules.progressions import evenly
 from shapeinf.algebra import Dim, ceildiv, maximum
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -18,6 +19,9 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
     ends = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
     if all(isinstance(e, (int, float)) for e in ends):
         return _concrete_range(c, start, limit, delta)
+    floats = arithmetic(c, start.dtype)
+    if floats is not None:
+        return _float_range(floats, *ends)
     first, last, step = (as_dim(e) for e in ends)
     if first is None or last is None or step is None:
         return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
@@ -25,6 +29,23 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
     if not fits(shape):
         return evenly(start.dtype, shape, first, step)
     return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])  # type: ignore[arg-type]
+
+
+def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> PartialTensor:
+    """Runtimes divide in the operands' own type or in float64: the length is known where both come to the same."""
+    c, dtype = floats.c, floats.format.name
+    span = floats.subtract(last, first)
+    counts: list[Element] = [None]
+    if floats.exact(span) is not None:
+        counts = [kind.ceil(kind.divide(span, step)) for kind in (floats, FloatArithmetic(c, FLOAT64))]
+    count = as_dim(counts[0])
+    if count is None or len(set(counts)) > 1:
+        return PartialTensor(dtype, Shape((c.fresh("range"),)), None)
+    shape = Shape((_not_negative(c, count),))
+    if not fits(shape):
+        return PartialTensor(dtype, shape, None)
+    elements = (floats.add(first, floats.multiply(step, i)) for i in range(int(shape[0])))  # type: ignore[arg-type]
+    return PartialTensor(dtype, shape, elements)
 
 
 def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
@@ -59,5 +80,8 @@ def _count(c: InferenceContext, span: Dim, step: Dim) -> Dim:
         span, step = -span, -step
     if c.prove_le(1, step) is not True:
         return c.fresh("range")
-    count = span if step == 1 else ceildiv(span, step)
+    return _not_negative(c, span if step == 1 else ceildiv(span, step))
+
+
+def _not_negative(c: InferenceContext, count: Dim) -> Dim:
     return count if c.prove_le(0, count) is True else maximum(count, 0)

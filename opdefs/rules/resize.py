@@ -8,47 +8,54 @@ from math import floor, inf
 
 import numpy as np
 
-from shapeinf.algebra import Dim
+from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR, FloatArithmetic, parts_of
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 
-MAX_SIZE = 2**20
-"""Axes without an upper bound are taken to be at most this long when a scale is no fraction of a power of two."""
-
-_FLOAT32_EXACT = 2**23
+_SLACK = 22
+"""A float32 scale and a float32 product are together less than this many bits away from the exact one."""
 
 
-def scaled(c: InferenceContext, size: Dim, scale: float) -> Dim:
-    """`floor(size * scale)`.
+def scaled(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
+    """`floor(size * scale)`; None for a scale of which nothing is known.
 
-    Runtimes multiply in float32 or float64. Where that may round to another integer than the exact product (a scale
-    of 0.7 is a little less than 7/10, and 10 * 0.7 is 7 in float32 only), the result is an unknown with bounds.
+    The scale is a float32, of which the specification takes the exact product, and onnxruntime that of float32. Where
+    these may be other integers (a scale of 0.7 is a little less than 7/10, and 10 * 0.7 is 7 in float32 only), the
+    result is an unknown with bounds.
     """
-    if not 0 < scale < inf:
-        c.fail("a scale must be greater than 0, and finite", scale)
-    exact = Fraction(scale)
-    if exact.denominator <= 1024 and exact.numerator <= 1 << 20:
-        return (size * exact.numerator) // exact.denominator
-    if isinstance(size, int):
-        choices = floor(size * exact), floor(float(np.float32(size) * np.float32(scale)))
-        return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))
-    bounds = c.interval(size)
-    meant = _meant(exact, MAX_SIZE if bounds.hi is None else bounds.hi)
-    if meant is not None:
-        return (size * meant.numerator) // meant.denominator
-    low = max(0, floor((bounds.lo or 0) * exact) - 1)
-    return c.fresh("resize", low, None if bounds.hi is None else floor(bounds.hi * exact) + 1)
-
-
-def _meant(scale: Fraction, longest: int) -> Fraction | None:
-    """The simple fraction that a float32 scale stands for, if its product with every size has the same floor.
-
-    It must be rounded up (then whole products stay whole), and other products must stay below the next integer.
-    """
-    found = scale.limit_denominator(1024)
-    rounded = Fraction(float(np.float32(float(found))))
-    if rounded != scale or scale < found or found.numerator * longest > _FLOAT32_EXACT:
+    if isinstance(scale, (int, float)):
+        if not 0 < scale < inf:
+            c.fail("a scale must be greater than 0, and finite", scale)
+        return _by_number(c, size, Fraction(scale))
+    parts = parts_of(scale)
+    if parts is None or c.prove_le(1, parts[0]) is not True:
         return None
-    return found
+    times, by = parts
+    product = (size * times) // by
+    if FloatArithmetic(c, FLOAT32).exact(scale) is not None:
+        return product
+    bounds = c.interval(product)
+    return _near(c, bounds.lo, bounds.hi)
+
+
+def _by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
+    if scale.denominator <= MAX_DENOMINATOR and scale.numerator <= 1 << 20:
+        return (size * scale.numerator) // scale.denominator
+    if isinstance(size, int):
+        choices = floor(size * scale), floor(float(np.float32(size) * np.float32(float(scale))))
+        return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))
+    found = FloatArithmetic(c, FLOAT32).floor_of_product(size, scale)
+    if found is not None:
+        return found
+    bounds = c.interval(size)
+    return _near(c, floor((bounds.lo or 0) * scale), None if bounds.hi is None else floor(bounds.hi * scale))
+
+
+def _near(c: InferenceContext, low: int | None, high: int | None) -> Dimension:
+    """An unknown between the least and the greatest exact result, of which the rounded ones differ by little."""
+    least = max(0, (low or 0) - 1 - ((low or 0) >> _SLACK))
+    return c.fresh("resize", least, None if high is None else high + 1 + (high >> _SLACK))
 
 
 def kept_ratio(

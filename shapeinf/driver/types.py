@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from shapeinf.algebra import Dimension
-from shapeinf.lattice import MapType, PartialTensor, Progression, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import (
+    Element,
+    MapType,
+    PartialTensor,
+    Progression,
+    Quotient,
+    SequenceType,
+    Shape,
+    ShapeFacts,
+    TensorType,
+    Type,
+    dims_in,
+)
 
 NOTHING = 0
 """The number of "no type": an input that is not given, a value that no node has made yet."""
@@ -127,10 +139,12 @@ def _symbols(found: Type) -> frozenset[Dimension] | None:
     symbols = found.shape.symbols()
     if isinstance(found, Progression):
         return symbols | found.base.symbols() if isinstance(found.base, Dimension) else symbols
-    if found.elements is not None and Dimension in set(map(type, found.elements)):
-        inner = (e.symbols() for e in found.elements if isinstance(e, Dimension))
-        return symbols.union(*inner)
+    if found.elements is not None and not _SYMBOLIC.isdisjoint(map(type, found.elements)):
+        return symbols.union(*(d.symbols() for e in found.elements for d in dims_in(e)))
     return symbols
+
+
+_SYMBOLIC = {Dimension, Quotient}
 
 
 def canonical(facts: ShapeFacts, found: Type) -> Type:
@@ -144,9 +158,15 @@ def canonical(facts: ShapeFacts, found: Type) -> Type:
         return found if same else Progression(found.dtype, shape, base, found.steps)
     elements = found.elements
     if elements is not None:
-        new = tuple(facts.canon(e) if isinstance(e, Dimension) else e for e in elements)
+        new = tuple(_canonical_element(facts, e) for e in elements)
         return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
     return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)
+
+
+def _canonical_element(facts: ShapeFacts, element: Element) -> Element:
+    if isinstance(element, Quotient):
+        return Quotient(facts.canon(element.numerator), facts.canon(element.denominator))
+    return facts.canon(element) if isinstance(element, Dimension) else element
 
 
 def _canonical_container(facts: ShapeFacts, found: SequenceType) -> SequenceType:

@@ -13,9 +13,11 @@ from shapeinf.lattice.types import (
     MapType,
     OptionalType,
     PartialTensor,
+    Quotient,
     SequenceType,
     TensorType,
     Type,
+    dims_in,
     numpy_dtype,
 )
 from shapeinf.lattice.widths import element_bits
@@ -30,6 +32,7 @@ __all__ = [
     "OptionalType",
     "PartialTensor",
     "Progression",
+    "Quotient",
     "Relaxer",
     "SequenceType",
     "Shape",
@@ -38,6 +41,7 @@ __all__ = [
     "Type",
     "broadcast",
     "broadcast_dim",
+    "dims_in",
     "element_bits",
     "merge_shape",
     "merge_type",

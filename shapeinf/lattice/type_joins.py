@@ -6,7 +6,16 @@ from shapeinf.algebra import Dimension
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice.joins import Relaxer, merge_shape
 from shapeinf.lattice.shape_facts import ShapeFacts
-from shapeinf.lattice.types import Element, MapType, PartialTensor, SequenceType, TensorType, Type
+from shapeinf.lattice.types import (
+    Condition,
+    Element,
+    MapType,
+    PartialTensor,
+    Quotient,
+    SequenceType,
+    TensorType,
+    Type,
+)
 
 
 def merge_type(facts: ShapeFacts, a: Type, b: Type, source: Source) -> Type:
@@ -45,6 +54,8 @@ def _merge_elements(facts: ShapeFacts, x: Element, y: Element, source: Source) -
         if isinstance(x, (int, Dimension)) and isinstance(y, (int, Dimension)):
             return facts.tell_equal(x, y, source)
         return y if isinstance(x, Dimension) else x
+    if isinstance(x, (Condition, Quotient)) or isinstance(y, (Condition, Quotient)):
+        return y if isinstance(x, (Condition, Quotient)) else x
     if x != y:
         raise ShapeError(f"elements must be equal: {source.reason}", operands=(str(x), str(y)))
     return x

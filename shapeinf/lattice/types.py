@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -25,8 +25,27 @@ class Condition:
         return f"{self.expression} >= 0"
 
 
-Element = int | float | bool | str | complex | Dimension | Condition | None
+@attrs.frozen
+class Quotient:
+    """A fraction of dims, `numerator / denominator`, rounded once to the float type of its tensor."""
+
+    numerator: Dim
+    denominator: Dim
+
+    def __str__(self) -> str:
+        """`(h + 1)/(2)`."""
+        return f"({self.numerator})/({self.denominator})"
+
+
+Element = int | float | bool | str | complex | Dimension | Condition | Quotient | None
 """One element of a PartialTensor: concrete, symbolic, or None when not known."""
+
+
+def dims_in(element: object) -> Iterator[Dimension]:
+    """The dims that a number is made of; none for anything else."""
+    parts = (element.numerator, element.denominator) if isinstance(element, Quotient) else (element,)
+    return (d for d in parts if isinstance(d, Dimension))
+
 
 MAX_ELEMENTS = 4096
 """Contents of tensors with more elements than this are never kept."""
@@ -115,7 +134,9 @@ class PartialTensor(TensorType):
 
     def array(self) -> npt.NDArray[Any] | None:
         """A numpy array when every element is concrete, else None."""
-        if self._elements is None or any(e is None or isinstance(e, (Dimension, Condition)) for e in self._elements):
+        if self._elements is None or any(
+            e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self._elements
+        ):
             return None
         dims = [d for d in self.shape if isinstance(d, int)]
         with np.errstate(all="ignore"):  # a float32 may be no finite float16

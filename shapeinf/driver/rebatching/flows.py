@@ -14,7 +14,7 @@ from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import PartialTensor, TensorType, Type
+from shapeinf.lattice import PartialTensor, TensorType, Type, dims_in
 
 MAX_NODES = 400
 """Nodes upstream of one that are searched for constants."""
@@ -104,4 +104,4 @@ def _goes_on(inference: Inference, step: Step, marked: dict[int, Type], mark: Di
 
 
 def _has(value: object, mark: Dimension) -> bool:
-    return isinstance(value, Dimension) and mark in value.symbols()
+    return any(mark in d.symbols() for d in dims_in(value))

@@ -13,7 +13,7 @@ from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, TensorType, Type, dims_in
 
 
 def mixing_node(inference: Inference, symbol: Dimension) -> Step | None:
@@ -113,4 +113,4 @@ def _axes(found: Type | None, symbol: Dimension) -> list[int]:
 
 def _in_contents(found: Type | None, symbol: Dimension) -> bool:
     elements = found.elements or () if isinstance(found, TensorType) else ()
-    return any(isinstance(e, Dimension) and symbol in e.symbols() for e in elements)
+    return any(symbol in d.symbols() for e in elements for d in dims_in(e))
