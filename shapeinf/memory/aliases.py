@@ -15,7 +15,7 @@ SizeOfLife = Callable[[int], "Dim | None"]
 
 
 def shared(flat: Flat, size: SizeOfLife, *, aliases: bool, in_place: bool) -> list[int]:
-    """For each life the one whose storage it has: itself, or an earlier one. Views of weights have that of the weight."""
+    """For each life the one whose storage it has: itself, or an earlier one; a view of a weight has that."""
     storage = _Storage(flat, size)
     for moment, happening in enumerate(flat.happenings):
         if happening.op_def is None:

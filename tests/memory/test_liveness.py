@@ -70,7 +70,8 @@ STORED = {
     "a branch that reads and gives weights": f"""g (bool c, float[N, 4] x) => (float[] y) {WEIGHT} {{
         v = Identity(w)
         u = If (c) <then_branch = t () => (float[4] p) {{ k = Identity(v)  q = Add(k, w)  p = Identity(w) }},
-                    else_branch = e () => (float[4] r) {{ j = Constant<value = float[4] {{4, 3, 2, 1}}>()  r = Neg(j) }}>
+                    else_branch = e () => (float[4] r) {{
+                        j = Constant<value = float[4] {{4, 3, 2, 1}}>()  r = Neg(j) }}>
         y = Add(x, u) }}""",
 }
 TWO = "two = Constant<value = int64[1] {2}>()"
