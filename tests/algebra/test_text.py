@@ -22,7 +22,7 @@ BY_ZERO = [
     "mod(N, 0)",
     "floordiv(4, N - N)",
     "N % (N - N)",
-    "max(1, N//(2 - 2))",
+    "max(1, N//0)",
 ]
 
 
@@ -64,8 +64,7 @@ def test_what_is_printed_is_read_back(step, levels):
         return
     if step not in ("maxima", "minima"):
         assert parse_dim(text, scope) is dim
-    for n, m in ((7, 3), (1000, 11)):
-        sizes = {s.name: m for s in dim.symbols()} | {"N": n}
+    for sizes in ({"N": 7, "M": 3}, {"N": 1000, "M": 11}) if dim.symbols().isdisjoint(scope.capped) else ():
         assert evaluate(other, sizes) == evaluate(dim, sizes)
 
 
