@@ -11,7 +11,7 @@ from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
 
-@onnx("Constant")
+@onnx("Constant", stored=True)
 def constant(
     c: InferenceContext,
     *,

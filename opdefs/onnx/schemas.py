@@ -14,6 +14,8 @@ from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 _KINDS = {"seq": "sequence", "optional": "optional"}
 _SPECIAL = {"float": "float32", "double": "float64"}
+_LARGEST = (1 << 31) - 1
+"""Files have versions of 64 bits, `onnx.defs` takes 32."""
 _DTYPES = set(DTYPE_NAMES.values())
 
 SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
@@ -27,9 +29,8 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         return SOURCES[domain](domain, op, version)
     try:
         if version > 0:
-            found = onnx.defs.get_schema(
-                op, min(version, onnx.defs.onnx_opset_version()) if not domain else version, domain
-            )
+            newest = _LARGEST if domain else onnx.defs.onnx_opset_version()
+            found = onnx.defs.get_schema(op, min(version, newest), domain)
         else:
             found = onnx.defs.get_schema(op, domain)
     except onnx.defs.SchemaError:

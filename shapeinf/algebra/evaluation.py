@@ -107,29 +107,44 @@ def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
     >>> evaluate((h + 1) // 2, {"H": 9}), evaluate(h % 4, {"H": np.array([4, 6])})
     (5, array([0, 2]))
     """
-    if isinstance(d, int):
-        return d
-    total: Value = 0
-    for monomial, coefficient in d.terms:
-        term: Value = coefficient
-        for atom in monomial:
-            term = term * _atom(d.scope, atom, values)
-        total = total + term
-    return total
+    return d if isinstance(d, int) else _Evaluation(values).dim(d)
 
 
-def _atom(scope: Scope, number: int, values: Mapping[str, Value]) -> Value:
-    found = scope.atoms[number]
-    if isinstance(found, Symbol):
-        return values[found.name]
-    if isinstance(found, Floor):
-        divisor = evaluate(found.denominator, values)
+class _Evaluation:
+    """One evaluation; a part that occurs several times is evaluated once."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values = values
+        self.atoms: dict[int, Value] = {}
+
+    def dim(self, d: Dim) -> Value:
+        if isinstance(d, int):
+            return d
+        total: Value = 0
+        for monomial, coefficient in d.terms:
+            term: Value = coefficient
+            for atom in monomial:
+                term = term * self.atom(d.scope, atom)
+            total = total + term
+        return total
+
+    def atom(self, scope: Scope, number: int) -> Value:
+        found = scope.atoms[number]
+        if isinstance(found, Symbol):
+            return self.values[found.name]
+        if number not in self.atoms:
+            self.atoms[number] = self.quotient(scope, found) if isinstance(found, Floor) else self.largest(found.args)
+        return self.atoms[number]
+
+    def quotient(self, scope: Scope, floor: Floor) -> Value:
+        divisor = self.dim(floor.denominator)
         if np.any(np.equal(divisor, 0)):
-            raise ZeroDivisionError(f"{scope.atom_dim(number)} divides by zero")
-        return evaluate(found.numerator, values) // divisor
-    args = [evaluate(a, values) for a in found.args]
-    result = args[0]
-    for a in args[1:]:
-        both_ints = isinstance(result, int) and isinstance(a, int)
-        result = max(result, a) if both_ints else np.maximum(result, a)
-    return result
+            raise ZeroDivisionError(f"{scope.floor(floor.numerator, floor.denominator)} divides by zero")
+        return self.dim(floor.numerator) // divisor
+
+    def largest(self, args: Sequence[Dim]) -> Value:
+        result, *others = [self.dim(a) for a in args]
+        for a in others:
+            both_ints = isinstance(result, int) and isinstance(a, int)
+            result = max(result, a) if both_ints else np.maximum(result, a)
+        return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Symbol
+from shapeinf.algebra.dimension import Atom, Dim, Dimension, Floor, Symbol
 from shapeinf.algebra.dominance import Shift
 from shapeinf.algebra.facts import Facts
 
@@ -16,21 +16,38 @@ def grows_with(facts: Facts, d: Dim, symbol: Dimension) -> bool:
     >>> grows_with(facts, h * w - h, h), grows_with(facts, 8 * w - h, h), grows_with(facts, (h - 1) // 2 * w, h)
     (True, False, True)
     """
-    if isinstance(d, int) or symbol not in d.symbols():
-        return True
-    for (monomial, _), coefficient in Shift(facts).dim(d).items():
-        for atom in dict.fromkeys(monomial):
-            if symbol in facts.scope.symbols_of(atom) and (coefficient < 0 or not _atom_grows(facts, atom, symbol)):
-                return False
-    return True
+    return _Growth(facts, symbol).of(d)
 
 
-def _atom_grows(facts: Facts, number: int, symbol: Dimension) -> bool:
-    atom = facts.scope.atoms[number]
-    if isinstance(atom, Symbol):
+class _Growth:
+    """What is known of the parts of a dim; each is looked at once."""
+
+    def __init__(self, facts: Facts, symbol: Dimension) -> None:
+        self.facts = facts
+        self.symbol = symbol
+        self.shift = Shift(facts)
+        self.atoms: dict[int, bool] = {}
+
+    def of(self, d: Dim) -> bool:
+        if isinstance(d, int) or self.symbol not in d.symbols():
+            return True
+        for (monomial, _), coefficient in self.shift.dim(d).items():
+            for atom in dict.fromkeys(monomial):
+                inside = self.symbol in self.facts.scope.symbols_of(atom)
+                if inside and (coefficient < 0 or not self.of_atom(atom)):
+                    return False
         return True
-    if isinstance(atom, Floor):
-        divisor = atom.denominator
-        fixed = isinstance(divisor, int) or symbol not in divisor.symbols()
-        return fixed and facts.bounds(divisor)[0] >= 1 and grows_with(facts, atom.numerator, symbol)
-    return all(grows_with(facts, a, symbol) for a in atom.args)
+
+    def of_atom(self, number: int) -> bool:
+        if number not in self.atoms:
+            self.atoms[number] = self._atom(self.facts.scope.atoms[number])
+        return self.atoms[number]
+
+    def _atom(self, atom: Atom) -> bool:
+        if isinstance(atom, Symbol):
+            return True
+        if isinstance(atom, Floor):
+            divisor = atom.denominator
+            fixed = isinstance(divisor, int) or self.symbol not in divisor.symbols()
+            return fixed and self.facts.bounds(divisor)[0] >= 1 and self.of(atom.numerator)
+        return all(map(self.of, atom.args))

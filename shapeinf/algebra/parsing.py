@@ -1,22 +1,28 @@
 """Text to dimensions: the strict grammar of users, the lenient one of files.
 
-Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes. Lenient: also what
-exporters write (`floor(H/2)`, `Max(1, s3)`); what is no expression is one opaque symbol; nothing crashes.
+Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as
+`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also what exporters write (`floor(H/2)`,
+`Max(1, s3)`); what is no expression is one opaque symbol; nothing crashes.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
+from functools import cache
 
-from shapeinf.algebra.dimension import Dim, Scope
+from shapeinf.algebra.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, Dim, Scope
 from shapeinf.algebra.division import ceildiv, exact_quotient
 from shapeinf.algebra.extremum import maximum, minimum
 
 MAX_LENGTH = 10_000
 MAX_NESTING = 50
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/]))")
+Thunk = Callable[[], Dim]
+"""A part of the text that was read: makes its dim."""
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 
 
@@ -33,7 +39,9 @@ class DimSyntaxError(ValueError):
 
 
 def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
-    """Read the strict grammar; raises DimSyntaxError. New names get the lower bound `lo`.
+    """Read the strict grammar. New names get the lower bound `lo`.
+
+    Raises DimSyntaxError, also for a division by 0 and for what passes the caps of the algebra.
 
     >>> s = Scope()
     >>> str(parse_dim("2*(past + seq) // 2", s)), parse_dim("ceildiv(7, 2)", s)
@@ -60,7 +68,7 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
         return scope.symbol(text, lo), f"the dim name {text!r} is taken as one name, not as a difference"
     try:
         dim = _Parser(stripped, scope, lo, lenient=True).parse()
-    except (DimSyntaxError, ZeroDivisionError):
+    except DimSyntaxError:
         return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
     if isinstance(dim, int) and dim < 0:
         return None, f"the dim name {text!r} is a negative number"
@@ -82,6 +90,9 @@ class _Parser:
         self.tokens = self._tokenize()
         self.at = 0
         self.depth = 0
+        self.applied = 0
+        """The position of the operator or function that is being applied."""
+        self.parts: dict[str, Thunk] = {}
 
     def _tokenize(self) -> list[tuple[str, str, int]]:
         text = self.text
@@ -107,7 +118,15 @@ class _Parser:
         if self.at < len(self.tokens):
             divided = self.tokens[self.at][1] == "/"
             raise self._error("'//' (floor division) in place of '/'" if divided else "an operator or the end")
-        return tree()
+        try:
+            found = tree()
+        except ZeroDivisionError:
+            raise DimSyntaxError(self.text, self.applied, "a division by something else than 0") from None
+        named = {value for _, value, _ in self.tokens}
+        symbols = () if isinstance(found, int) else found.symbols()
+        if any(s in self.scope.capped and s.name not in named for s in symbols):
+            raise DimSyntaxError(self.text, self.applied, _CAPS)
+        return found
 
     def _error(self, expected: str) -> DimSyntaxError:
         position = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
@@ -119,35 +138,42 @@ class _Parser:
             return self.tokens[self.at - 1][1]
         return None
 
-    def _sum(self) -> Callable[[], Dim]:
+    def _sum(self) -> Thunk:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise self._error(f"at most {MAX_NESTING} levels of nesting")
-        left = self._product()
-        while operator := self._take("+", "-"):
-            right = self._product()
-            left = _binary(operator, left, right)
+        found = self._chain(self._product, "+", "-")
         self.depth -= 1
-        return left
+        return found
 
-    def _product(self) -> Callable[[], Dim]:
-        left = self._unary()
-        operators = ("*", "//", "%", "/") if self.lenient else ("*", "//", "%")
-        while operator := self._take(*operators):
-            right = self._unary()
-            left = _binary(operator, left, right)
-        return left
+    def _product(self) -> Thunk:
+        return self._chain(self._unary, "*", "//", "%", *(("/",) if self.lenient else ()))
 
-    def _unary(self) -> Callable[[], Dim]:
+    def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
+        """Operands with operators between them, from left to right: however many there are, it is one level."""
+        first = operand()
+        rest: list[tuple[str, int, Thunk]] = []
+        while sign := self._take(*operators):
+            rest.append((sign, self.tokens[self.at - 1][2], operand()))
+        return (lambda: self._folded(first(), rest)) if rest else first
+
+    def _folded(self, value: Dim, rest: list[tuple[str, int, Thunk]]) -> Dim:
+        for sign, position, operand in rest:
+            right = operand()
+            self.applied = position
+            value = _OPERATORS[sign](value, right)
+        return value
+
+    def _unary(self) -> Thunk:
         negative = False
         while self._take("-"):
             negative = not negative
         value = self._primary()
         return (lambda: -value()) if negative else value
 
-    def _primary(self) -> Callable[[], Dim]:
+    def _primary(self) -> Thunk:
         if self._take("("):
-            inner = self._sum()
+            inner = self._named_parts() if self._at_let() else self._sum()
             if not self._take(")"):
                 raise self._error("')'")
             return inner
@@ -164,15 +190,47 @@ class _Parser:
             return lambda: self.scope.symbol(name, self.lo)
         return self._call(value) if self._take("(") else self._name(value)
 
-    def _name(self, name: str) -> Callable[[], Dim]:
-        return lambda: self.scope.symbol(name, self.lo)
+    def _name(self, name: str) -> Thunk:
+        return self.parts.get(name) or (lambda: self.scope.symbol(name, self.lo))
 
-    def _call(self, name: str) -> Callable[[], Dim]:
+    def _at_let(self) -> bool:
+        kinds = [token[:2] for token in self.tokens[self.at : self.at + 3]]
+        return len(kinds) == 3 and kinds[0] == ("name", "let") and kinds[1][0] == "name" and kinds[2] == ("op", "=")
+
+    def _named_parts(self) -> Thunk:
+        """`let a = ..., b = ... in ...`: each name stands for its part from there to the closing parenthesis."""
+        outer, self.parts = self.parts, dict(self.parts)
+        made: list[Thunk] = []
+        while self._take(",") or not made:
+            self.at += not made  # `let` itself
+            if self.at >= len(self.tokens) or self.tokens[self.at][0] != "name":
+                raise self._error("a name")
+            name = self.tokens[self.at][1]
+            self.at += 1
+            if not self._take("="):
+                raise self._error("'='")
+            made.append(cache(self._sum()))
+            self.parts[name] = made[-1]
+        if self.at >= len(self.tokens) or self.tokens[self.at][:2] != ("name", "in"):
+            raise self._error("',' or 'in'")
+        self.at += 1
+        body = self._sum()
+        self.parts = outer
+
+        def whole() -> Dim:
+            for part in made:  # in order, so that none goes deep
+                part()
+            return body()
+
+        return whole
+
+    def _call(self, name: str) -> Thunk:
         if self.lenient and name in ("floor", "ceil", "ceiling"):
             return self._rounded(name)
         function = _FUNCTIONS.get(name.lower() if self.lenient else name)
         if function is None:
             raise self._error(f"one of {', '.join(_FUNCTIONS)} before '('")
+        position = self.tokens[self.at - 2][2]
         args = [self._sum()]
         while self._take(","):
             args.append(self._sum())
@@ -180,16 +238,23 @@ class _Parser:
             raise self._error("',' or ')'")
         if name not in ("max", "min", "Max", "Min") and len(args) != 2:
             raise self._error(f"two arguments of {name}")
-        return lambda: function(*(a() for a in args))
+        return lambda: self._applied(function, position, args)
 
-    def _rounded(self, name: str) -> Callable[[], Dim]:
+    def _applied(self, function: Callable[..., Dim], position: int, args: list[Thunk]) -> Dim:
+        values = [a() for a in args]
+        self.applied = position
+        return function(*values)
+
+    def _rounded(self, name: str) -> Thunk:
         """`floor(a/b)` and `ceil(a/b)`: one division at the top of the argument."""
-        left = self._unary()
-        while operator := self._take("*"):
-            left = _binary(operator, left, self._unary())
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise self._error(f"at most {MAX_NESTING} levels of nesting")
+        left = self._chain(self._unary, "*")
         divisor = self._unary() if self._take("/") else lambda: 1
         if not self._take(")"):
             raise self._error("')'")
+        self.depth -= 1
         return (lambda: left() // divisor()) if name == "floor" else (lambda: ceildiv(left(), divisor()))
 
 
@@ -203,18 +268,7 @@ def _instead(character: str) -> str:
 _PRODUCT = "a product such as b*b (powers are not read)"
 
 
-def _binary(operator: str, left: Callable[[], Dim], right: Callable[[], Dim]) -> Callable[[], Dim]:
-    if operator == "+":
-        return lambda: left() + right()
-    if operator == "-":
-        return lambda: left() - right()
-    if operator == "*":
-        return lambda: left() * right()
-    if operator == "//":
-        return lambda: left() // right()
-    if operator == "%":
-        return lambda: left() % right()
-    return lambda: _exactly(left(), right())
+_CAPS = f"at most {MAX_TERMS} terms of {MAX_DEGREE} factors, and {MAX_DEPTH} divisions or maxima in one another"
 
 
 def _exactly(a: Dim, b: Dim) -> Dim:
@@ -225,10 +279,19 @@ def _exactly(a: Dim, b: Dim) -> Dim:
     return quotient
 
 
+_OPERATORS: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "/": _exactly,
+}
+
 _FUNCTIONS: dict[str, Callable[..., Dim]] = {
     "max": maximum,
     "min": minimum,
-    "floordiv": lambda a, b: a // b,
+    "floordiv": operator.floordiv,
     "ceildiv": ceildiv,
-    "mod": lambda a, b: a % b,
+    "mod": operator.mod,
 }

@@ -109,24 +109,26 @@ def congruence(symbol: Dimension, zero: Sequence[Dim], low: int) -> tuple[int, i
     return modulus, legal[0] % modulus
 
 
-def _period(d: Dim) -> int:
+def _period(d: Dim, known: dict[int, int] | None = None) -> int:
     """A number of steps after which a quasi-affine expression of one symbol has grown by a constant; 0 for others."""
     if isinstance(d, int):
         return 1
-    found = 1
+    found, known = 1, {} if known is None else known
     for monomial, _ in d.terms:
         if len(monomial) > 1:
             return 0
         for atom in monomial:
-            found = lcm(found, _period_of(d.scope.atoms[atom]))
+            if atom not in known:
+                known[atom] = _period_of(d.scope.atoms[atom], known)
+            found = lcm(found, known[atom])
     return found
 
 
-def _period_of(atom: object) -> int:
+def _period_of(atom: object, known: dict[int, int]) -> int:
     if isinstance(atom, Maximum):
         return 0
     if isinstance(atom, Floor):
-        return atom.denominator * _period(atom.numerator) if isinstance(atom.denominator, int) else 0
+        return atom.denominator * _period(atom.numerator, known) if isinstance(atom.denominator, int) else 0
     return 1
 
 

@@ -115,8 +115,6 @@ def _side(text: str, begin: int, end: int, scope: Scope) -> Dim:
         return parse_dim(text[begin:end], scope)
     except DimSyntaxError as error:
         raise AssumptionSyntaxError(text, begin + error.position, error.expected) from None
-    except ZeroDivisionError:
-        raise AssumptionSyntaxError(text, begin, "a division by something else than 0") from None
 
 
 def _comparison(left: Dim, sign: str, right: Dim) -> Comparison:

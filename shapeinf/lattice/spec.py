@@ -211,8 +211,6 @@ class _SpecReader:
             dim = parse_dim(piece, self.scope, self.lo)
         except DimSyntaxError as error:
             raise self._error(begin + error.position, error.expected) from None
-        except ZeroDivisionError:
-            raise self._error(begin, "a division by something else than 0") from None
         if isinstance(dim, int) and dim < 0:
             raise self._error(begin, "a size of at least 0 (or -1 for an unknown one)")
         return dim

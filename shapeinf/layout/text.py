@@ -178,8 +178,6 @@ class _Reader:
             return parse_dim(self.text[begin : self.at], scope)
         except DimSyntaxError as error:
             raise self._error(error.expected, begin + error.position) from None
-        except ZeroDivisionError:
-            raise self._error("a division by something else than 0", begin) from None
 
     def _layout(self, rank: int) -> Layout:
         brace = self.at - 1

@@ -15,14 +15,13 @@ SizeOfLife = Callable[[int], "Dim | None"]
 
 
 def shared(flat: Flat, size: SizeOfLife, *, aliases: bool, in_place: bool) -> list[int]:
-    """For each life the one whose storage it has: itself, or an earlier one."""
+    """For each life the one whose storage it has: itself, or an earlier one; a view of a weight has that."""
     storage = _Storage(flat, size)
     for moment, happening in enumerate(flat.happenings):
         if happening.op_def is None:
             continue
-        if aliases:
-            for output, source in happening.op_def.views.items():
-                storage.view(happening, output, source)
+        for output, source in happening.op_def.views.items():
+            storage.view(happening, output, source, aliases)
         if in_place:
             for source in happening.op_def.in_place:
                 if storage.overwrite(happening, source, moment):
@@ -41,8 +40,8 @@ class _Storage:
         self.pinned = [life.pinned for life in flat.lives]
         self.output = [life.role == "output" for life in flat.lives]
 
-    def view(self, happening: Happening, output: int, source: int) -> None:
-        """An output that is a view has no storage of its own.
+    def view(self, happening: Happening, output: int, source: int, aliases: bool) -> None:
+        """An output that is a view has no storage of its own; without aliases only that of a weight.
 
         A model's output has: a view of an input, a weight or another output would be no memory that is handed out.
         """
@@ -50,6 +49,8 @@ class _Storage:
             return
         made, read = happening.makes[output], happening.reads[source]
         if made == NOBODY or read == NOBODY or self.root[made] != made:
+            return
+        if not aliases and self.lives[made].role != "weight":
             return
         root = self.root[read]
         if root == made or (self.output[made] and (self.output[root] or self.lives[root].role != "activation")):

@@ -37,10 +37,7 @@ class TimelineMaker:
     def of(self, flat: Flat) -> Timeline:
         """The timeline of what was flattened."""
         lives = flat.lives
-        if not (self.aliases or self.in_place):
-            return Timeline(tuple(flat.moments), tuple([self._buffer(flat, [life]) for life in lives]))
-        sizes = [self._steady(life) for life in lives]
-        roots = shared(flat, sizes.__getitem__, aliases=self.aliases, in_place=self.in_place)
+        roots = shared(flat, lambda life: self._steady(lives[life]), aliases=self.aliases, in_place=self.in_place)
         members: dict[int, list[Life]] = {}
         for life, root in zip(lives, roots, strict=True):
             members.setdefault(root, []).append(life)

@@ -100,7 +100,19 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Flat:
             life = walk.lives[number]
             life.role = "output" if life.role == "activation" else life.role
             life.last, life.pinned = max(end - 1, 0), True
+    _claim_views_of_weights(walk.lives, walk.happenings)
     return Flat(walk.moments, walk.lives, walk.happenings, walk.places, values)
+
+
+def _claim_views_of_weights(lives: Sequence[Life], happenings: Iterable[Happening]) -> None:
+    """A view of a weight is a weight: its contents are in the model. An output of the model has memory of its own."""
+    for happening in happenings:
+        for output, source in happening.op_def.views.items() if happening.op_def is not None else ():
+            if output >= len(happening.makes) or source >= len(happening.reads):
+                continue
+            made, read = happening.makes[output], happening.reads[source]
+            if NOBODY not in (made, read) and lives[read].role == "weight" and lives[made].role == "activation":
+                lives[made].role, lives[made].pinned = "weight", True
 
 
 class _Walk:
@@ -144,15 +156,19 @@ class _Walk:
         values = [NOBODY] * len(program.names)
         for name in program.graph.constants:
             slot = program.slots[name]
-            key = (id(program), slot)
-            if key not in self.weights:
-                self.weights[key] = self.new(frame, slot, "weight", 0)
-            values[slot] = self.weights[key]
+            values[slot] = self.weight(frame, slot)
         if not frame.inner:
             for name in program.graph.inputs:
                 if name not in program.graph.constants:
                     values[program.slots[name]] = self.new(frame, program.slots[name], "input", 0)
         return values
+
+    def weight(self, frame: Frame, slot: int) -> int:
+        """The life of what the model itself holds."""
+        key = (id(frame.program), slot)
+        if key not in self.weights:
+            self.weights[key] = self.new(frame, slot, "weight", 0)
+        return self.weights[key]
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
@@ -191,18 +207,19 @@ class _Walk:
         if operation.bodies or operation.body is not None:
             self.holder(frame, values, frame.program.step(place))
         else:
-            makes = tuple([self.made(frame, values, slot, len(self.moments)) for slot in outputs])
+            stored = operation.op_def is not None and operation.op_def.stored
+            makes = tuple([self.made(frame, values, slot, len(self.moments), stored) for slot in outputs])
             reads = tuple([NOBODY if slot == MISSING else values[slot] for slot in inputs])
             self.happen(frame, frame.program.step(place), Happening(operation.op_def, reads, makes))
         if not frame.inner:
             self.places[place] = len(self.moments) - 1
 
-    def made(self, frame: Frame, values: list[int], slot: int, birth: int) -> int:
-        """The life of an output of a node."""
+    def made(self, frame: Frame, values: list[int], slot: int, birth: int, stored: bool = False) -> int:
+        """The life of an output of a node; of one that is stored in the model, that of a weight."""
         if slot == UNUSED:
             return NOBODY
         if values[slot] == NOBODY:
-            values[slot] = self.new(frame, slot, "activation", birth)
+            values[slot] = self.weight(frame, slot) if stored else self.new(frame, slot, "activation", birth)
         return values[slot]
 
     def happen(self, frame: Frame, step: Step, what: Happening) -> None:

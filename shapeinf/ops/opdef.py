@@ -60,7 +60,8 @@ class OpDef:
 
     `views` says of which input (by position) an output is nothing but a view: the same elements in the same order.
     `in_place` are the inputs in whose place the first output may be written, because each of its elements needs no
-    element of that input but the one in its own place.
+    element of that input but the one in its own place. `stored` outputs are part of the model, as its weights are: no
+    input has to do with them, and running the node takes no memory.
     """
 
     name: str
@@ -76,6 +77,7 @@ class OpDef:
     expand: Expansion | None = None
     views: Mapping[int, int] = attrs.Factory(dict)
     in_place: tuple[int, ...] = ()
+    stored: bool = False
 
     def output(self, index: int) -> ArgDef | None:
         """The definition of an output by position; a variadic one covers all that follow."""

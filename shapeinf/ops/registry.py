@@ -34,6 +34,7 @@ class _Registered(NamedTuple):
     rule: Rule
     views: Mapping[int, int]
     in_place: tuple[int, ...]
+    stored: bool
 
 
 class Dialect:
@@ -69,10 +70,11 @@ class Dialect:
         domain: str = "",
         views: Mapping[int, int] = NO_VIEWS,
         in_place: tuple[int, ...] = (),
+        stored: bool = False,
     ) -> Callable[[Function], Function]:
         """Register the decorated function as the rule of these operators from a version on.
 
-        `views` and `in_place` say which storage they share; see `OpDef`.
+        `views`, `in_place` and `stored` say which storage their outputs have; see `OpDef`.
         """
 
         def register(function: Function) -> Function:
@@ -81,7 +83,7 @@ class Dialect:
                 versions = self._rules.setdefault((domain, name), [])
                 if any(entry.since == since for entry in versions):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
-                versions.append(_Registered(since, rule, views, in_place))
+                versions.append(_Registered(since, rule, views, in_place, stored))
                 versions.sort(key=lambda entry: entry.since)
             self._found.clear()
             return function
@@ -108,7 +110,13 @@ class Dialect:
         if found is None:
             return schema
         schema = schema or OpDef(op, self.name, domain)
-        return attrs.evolve(schema, rule=schema.rule or found.rule, views=found.views, in_place=found.in_place)
+        return attrs.evolve(
+            schema,
+            rule=schema.rule or found.rule,
+            views=found.views,
+            in_place=found.in_place,
+            stored=found.stored,
+        )
 
     def _rule(self, domain: str, op: str, version: int) -> _Registered | None:
         versions = self._rules.get((domain, op), [])

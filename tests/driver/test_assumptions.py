@@ -82,7 +82,7 @@ REFUSED = [
     ("H <= 3 4", 7, "an operator or the end"),
     ("H^2 <= 9", 1, "a product"),
     ("H/2 <= 9", 1, "'//'"),
-    ("H//0 <= 9", 0, "something else than 0"),
+    ("H//0 <= 9", 1, "something else than 0"),
     ("b>=2, b<=8", 4, "an operator or the end"),
     ("H <= 3 and W", 12, "a relation"),
 ]

@@ -138,7 +138,7 @@ def test_errors_point_at_the_place(text, position, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "position"), [("f32[B + ]", 8), ("f32[2, B//0]", 7), ("f32[B", 5), ("f32[2 B]", 6), ("f32[-1]", 4)]
+    ("text", "position"), [("f32[B + ]", 8), ("f32[2, B//0]", 8), ("f32[B", 5), ("f32[2 B]", 6), ("f32[-1]", 4)]
 )
 def test_errors_of_symbolic_dims_point_too(text, position):
     with pytest.raises(LayoutSyntaxError) as caught:

@@ -10,6 +10,8 @@ import math
 import onnx
 import onnx.shape_inference
 
+from tests.memory.storage import VIEWS
+
 BITS = {
     "FLOAT": 32,
     "DOUBLE": 64,
@@ -77,26 +79,42 @@ def reads(node):
     return {name for name in node.input if name} | {name for body in bodies(node) for name in free(body)}
 
 
-def alive(graph, path="", formals=frozenset()):
+def stored(graph, outer=None):
+    """The names that are in the file itself: weights, constants, and what has the elements of one of these.
+
+    `outer` are those of the graphs around it; None for the model's own graph, of which an output has memory of its own.
+    """
+    handed_out = {v.name for v in graph.output} if outer is None else set()
+    found = set(outer or ()) | {t.name for t in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant":
+            found |= set(node.output)
+        elif node.op_type in VIEWS and node.input[0] in found:
+            found |= set(node.output) - handed_out
+    return found
+
+
+def alive(graph, path="", formals=frozenset(), outer=None):
     """For each moment the names of what nodes have made and is still needed.
 
     A value is needed from its node to the last that reads it, an output to the end. What a body reads of outside is
     read by its node, whose outputs are there from the body's first moment on; what the body takes is there while it
     runs, what it gives until its node is done.
     """
-    outputs = {v.name for v in graph.output}
+    outputs, held = {v.name for v in graph.output}, stored(graph, outer)
     nodes, moments = list(graph.node), []
     last = {name: at for at, node in enumerate(nodes) for name in reads(node)} | dict.fromkeys(outputs, len(nodes))
     needed = set()
     for at, node in enumerate(nodes):
         needed = {name for name in needed if last.get(name, -1) >= at}
-        here = {path + name for name in needed | {name for name in node.output if name}} | set(formals)
-        needed |= {name for name in node.output if name}
+        made = {name for name in node.output if name and name not in held}
+        here = {path + name for name in needed | made} | set(formals)
+        needed |= made
         inner_path, handed = f"{path}{node.name or node.output[0]}/", set()
         for body in bodies(node):
             taken = {inner_path + v.name for v in body.input}
-            moments += [here | handed | inside for inside in alive(body, inner_path, frozenset(taken))]
+            moments += [here | handed | inside for inside in alive(body, inner_path, frozenset(taken), held)]
             own = {v.name for v in body.input} | {name for n in body.node for name in n.output}
-            handed |= {inner_path + v.name for v in body.output if v.name in own}
+            handed |= {inner_path + v.name for v in body.output if v.name in own - stored(body, held)}
         moments.append(here | handed)
     return moments

@@ -13,7 +13,7 @@ def replay(result, shared, base):
     """
     graph = result.graph
     block = {name: b for b in shared.buffers for name in b.values}
-    plain = {b.name: b for b in base.buffers}
+    plain = {name: b for b in base.buffers for name in b.values}
     assert set(block) == set(plain), "every value has one block"
     assert len(block) == sum(len(b.values) for b in shared.buffers)
     for name, buffer in plain.items():

@@ -55,6 +55,25 @@ PLAIN = {
     "two inputs": """g (float[N, 4] x, float[M, 4] z) => (float[] y) {
         a = Relu(x)  b = Neg(z)  y = Concat<axis = 0>(a, b) }""",
 }
+WEIGHT = "<float[4] w = {1, 2, 3, 4}>"
+STORED = {
+    "shared weights": f"""g (float[N, 4] x) => (float[] y) {WEIGHT} {{
+        v = Identity(w)  u = Identity(v)  a = Add(x, v)  b = Relu(a)  y = Add(b, u) }}""",
+    "a reshaped weight": f"""g (float[N, 4] x) => (float[] y) {WEIGHT} {{
+        k = Constant<value = int64[2] {{4, 1}}>()  v = Reshape(w, k)  y = MatMul(x, v) }}""",
+    "constants": """g (float[N, 4] x) => (float[] y) {
+        k = Constant<value = float[4] {1, 2, 3, 4}>()  j = Identity(k)  a = Add(x, j)  y = Mul(a, k) }""",
+    "what is computed of weights": f"""g (float[N, 4] x) => (float[] y) {WEIGHT} {{
+        v = Cast<to = 1>(w)  u = Neg(v)  y = Add(x, u) }}""",
+    "outputs that hold a weight": f"""g (float[N, 4] x) => (float[] y, float[4] z, float[4] v) {WEIGHT} {{
+        v = Identity(w)  z = Identity(v)  y = Add(x, z) }}""",
+    "a branch that reads and gives weights": f"""g (bool c, float[N, 4] x) => (float[] y) {WEIGHT} {{
+        v = Identity(w)
+        u = If (c) <then_branch = t () => (float[4] p) {{ k = Identity(v)  q = Add(k, w)  p = Identity(w) }},
+                    else_branch = e () => (float[4] r) {{
+                        j = Constant<value = float[4] {{4, 3, 2, 1}}>()  r = Neg(j) }}>
+        y = Add(x, u) }}""",
+}
 TWO = "two = Constant<value = int64[1] {2}>()"
 
 
@@ -63,6 +82,39 @@ def test_plain_graphs(name):
     text = PLAIN[name]
     text = text.replace("lost =", f"{TWO} lost =") if "two)" in text else text
     agree(parsed(text, 23), *SMALL)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_what_the_file_holds_is_weights(name):
+    """So are views of it, but for outputs; and each weight counts once."""
+    model = parsed(STORED[name])
+    agree(model, *SMALL)
+    memory = infer_shapes(model).memory()
+    graphs = [model.graph, *(body for node in model.graph.node for body in independent.bodies(node))]
+    tensors = [t for graph in graphs for t in graph.initializer]
+    tensors += [a.t for graph in graphs for node in graph.node if node.op_type == "Constant" for a in node.attribute]
+    assert memory.weights == sum(onnx.numpy_helper.to_array(t).nbytes for t in tensors)
+    assert memory.activations + memory.outputs == sum(
+        b.size for b in memory.timeline.buffers if b.role in ("activation", "output")
+    )
+
+
+def test_an_order_is_not_chosen_for_the_sake_of_views_of_weights():
+    found = infer_shapes(parsed(STORED["shared weights"])).memory(order="least")
+    assert {b.name for b in found.timeline.buffers if b.role == "weight"} == {"w"}
+    assert next(b.values for b in found.timeline.buffers if b.name == "w") == ("w", "v", "u")
+
+
+def test_constants_of_functions_are_weights():
+    text = """
+    <ir_version: 10, opset_import: ["" : 19, "my" : 1]>
+    g (float[N, 4] x) => (float[] y) { a = my.shift(x)  y = my.shift(a) }
+    <domain: "my", opset_import: ["" : 19]>
+    shift (p) => (q) { k = Constant<value = float[4] {1, 2, 3, 4}>()  j = Identity(k)  q = Add(p, j) }
+    """
+    memory = infer_shapes(onnx.parser.parse_model(text)).memory()
+    assert {b.name: b.role for b in memory.timeline.buffers}.keys() == {"x", "a/k", "a", "y/k", "y"}
+    assert str(memory.peak) == "32*N"
 
 
 NESTED = {

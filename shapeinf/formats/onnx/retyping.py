@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import onnx
 
-from shapeinf.algebra import Dim, format_dim
+from shapeinf.algebra import Dim
+from shapeinf.algebra.printing import expression_of
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 
@@ -28,11 +29,11 @@ def retyped(proto: onnx.TypeProto, info: Info) -> None:
 
 
 def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: Dim) -> None:
-    """Write a dim: its size, its name or expression, nothing for an unknown."""
+    """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
     if isinstance(dim, int):
         proto.dim_value = dim
-    elif not dim.is_anonymous:
-        proto.dim_param = dim.name if dim.is_symbol else format_dim(dim)
+    elif not dim.is_anonymous and (text := dim.name if dim.is_symbol else expression_of(dim)) is not None:
+        proto.dim_param = text
     else:
         proto.ClearField("dim_value")
         proto.ClearField("dim_param")

@@ -15,6 +15,9 @@ from shapeinf.program.demands import Demands
 SCHEMA = "shapeinf.memory/1"
 """Changes when something that was there means something else, or is there no more; new keys alone do not change it."""
 
+LONGEST = 1_000_000
+"""Characters of an expression; a program reads them."""
+
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of what `as_json` gives.
@@ -89,4 +92,4 @@ def _tensor(subject: Subject, buffer: Buffer) -> dict[str, Any]:
 
 
 def _expression(d: Dim) -> int | str:
-    return d if isinstance(d, int) else format_dim(d)
+    return d if isinstance(d, int) else format_dim(d, longest=LONGEST)
