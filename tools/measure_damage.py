@@ -4,12 +4,13 @@
                                    [--half dev|held] [--every 1]
 
 Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage`
-and prints, for each kind: how many cases there are, the share with a finding, the share whose first finding is on
-the damaged node (or names the damaged input), and the share where it is there or at a node beside it. Models are of one
-of two halves by the hash of their family's name, so that one can be looked at while the other is not. Damage counts only where onnxruntime shows it: it refuses to run, or it
-makes other shapes than declared, with inputs with which the undamaged model runs, or, where an input's declaration is
-damaged, with inputs of the shapes that the damaged file declares. Only a misspelt name counts by itself. `--declared`
-says what the file declares: what onnx's own inference knows, nothing but the outputs, or what `result.save` writes.
+and prints, for each kind: how many cases there are, the share with a finding, the share whose first finding is on the
+damaged node (or names the damaged input), and the share where it is there or at a node beside it. Models are of one of
+two halves by the hash of their family's name, so that one can be looked at while the other is not. Damage counts only
+where onnxruntime shows it: it refuses to run, or it makes other shapes than declared, with inputs with which the
+undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the damaged file
+declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own inference
+knows, nothing but the outputs, or what `result.save` writes.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+
 from damage.patient import Damage, Patient, damage, places, with_constant
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import attrs
 import onnx
+
 from damage.patient import Damage, Patient, damage, dims_of, places
 
 

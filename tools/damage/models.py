@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import onnx
+
 from damage.patient import KINDS, Damage, Patient, dims_of
 
 

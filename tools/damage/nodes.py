@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+
 from damage.patient import Damage, Patient, attribute, damage, places, with_attribute
 
 

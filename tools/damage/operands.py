@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from damage.patient import Damage, Patient, attribute, damage, places, with_attribute
 from onnx import TensorProto, helper
+
+from damage.patient import Damage, Patient, attribute, damage, places, with_attribute
 
 _LARGEST = 4_000_000
 """Elements of an operand that is made anew."""
