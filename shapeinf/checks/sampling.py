@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from math import lcm
 
-from shapeinf.algebra import Dim, Dimension, evaluate
+from shapeinf.algebra import Dim, Dimension, Interval, evaluate
 from shapeinf.algebra.dimension import Floor, Maximum
 from shapeinf.algebra.told import Clause, one_holds
 from shapeinf.lattice import ShapeFacts
@@ -79,10 +79,14 @@ def _divisions(d: Dim, outer: int = 1) -> Iterator[tuple[int, int]]:
                     yield from _divisions(arg, outer)
 
 
-def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:
-    """Bindings under which all that is known of these symbols holds; what is about others too is left out."""
+def legal(facts: ShapeFacts, symbols: Iterable[Dimension], later: ShapeFacts | None = None) -> Iterator[Binding]:
+    """Bindings under which all that is known of these symbols holds; what is about others too is left out.
+
+    Of facts that were told `later` only those count that leave a dim many sizes: bounds, multiples.
+    """
     wanted = set(symbols)
-    tests = _tests(facts, {symbol.name for symbol in wanted})
+    names = {symbol.name for symbol in wanted}
+    tests = [*_tests(facts, names), *([] if later is None else _limits(later, wanted))]
     for binding in bindings(facts, wanted):
         if all(test(binding) for test in tests):
             yield binding
@@ -90,6 +94,29 @@ def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:
 
 def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]]:
     """Whether a binding may fulfil what is known of nothing but these names: a test for each fact, none twice."""
+    found = _inequalities(facts, names)
+    for guard in facts.guards:
+        clauses = guard.clauses(facts.canon)
+        if set() < {name for clause in clauses for name in _names(clause.expression)} <= names:
+            found[clauses] = partial(_may_hold, clauses)
+    return list(found.values())
+
+
+def _limits(facts: ShapeFacts, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
+    """The same of what is no equation of several dims."""
+    names = {symbol.name for symbol in symbols}
+    found = _inequalities(facts, names)
+    for guard in facts.guards:
+        clauses = guard.clauses(lambda dim: dim)
+        if len({name for clause in clauses for name in _names(clause.expression)} & names) == 1:
+            found[clauses] = partial(_may_hold, clauses)
+    for symbol in symbols:
+        if symbol not in facts.solved:
+            found[symbol] = partial(_within, symbol.name, facts.interval(symbol))
+    return list(found.values())
+
+
+def _inequalities(facts: ShapeFacts, names: set[str]) -> dict[object, Callable[[Binding], bool]]:
     found: dict[object, Callable[[Binding], bool]] = {}
     for relation in facts.relations:
         if _names(relation.expression) <= names:
@@ -97,11 +124,11 @@ def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]
     for one in facts.divisibilities:
         if _names(one.expression) <= names:
             found[one.expression, one.divisor] = partial(_divides, one.divisor, one.expression)
-    for guard in facts.guards:
-        clauses = guard.clauses(facts.canon)
-        if set() < {name for clause in clauses for name in _names(clause.expression)} <= names:
-            found[clauses] = partial(_may_hold, clauses)
-    return list(found.values())
+    return found
+
+
+def _within(name: str, bounds: Interval, binding: Binding) -> bool:
+    return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
 
 
 def _not_negative(dim: Dim, binding: Binding) -> bool:
