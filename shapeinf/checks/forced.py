@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import FAR, LARGE, bindings
+from shapeinf.checks.sampling import FAR, LARGE, solving
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Condition
 
@@ -86,7 +86,7 @@ def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
     sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
     for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
         tried = False
-        for binding in bindings(subject.facts, condition.free, least, condition.terms):
+        for binding in solving(subject.facts, condition.free, least, condition.clauses, condition.terms):
             tried = True
             if condition.holds(binding) is not False:
                 break

@@ -9,6 +9,7 @@ from math import lcm
 
 from shapeinf.algebra import Dim, Dimension, Interval, evaluate
 from shapeinf.algebra.dimension import Floor, Maximum
+from shapeinf.algebra.equations import pivot
 from shapeinf.algebra.told import Clause, one_holds
 from shapeinf.lattice import ShapeFacts
 
@@ -55,6 +56,26 @@ def bindings(
         sizes.append(sorted(size for size in found if bounds.hi is None or size <= bounds.hi))
     for values in itertools.islice(itertools.product(*sizes), MAX_TRIED):
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
+
+
+def solving(
+    facts: ShapeFacts, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
+) -> Iterator[Binding]:
+    """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
+    symbols = list(symbols)
+    pivots = [found for clause in clauses if (found := _solved(clause)) is not None]
+    for binding in bindings(facts, symbols, least, about):
+        yield binding
+        for symbol, solution in pivots:
+            size, bounds = value(solution, binding), facts.interval(symbol)
+            if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
+                yield {**binding, symbol.name: size}
+
+
+def _solved(clause: Clause) -> tuple[Dimension, Dim] | None:
+    """A symbol of an equation, and what it must be."""
+    found = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
+    return None if found is None else (found[0], found[0] - found[1] * clause.expression)
 
 
 def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:

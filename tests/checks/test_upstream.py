@@ -49,10 +49,14 @@ def with_declared(one, **declared):
 
 
 def decoder(**declared):
-    """A mask [total] is added to what is past and seq; both are named, and stated to be one, before they meet."""
-    nodes = [node("Concat", "p x", "keys", axis=0), node("Relu", "m", "shown"), node("Add", "keys shown", "y")]
-    inputs = {"p": ["past"], "x": ["seq"], "m": ["total"]}
-    return with_declared(model(nodes, inputs, {"y": ["total"]}), **declared)
+    """What is past and seq is joined with a mask [total]; both are named, and stated to be one, before they meet."""
+    nodes = [
+        node("Concat", "p x", "keys", axis=0),
+        node("Relu", "m", "shown"),
+        node("Concat", "keys shown", "y", axis=1),
+    ]
+    inputs = {"p": ["past", 1], "x": ["seq", 1], "m": ["total", 1]}
+    return with_declared(model(nodes, inputs, {"y": ["total", 2]}), **declared)
 
 
 def met(second, **declared):
@@ -72,9 +76,15 @@ def test_sizes_that_the_graph_can_run_with_are_all_that_is_meant(one) -> None:
     assert found(one) == []
 
 
-@pytest.mark.parametrize(("declared", "codes"), [({"keys": ["total"], "shown": ["past + seq"]}, []), ({}, [])])
-def test_what_the_files_own_names_state_holds_behind_that(declared, codes) -> None:
-    assert [f.code for f in found(decoder(**declared)) if f.code == "C110"] == codes
+def test_what_the_files_own_names_state_holds_behind_that() -> None:
+    assert found(decoder(keys=["total", 1], shown=["past + seq", 1])) == []
+    first, *_ = found(decoder(shown=["past + seq", 1]))
+    assert (first.code, first.place) == ("C110", "make_shown")
+
+
+def test_three_names_that_may_go_together_do() -> None:
+    nodes = [node("Concat", "p x", "keys", axis=0), node("Add", "keys m", "y")]
+    assert found(model(nodes, {"p": ["past"], "x": ["seq"], "m": ["total"]}, {"y": None})) == []
 
 
 def test_behind_the_node_that_requires_it_both_names_are_right() -> None:
