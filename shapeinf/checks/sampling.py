@@ -152,6 +152,31 @@ def _within(name: str, bounds: Interval, binding: Binding) -> bool:
     return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
 
 
+def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
+    """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
+    return any(
+        _winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1})
+        for dim in dims
+        for atom in _maxima(dim)
+    )
+
+
+def _winners(atom: Maximum, binding: Binding) -> list[bool]:
+    sizes = [value(arg, binding) for arg in atom.args]
+    known = [size for size in sizes if size is not None]
+    return [size == max(known, default=None) for size in sizes]
+
+
+def _maxima(d: Dim) -> Iterator[Maximum]:
+    """All maxima in a dim, also those inside of divisions and of each other."""
+    for atom in [] if isinstance(d, int) else [d.scope.atoms[number] for monomial, _ in d.terms for number in monomial]:
+        if isinstance(atom, Maximum):
+            yield atom
+        inside = atom.args if isinstance(atom, Maximum) else (atom.numerator,) if isinstance(atom, Floor) else ()
+        for dim in inside:
+            yield from _maxima(dim)
+
+
 def _not_negative(dim: Dim, binding: Binding) -> bool:
     return (value(dim, binding) or 0) >= 0
 
