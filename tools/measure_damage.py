@@ -1,22 +1,28 @@
 """How much damage `shapeinf check` finds.
 
     python tools/measure_damage.py [FOLDER] [--own] [--seed 0] [--each 1] [--declared onnx|bare|shapeinf] [--missed]
+                                   [--half dev|held] [--every 1]
 
-Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage.py`
-and prints, for each kind: how many cases there are, the share with a finding, and the share whose first finding is on
-the damaged node (or names the damaged input). Damage counts only where onnxruntime shows it: it refuses to run, or it
-makes other shapes than declared, with inputs with which the undamaged model runs, or, where an input's declaration is
-damaged, with inputs of the shapes that the damaged file declares. Only a misspelt name counts by itself. `--declared`
-says what the file declares: what onnx's own inference knows, nothing but the outputs, or what `result.save` writes.
+Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage`
+and prints, for each kind: how many cases there are, the share with a finding, the share whose first finding is on the
+damaged node (or names the damaged input), and the share where it is there or at a node beside it. Models are of one of
+two halves by the hash of their family's name, so that one can be looked at while the other is not. Damage counts only
+where onnxruntime shows it: it refuses to run, or it makes other shapes than declared, with inputs with which the
+undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the damaged file
+declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own inference
+knows, nothing but the outputs, or what `result.save` writes.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
+import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -113,8 +119,16 @@ def contradicts(value: onnx.ValueInfoProto, shape: tuple[int, ...], p: Patient, 
         return False
     dims = value.type.tensor_type.shape.dim
     sizes = p.truth["bindings"][binding]
-    meant = [d.dim_value if d.HasField("dim_value") else sizes.get(d.dim_param) for d in dims]
+    meant = [d.dim_value if d.HasField("dim_value") else meant_by(d.dim_param, sizes) for d in dims]
     return len(meant) != len(shape) or any(m not in (None, n) for m, n in zip(meant, shape, strict=True))
+
+
+def meant_by(text: str, sizes: dict[str, int]) -> int | None:
+    """The size that a name means, or a multiple of one."""
+    names = set(re.findall(r"[A-Za-z_]\w*", text))
+    if not names or not names <= sizes.keys() or not re.fullmatch(r"[\w+* ]+", text):
+        return None
+    return int(eval(text, {"__builtins__": {}}, sizes))
 
 
 def found(model: onnx.ModelProto) -> list[Finding]:
@@ -144,11 +158,37 @@ class Case:
     model: str
     damage: Damage
     findings: list[Finding]
+    seconds: float = 0.0
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the model is of the half that is not looked at."""
+        return is_held_out(self.model)
+
+    @property
+    def near(self) -> bool:
+        """Whether the first finding is on the damaged node or on one beside it."""
+        return self.hit or (bool(self.findings) and self.findings[0].place in beside(self.damage))
 
     @property
     def hit(self) -> bool:
         """Whether the first finding is on the damaged node."""
         return bool(self.findings) and hits(self.findings[0], self.damage)
+
+
+def is_held_out(model: str) -> bool:
+    """Half of the models, by the family that a name begins with: exports of one network are in one half."""
+    return hashlib.sha256(model.partition(".")[0].encode()).digest()[0] % 2 == 1
+
+
+def beside(damage: Damage) -> set[str]:
+    """The names of what makes the inputs of the damaged nodes, and of what reads their outputs."""
+    nodes = list(damage.model.graph.node)
+    here = [n for n in nodes if damage.places & {n.name, *n.output}]
+    read = {name for node in here for name in node.input}
+    made = {name for node in here for name in node.output}
+    near = [n for n in nodes if read & set(n.output) or made & set(n.input)]
+    return {name for node in near for name in (node.name, *node.output)} | read
 
 
 def patients(paths: Iterable[Path], seed: int, declared: str, folder: Path) -> Iterator[tuple[str, Patient]]:
@@ -178,7 +218,8 @@ def measured(
                 raise ValueError(f"{model} is undamaged: {one.code} {one.place} {one.message}")
             for damaged in damages(p, each):
                 if damaged.kind in (only or KINDS) and shows(damaged, p, folder):
-                    yield Case(model, damaged, found(damaged.model))
+                    begun = time.perf_counter()
+                    yield Case(model, damaged, found(damaged.model), time.perf_counter() - begun)
 
 
 def main() -> None:
@@ -188,20 +229,33 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--each", type=int, default=1)
     parser.add_argument("--declared", choices=["onnx", "bare", "shapeinf"], default="onnx")
-    parser.add_argument("--missed", action="store_true")
+    parser.add_argument("--missed", action="store_true", help="print what was missed, or found elsewhere")
+    parser.add_argument("--half", choices=["dev", "held"], help="one half of the models only")
+    parser.add_argument("--every", type=int, default=1, help="every so manyth model only")
+    parser.add_argument("--only", nargs="*", default=(), help="some kinds only")
     given = parser.parse_args()
-    cases = []
     paths = sorted(given.folder.glob("*.onnx")) if given.folder else []
-    for case in measured(paths, given.seed, given.each, given.declared, given.own):
+    if given.half:
+        paths = [path for path in paths if is_held_out(path.name) == (given.half == "held")]
+    cases = []
+    for case in measured(paths[:: given.every], given.seed, given.each, given.declared, given.own, given.only):
         cases.append(case)
         if given.missed and not case.hit:
-            said = case.findings[0].message if case.findings else "nothing"
-            print(f"{case.model} {case.damage.kind} {case.damage.what}: {said}", flush=True)
-    print(f"{'kind':26}{'cases':>7}{'found':>8}{'first':>8}")
-    for kind in [*dict.fromkeys(case.damage.kind for case in cases), "all"]:
-        these = [case for case in cases if kind in ("all", case.damage.kind)]
-        seen, first = sum(bool(case.findings) for case in these), sum(case.hit for case in these)
-        print(f"{kind:26}{len(these):7}{seen / len(these):8.1%}{first / len(these):8.1%}")
+            print(missed(case), flush=True)
+    kinds = {kind: [c for c in cases if c.damage.kind == kind] for kind in sorted({c.damage.kind for c in cases})}
+    halves = {half: [c for c in cases if c.held_out == (half == "held out")] for half in ("dev", "held out")}
+    print(f"{'':26}{'cases':>7}{'found':>8}{'first':>8}{'beside':>8}")
+    for name, these in {**kinds, **halves, "all": cases}.items():
+        counts = [sum(map(bool, one)) for one in zip(*((c.findings, c.hit, c.near) for c in these), strict=True)]
+        print(f"{name:26}{len(these):7}" + "".join(f"{count / len(these):8.1%}" for count in counts))
+
+
+def missed(case: Case) -> str:
+    """A case of which the first finding is not on the damaged node, on one line."""
+    first = case.findings[0] if case.findings else None
+    said = f"{first.code} {first.place}: {first.message}" if first else "nothing"
+    how = "MISSED" if first is None else "near" if case.near else "elsewhere"
+    return f"{how} {case.model} {case.damage.kind} {case.damage.what} [{case.seconds:.1f} s]: {said}"
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
+from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.registry import also, kind
 from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.checks.trial import shown
+from shapeinf.checks.upstream import differences
 from shapeinf.driver import TensorInfo
 from shapeinf.graph import Declared
 
@@ -22,10 +24,17 @@ COMPARISONS = ("C110", OUTPUTS)
 @kind("C110", "a declared shape of a value inside the graph is not what the graph makes")
 def stale(subject: Subject) -> Iterator[Finding]:
     """Each declaration of a value that a node makes, compared; C111 for outputs of the graph."""
+    wrong = set()
     for tensor, declared in subject.declared.items():
         made = subject.result.tensors.get(tensor)
-        if made is not None:
-            yield from compared(subject, tensor, declared, made)
+        for finding in () if made is None else compared(subject, tensor, declared, made):
+            wrong.add(tensor)
+            yield finding
+    for one in differences(subject):
+        if one.tensor not in wrong:
+            wrong.add(one.tensor)
+            message = f"is declared as {one.said} on axis {one.axis} but the graph makes {one.size}: {one.example}"
+            yield _found(subject, one.tensor, message)
 
 
 def compared(subject: Subject, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Finding]:
@@ -68,16 +77,9 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
         return
     for axis, (said, size) in enumerate(zip(declared.dims, made.shape.dims, strict=True)):
         size = subject.facts.canon(size)
-        reason = None if _renames(subject, said, size) else _differs(subject, said, size)
+        reason = None if renames(declared_size(subject.facts, said), size) else _differs(subject, said, size)
         if reason is not None:
             yield f"is declared as {said} on axis {axis} but the graph makes {size}{reason}"
-
-
-def _renames(subject: Subject, said: int | str | None, size: Dim) -> bool:
-    """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`."""
-    meant = declared_size(subject, said)
-    symbolic = isinstance(meant, Dimension) and isinstance(size, Dimension) and not size.is_symbol
-    return symbolic and meant.is_symbol and meant not in size.symbols()  # type: ignore[union-attr]
 
 
 @kind("C112", "a name of an input that is declared for an expression of others")
@@ -90,7 +92,11 @@ def renamed(subject: Subject) -> Iterator[Finding]:
             continue
         for axis, (said, size) in enumerate(zip(declared.dims or (), made.shape.dims, strict=True)):
             size = subject.facts.canon(size)
-            if isinstance(said, str) and (said, size) not in said_before and _renames(subject, said, size):
+            if (
+                isinstance(said, str)
+                and (said, size) not in said_before
+                and renames(declared_size(subject.facts, said), size)
+            ):
                 said_before.add((said, size))
                 if _differs(subject, said, size) is not None:
                     message = f"is declared as {said} on axis {axis}, which the graph makes {size}"
@@ -104,7 +110,7 @@ def _text(declared: Declared) -> str:
 
 def _differs(subject: Subject, said: int | str | None, size: Dim) -> str | None:
     """An example of how a declared size differs from the one that is made; None when they may be the same."""
-    meant = declared_size(subject, said)
+    meant = declared_size(subject.facts, said)
     if meant is None or subject.facts.prove_eq(meant, size) is True:
         return None
     if isinstance(meant, int) and isinstance(size, int):
@@ -122,24 +128,6 @@ def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
         if a is not None and b is not None and a != b:
             return f": {b} for {shown(subject, binding)}"
     return None
-
-
-def declared_size(subject: Subject, said: int | str | None) -> Dim | None:
-    """The size that a declaration means; None where it says nothing: names that no input has name anything."""
-    if said is None or isinstance(said, int):
-        return said if said is None or said >= 0 else None
-    scope = subject.facts.scope
-    if GENERATED.fullmatch(said):
-        return None
-    if scope.has(said):
-        return subject.facts.canon(scope.symbol(said))
-    try:
-        alone = parse_dim(said, Scope())
-        if isinstance(alone, Dimension) and not all(scope.has(s.name) for s in alone.symbols()):
-            return None
-        return subject.facts.canon(parse_dim(said, scope))
-    except (DimSyntaxError, ZeroDivisionError):
-        return None
 
 
 @kind("C103", "one name for two sizes")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import FAR, LARGE, bindings
+from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, solving
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Condition
+
+_LISTED = 4
+"""So many sizes are listed, of more their number is said."""
 
 
 def _found(subject: Subject, code: str, message: str, source: Condition, help: str | None = None) -> Finding:
@@ -45,11 +49,11 @@ def pinned(subject: Subject) -> Iterator[Finding]:
 
 
 def _window(subject: Subject, condition: Condition) -> Iterator[Finding]:
-    """An upper bound that leaves two sizes at most, or that an equation makes: what has an end, a table tells."""
+    """An upper bound that leaves two sizes at most, or that an equation makes; not the end of a table."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
         most, least = condition.bound, _least(subject, symbol)
-        if most is not None and (least >= most - 1 or (equation and not _has_maxima(equation))):
+        if most is not None and (least >= most - 1 or (equation and not ends_at_a_switch(equation, symbol, most))):
             sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
             message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {sizes}"
             yield _found(subject, "C101", message, condition)
@@ -83,10 +87,13 @@ def _alternative(subject: Subject, condition: Condition) -> Iterator[Finding]:
 
 def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
+    if len(condition.free) == 1 and _has_maxima(condition.terms):
+        yield from _few(subject, condition)
+        return
     sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
     for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
         tried = False
-        for binding in bindings(subject.facts, condition.free, least, condition.terms):
+        for binding in solving(subject.facts, condition.free, least, condition.clauses, condition.terms):
             tried = True
             if condition.holds(binding) is not False:
                 break
@@ -95,6 +102,25 @@ def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
                 message = f"sizes of {sizes} from {least} on do not go together: none that was tried does"
                 yield _found(subject, "C101", message, condition, f"the node needs {condition.text}")
                 return
+
+
+def _few(subject: Subject, condition: Condition) -> Iterator[Finding]:
+    """A condition on one dim that few sizes fulfil, where they do not end because a table does."""
+    (symbol,) = condition.free
+    bounds = subject.facts.interval(symbol)
+    sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
+    fit = [size for size in sizes if condition.holds({symbol.name: size}) is not False]
+    if fit and (_goes_on(fit, sizes) or ends_at_a_switch(condition.terms, symbol, fit[-1])):
+        return
+    listed = " or ".join(map(str, fit[:_LISTED])) if len(fit) <= _LISTED else f"one of {len(fit)} sizes up to {fit[-1]}"
+    message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {listed or 'none of those tried'}"
+    yield _found(subject, "C101", message, condition, f"the node needs {condition.text}")
+
+
+def _goes_on(fit: list[int], sizes: range) -> bool:
+    """Whether there may be more sizes behind the last one that fits: no gap is wider than what is left."""
+    gaps = [b - a for a, b in itertools.pairwise(fit)]
+    return sizes[-1] - fit[-1] <= max(gaps, default=0)
 
 
 def _has_maxima(dims: Iterable[Dim]) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from math import lcm
 
-from shapeinf.algebra import Dim, Dimension, evaluate
+from shapeinf.algebra import Dim, Dimension, Interval, evaluate
 from shapeinf.algebra.dimension import Floor, Maximum
+from shapeinf.algebra.equations import pivot
 from shapeinf.algebra.told import Clause, one_holds
 from shapeinf.lattice import ShapeFacts
 
@@ -57,6 +58,26 @@ def bindings(
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
 
 
+def solving(
+    facts: ShapeFacts, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
+) -> Iterator[Binding]:
+    """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
+    symbols = list(symbols)
+    pivots = [found for clause in clauses if (found := _solved(clause)) is not None]
+    for binding in bindings(facts, symbols, least, about):
+        yield binding
+        for symbol, solution in pivots:
+            size, bounds = value(solution, binding), facts.interval(symbol)
+            if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
+                yield {**binding, symbol.name: size}
+
+
+def _solved(clause: Clause) -> tuple[Dimension, Dim] | None:
+    """A symbol of an equation, and what it must be."""
+    found = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
+    return None if found is None else (found[0], found[0] - found[1] * clause.expression)
+
+
 def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
     """The least common multiple of the numbers that dims divide by (1 where that is large); what they add before."""
     period, offsets = 1, {0}
@@ -79,10 +100,14 @@ def _divisions(d: Dim, outer: int = 1) -> Iterator[tuple[int, int]]:
                     yield from _divisions(arg, outer)
 
 
-def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:
-    """Bindings under which all that is known of these symbols holds; what is about others too is left out."""
+def legal(facts: ShapeFacts, symbols: Iterable[Dimension], later: ShapeFacts | None = None) -> Iterator[Binding]:
+    """Bindings under which all that is known of these symbols holds; what is about others too is left out.
+
+    Of facts that were told `later` only those count that leave a dim many sizes: bounds, multiples.
+    """
     wanted = set(symbols)
-    tests = _tests(facts, {symbol.name for symbol in wanted})
+    names = {symbol.name for symbol in wanted}
+    tests = [*_tests(facts, names), *([] if later is None else _limits(later, wanted))]
     for binding in bindings(facts, wanted):
         if all(test(binding) for test in tests):
             yield binding
@@ -90,6 +115,29 @@ def legal(facts: ShapeFacts, symbols: Iterable[Dimension]) -> Iterator[Binding]:
 
 def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]]:
     """Whether a binding may fulfil what is known of nothing but these names: a test for each fact, none twice."""
+    found = _inequalities(facts, names)
+    for guard in facts.guards:
+        clauses = guard.clauses(facts.canon)
+        if set() < {name for clause in clauses for name in _names(clause.expression)} <= names:
+            found[clauses] = partial(_may_hold, clauses)
+    return list(found.values())
+
+
+def _limits(facts: ShapeFacts, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
+    """The same of what is no equation of several dims."""
+    names = {symbol.name for symbol in symbols}
+    found = _inequalities(facts, names)
+    for guard in facts.guards:
+        clauses = guard.clauses(lambda dim: dim)
+        if len({name for clause in clauses for name in _names(clause.expression)} & names) == 1:
+            found[clauses] = partial(_may_hold, clauses)
+    for symbol in symbols:
+        if symbol not in facts.solved:
+            found[symbol] = partial(_within, symbol.name, facts.interval(symbol))
+    return list(found.values())
+
+
+def _inequalities(facts: ShapeFacts, names: set[str]) -> dict[object, Callable[[Binding], bool]]:
     found: dict[object, Callable[[Binding], bool]] = {}
     for relation in facts.relations:
         if _names(relation.expression) <= names:
@@ -97,11 +145,36 @@ def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]
     for one in facts.divisibilities:
         if _names(one.expression) <= names:
             found[one.expression, one.divisor] = partial(_divides, one.divisor, one.expression)
-    for guard in facts.guards:
-        clauses = guard.clauses(facts.canon)
-        if set() < {name for clause in clauses for name in _names(clause.expression)} <= names:
-            found[clauses] = partial(_may_hold, clauses)
-    return list(found.values())
+    return found
+
+
+def _within(name: str, bounds: Interval, binding: Binding) -> bool:
+    return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
+
+
+def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
+    """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
+    return any(
+        _winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1})
+        for dim in dims
+        for atom in _maxima(dim)
+    )
+
+
+def _winners(atom: Maximum, binding: Binding) -> list[bool]:
+    sizes = [value(arg, binding) for arg in atom.args]
+    known = [size for size in sizes if size is not None]
+    return [size == max(known, default=None) for size in sizes]
+
+
+def _maxima(d: Dim) -> Iterator[Maximum]:
+    """All maxima in a dim, also those inside of divisions and of each other."""
+    for atom in [] if isinstance(d, int) else [d.scope.atoms[number] for monomial, _ in d.terms for number in monomial]:
+        if isinstance(atom, Maximum):
+            yield atom
+        inside = atom.args if isinstance(atom, Maximum) else (atom.numerator,) if isinstance(atom, Floor) else ()
+        for dim in inside:
+            yield from _maxima(dim)
 
 
 def _not_negative(dim: Dim, binding: Binding) -> bool:

@@ -20,11 +20,15 @@ MOST_EXAMPLES = 64
 
 
 class Subject:
-    """A result to look at. `ranges` has the dims that the user gave bounds of, by name."""
+    """A result to look at. `ranges` has the dims that the user gave bounds of, by name.
 
-    def __init__(self, result: Result, ranges: Mapping[str, object] | None = None) -> None:
+    A `trial` is the inference of something else than the model as it stands.
+    """
+
+    def __init__(self, result: Result, ranges: Mapping[str, object] | None = None, trial: bool = False) -> None:
         """Only reads the result."""
         self.result = result
+        self.trial = trial
         self.ranges = dict(ranges or {})
         self._examples: dict[tuple[frozenset[Dimension], int], list[Binding]] = {}
 

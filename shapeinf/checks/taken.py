@@ -9,8 +9,9 @@ from __future__ import annotations
 import attrs
 
 from shapeinf.algebra import Dim
-from shapeinf.checks.declared import compared, declared_size
+from shapeinf.checks.declared import compared
 from shapeinf.checks.finding import Finding
+from shapeinf.checks.meanings import declared_size
 from shapeinf.checks.subject import Subject
 from shapeinf.driver import Result, info
 from shapeinf.driver.inference import Inference
@@ -35,7 +36,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
     other: list[Subject] = []
 
     def believe(fresh: Inference) -> None:
-        other.append(Subject(Result(fresh, reader), subject.ranges))
+        other.append(Subject(Result(fresh, reader), subject.ranges, trial=True))
         slots = fresh.program.slots
         for name, declared in subject.declared.items():
             fresh.declared[slots[name]] = _Believer(other[0], name, declared, found)
@@ -73,5 +74,5 @@ class _Believer:
 
     def _size(self, axis: int) -> Dim:
         assert self.declared.dims is not None
-        meant = declared_size(self.subject, self.declared.dims[axis])
+        meant = declared_size(self.subject.facts, self.declared.dims[axis])
         return self.subject.facts.scope.fresh(f"{self.name}.{axis}", 0) if meant is None else meant

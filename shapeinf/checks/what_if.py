@@ -82,7 +82,7 @@ class Trials:
 
     def _nothing_left(self, trial: Inference, apart_from: str = "") -> bool:
         self.visits += _LOOK * len(trial.program.rows)
-        other = Subject(Result(trial, InputReader(trial.facts)), self.subject.ranges)
+        other = Subject(Result(trial, InputReader(trial.facts)), self.subject.ranges, trial=True)
         for one in self.look(other):
             key = (one.code, one.place)
             if one.fails and one.place != apart_from and (key == self.first or key not in self.before):

@@ -139,8 +139,8 @@ class Reader:
         clauses: tuple[Clause, ...],
         least: int | None = None,
     ) -> Condition | None:
-        """A condition, if it is a node that says it."""
-        if not source.node:
+        """A condition, if it is a node that says it, and if the given ranges do not make it true anyway."""
+        if not source.node or any(self._holds_anyway(clause) for clause in clauses):
             return None
         place = self.places.find(source.node)
         if source.assumed and place is None:
@@ -155,6 +155,11 @@ class Reader:
         op, location = (place.op, place.location) if place else ("", "")
         chain = self.places.chain
         return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
+
+    def _holds_anyway(self, clause: Clause) -> bool:
+        """Whether an alternative is true for all sizes that user and file leave."""
+        low, high = self.before.bounds(clause.expression)
+        return low == high == 0 if clause.zero else low >= 0
 
     def shown(self, d: Dim) -> str:
         """A dim as text, with the labels of axes that have no name."""

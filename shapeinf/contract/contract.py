@@ -12,6 +12,7 @@ from shapeinf.contract.bodies import demands_of_bodies
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
 from shapeinf.contract.sizes import LegalSizes, in_range
+from shapeinf.contract.undeclared import hidden_by_declarations
 from shapeinf.driver.breaking import broken_laws, surely_broken
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference
@@ -60,8 +61,12 @@ class Contract:
 
     @cached_property
     def always(self) -> tuple[Condition, ...]:
-        """Those of the conditions that hold whenever the graph runs, whatever bodies of it do."""
-        return tuple(merged(self._reader))
+        """Those of the conditions that hold whenever the graph runs, whatever bodies of it do.
+
+        They are what nodes require, also where a declaration of the file that is trusted says the same.
+        """
+        found = tuple(merged(self._reader))
+        return (*found, *hidden_by_declarations(self._inference, found))
 
     def __iter__(self) -> Iterator[Condition]:
         """The conditions."""

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from shapeinf.driver.collection import collection_paused
-from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Declaring, Progress
-from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike
+from shapeinf.driver.inputs import RangeLike, SpecLike
 from shapeinf.driver.named import NamedDim
 from shapeinf.driver.program import compile_graph
 from shapeinf.driver.result import Result
@@ -64,18 +63,8 @@ def infer_shapes(
         program = compile_graph(as_graph(model, dialect, expand), registry or default_registry())
         strict = mode == "strict"
         setup = Setup(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
-        inference, reader, doubts = setup.run()
-    return Result(inference, reader, _notes(program.graph, doubts, reader))
-
-
-def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> list[Diagnostic]:
-    """What there is to say of the file and of what the user says of it, before any node."""
-    return [
-        *(Diagnostic(*remark) for remark in graph.remarks),
-        *(Diagnostic("warning", "S111", doubt) for doubt in doubts),
-        *(Diagnostic("note", "S112", text) for text in reader.useless),
-        *(Diagnostic("note", "S110", lint) for lint in reader.lints),
-    ]
+        made = setup.run()
+    return Result(*made)
 
 
 def as_graph(model: Any, dialect: str | None = None, expand: Collection[str] | Literal["all"] = ()) -> Graph:

@@ -54,7 +54,7 @@ class GivenDims:
         if value is None:
             return scope.fresh(site, self.min_dim)
         if isinstance(value, Dimension):
-            return value
+            return value if value.scope is scope else self._text(str(value), site, declared)
         if isinstance(value, DimRange):
             return self._ranged(value, site)
         if isinstance(value, (tuple, list)):

@@ -31,6 +31,8 @@ class InputReader:
     """What the user says and what changes nothing."""
     lowered: dict[str, int] = attrs.Factory(dict)
     """The least sizes of named dims of which the user says that they may be smaller than `min_dim`."""
+    telling: set[str] = attrs.Factory(set)
+    """The inputs whose given shapes say more than sizes and names: bounds, divisors."""
 
     def declared(self, declared: Declared, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""

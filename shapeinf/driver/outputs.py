@@ -39,6 +39,27 @@ def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int
     }
 
 
+def trusts_declarations(inference: Inference) -> bool:
+    """Whether a declaration of a node output has told the facts something."""
+    if inference.declaring != "trust":
+        return False
+    declared = {declaration_source(name) for name in inference.program.graph.declared}
+    facts = inference.facts
+    return any(
+        source in declared
+        for source in (
+            *facts.sources.values(),
+            *(step.source for told in facts.ranges.values() for step in told.steps()),
+            *(one.source for kept in (facts.relations, facts.divisibilities, facts.guards) for one in kept),
+        )
+    )
+
+
+def declaration_source(name: str) -> Source:
+    """The source of what the declaration of a value tells."""
+    return Source(name, f"the file declares {name}", assumed=True)
+
+
 class Refiner:
     """One declaration against what is inferred.
 
@@ -53,7 +74,7 @@ class Refiner:
         self.name = name
         self.declared = declared
         self.trust = trust
-        self.source = Source(name, f"the file declares {name}", assumed=True)
+        self.source = declaration_source(name)
 
     @property
     def inference(self) -> Inference:

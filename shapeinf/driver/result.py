@@ -16,6 +16,7 @@ from shapeinf.driver.explain import explain
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.infos import TensorInfo, infos
 from shapeinf.driver.inputs import InputReader, SpecLike, input_names
+from shapeinf.driver.setup import Made, Setup
 from shapeinf.driver.unknowns import UnknownGroup, unknowns
 from shapeinf.driver.update import updated
 from shapeinf.errors import UnknownNameError
@@ -53,11 +54,18 @@ class Coverage:
 class Result:
     """The shapes of every tensor of a graph, what was found, and what is known about the dims."""
 
-    def __init__(self, inference: Inference, reader: InputReader, notes: Iterable[Diagnostic] = ()) -> None:
-        """Wraps a finished inference."""
+    def __init__(
+        self,
+        inference: Inference,
+        reader: InputReader,
+        notes: Iterable[Diagnostic] = (),
+        setup: Setup | None = None,
+    ) -> None:
+        """Wraps a finished inference; without a `setup` it is one that cannot be updated."""
         self._inference = inference
         self._reader = reader
         self._notes = tuple(notes)
+        self._setup = setup
         self._tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
@@ -174,15 +182,11 @@ class Result:
         return Memory(self, order, aliases=aliases, in_place=in_place)
 
     def where_smaller(self, least: Mapping[str, int]) -> Result | None:
-        """The same inference where named dims may be as small as this, below `min_dim`; None after an update.
+        """The same inference where named dims may be as small as this, below `min_dim`; None for a trial.
 
         Nothing is assumed of sizes there, as of those that a window fits into: where none are given, that is all.
         """
-        again = self._inference.again
-        if again is None:
-            return None
-        reader = attrs.evolve(self._reader, lowered={**self._reader.lowered, **least})
-        return Result(again(least), reader, self._notes)
+        return None if self._setup is None else Result(*self._setup.where_smaller(least).run())
 
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from.
@@ -192,13 +196,15 @@ class Result:
         save(self.graph, annotation(self._inference), target)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
-        """The result for other input shapes; visits only the nodes that depend on them.
+        """The result for other input shapes, as if all had been said at once; all else that was said stays.
 
-        Runs everything again when the first run learned facts at nodes: they may not hold for the new shapes. This
+        Visits only the nodes that depend on the inputs where neither nodes nor the shapes told any facts, such as
+        bounds: those may not hold for the new shapes, and everything runs again. This
         result must not be used any more. Raises UnknownNameError for an input that the graph does not have.
         """
+        assert self._setup is not None, "a trial is not updated"
         names = input_names(self.graph)
         for name in inputs:
             if name not in names:
                 raise UnknownNameError("input", name, names)
-        return Result(*updated(self._inference, self._reader, inputs), self._notes)
+        return Result(*updated(Made(self._inference, self._reader, self._notes, self._setup), inputs))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import attrs
 
-from shapeinf.algebra import DimSyntaxError
+from shapeinf.algebra import DimSyntaxError, Scope
 from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.driver.bodies import Bodies
 from shapeinf.driver.breaking import broken_laws
+from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Declaring, Inference, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike, by_name, input_names, tell_ranges
@@ -19,6 +21,7 @@ from shapeinf.driver.program import Operation, Program
 from shapeinf.errors import ShapeError, UnknownNameError
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, ShapeFacts, Type
+from shapeinf.lattice.spec import parse_shape_spec
 
 Dims = Mapping[str, RangeLike] | Iterable[NamedDim]
 
@@ -31,9 +34,22 @@ def _listed(texts: Iterable[str] | str) -> tuple[str, ...]:
     return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
+class Made(NamedTuple):
+    """A finished inference with what has read its inputs, what there is to say of both, and what it was made from."""
+
+    inference: Inference
+    reader: InputReader
+    notes: tuple[Diagnostic, ...]
+    setup: Setup
+
+
 @attrs.frozen(eq=False)
 class Setup:
-    """A compiled graph and all that the user says of it; the fields are the arguments of `infer_shapes`."""
+    """A compiled graph and all that the user says of it; the fields are the arguments of `infer_shapes`.
+
+    `updates` are shapes of inputs that were given since, the last ones last. `lowest` has dims that may be smaller than
+    `min_dim`, with their least sizes. Without `assuming` nodes assume nothing of sizes that nobody gave.
+    """
 
     program: Program
     dims: Mapping[str, RangeLike] | tuple[NamedDim, ...] = attrs.field(converter=_kept)
@@ -44,20 +60,33 @@ class Setup:
     min_dim: int
     declared: Declaring
     progress: Progress | None
+    updates: tuple[Mapping[str, SpecLike], ...] = ()
+    lowest: Mapping[str, int] = attrs.field(factory=dict)
+    assuming: bool = True
 
-    def run(self, lowered: Mapping[str, int] | None = None) -> tuple[Inference, InputReader, list[str]]:
-        """The finished inference, what has read its inputs, and what is doubtful in the file's assumptions.
+    def updated(self, inputs: Mapping[str, SpecLike]) -> Setup:
+        """The same with other shapes of some inputs."""
+        return attrs.evolve(self, updates=(*self.updates, dict(inputs)))
 
-        `lowered` has dims that may be smaller than `min_dim`, with their least sizes; where it is given, even empty,
-        nodes assume nothing of sizes. What the user says of single dims goes before `min_dim` too: where some of it
-        turns out to be smaller, all is said again with symbols that may be.
+    def where_smaller(self, least: Mapping[str, int]) -> Setup:
+        """The same where named dims may be as small as this, and nodes assume nothing of sizes."""
+        return attrs.evolve(self, lowest={**self.lowest, **least}, assuming=False)
 
-        Where a law is broken under what nodes assume, and not without it, the inference is the one without it.
+    def again(self, least: Mapping[str, int]) -> Inference:
+        """The inference where named dims may be as small as this."""
+        return self.where_smaller(least).run().inference
+
+    def run(self) -> Made:
+        """The finished inference.
+
+        What the user says of single dims goes before `min_dim`: where some of it turns out to be smaller, all is said
+        again with symbols that may be. Where a law is broken under what nodes assume, and not without it, the inference
+        is the one without it.
         """
-        lowest = dict(lowered or {})
+        lowest = dict(self.lowest)
         while True:
             facts = ShapeFacts()
-            facts.assuming = lowered is None
+            facts.assuming = self.assuming
             for name, low in lowest.items():
                 facts.scope.symbol(name, low)
             reader = InputReader(facts, self.min_dim)
@@ -67,27 +96,63 @@ class Setup:
                 break
             lowest.update(reader.lowered)
         reader.lowered.update(lowest)
-        inference.again = lambda lower: self.run({**lowest, **lower})[0]
+        inference.again = self.again
         inference.freeze_setup()
         try:
             execute(inference)
         except ShapeError:
             if not facts.assumed:
                 raise
-            return self.run(lowest)
-        return self._without_doubtful(inference, lowest) or (inference, reader, doubts)
+            return self.where_smaller({}).run()
+        made = Made(inference, reader, _notes(self.program.graph, doubts, reader), self)
+        return self._without_assumptions(made) or made
 
-    def _without_doubtful(
-        self, inference: Inference, lowest: Mapping[str, int]
-    ) -> tuple[Inference, InputReader, list[str]] | None:
+    def _without_assumptions(self, made: Made) -> Made | None:
         """The same where nodes assume nothing, if less is broken then."""
-        broken = len(list(broken_laws(inference))) if inference.facts.assumed else 0
-        other = self.run(lowest) if broken else None
-        return other if other is not None and len(list(broken_laws(other[0]))) < broken else None
+        broken = len(list(broken_laws(made.inference))) if made.inference.facts.assumed else 0
+        other = self.where_smaller({}).run() if broken else None
+        return other if other is not None and len(list(broken_laws(other.inference))) < broken else None
+
+    def type_of(self, name: str, reader: InputReader) -> Type:
+        """The type of an input: as declared, then as each of its given shapes says."""
+        version = reader.facts.version
+        found = self._read(name, reader, self._specs(name)[1])
+        if reader.facts.version != version:
+            reader.telling.add(name)
+        reader.presume(found)
+        return found or PartialTensor(None, reader.shape(None, name), None)
+
+    def _read(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:
+        declaration = self.program.graph.declared.get(name)
+        found = reader.declared(declaration, name) if declaration is not None else None
+        for spec in specs:
+            found = reader.given(spec, found, name)
+        return found
+
+    def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
+        """What was given for an input before the last whole shape, which takes its place, and from it on."""
+        specs = [one[name] for one in (self._first, *self.updates) if name in one]
+        last = max((i for i, spec in enumerate(specs) if _is_whole(spec)), default=0)
+        return specs[:last], specs[last:]
+
+    def _name_replaced(self, scope: Scope) -> None:
+        """Make the symbols that only replaced shapes name: ranges and assumptions may still be about them."""
+        for name in self.program.graph.inputs if self.updates else ():
+            other = InputReader(ShapeFacts(), self.min_dim)
+            self._read(name, other, self._specs(name)[0])
+            for dim in other.facts.scope.names():
+                scope.symbol(dim, self.min_dim)
+
+    @property
+    def _first(self) -> Mapping[str, SpecLike]:
+        return by_name(self.inputs, input_names(self.program.graph))
 
     def _tell(self, inference: Inference, reader: InputReader) -> list[str]:
         facts, graph = inference.facts, self.program.graph
-        _fill(inference, reader, self.inputs)
+        for name in graph.inputs:
+            inference.set(name, self.type_of(name, reader))
+        _fill_constants(inference)
+        self._name_replaced(facts.scope)
         names = _declared_names(graph)
         tell_ranges(reader, self.dims, names)
         tell_ranges(reader, self.bind, names)
@@ -98,6 +163,23 @@ class Setup:
             reader.useless.append(f"the assumption '{text}' says nothing new: it follows from what is known")
         declare(inference, reader, self.declared)
         return doubts
+
+
+def _is_whole(spec: SpecLike) -> bool:
+    """Whether what is given for an input is a whole shape, and no change of single axes."""
+    if isinstance(spec, str):
+        return parse_shape_spec(spec, Scope()).dims is not None
+    return spec is not None and not isinstance(spec, Mapping)
+
+
+def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> tuple[Diagnostic, ...]:
+    """What there is to say of the file and of what the user says of it, before any node."""
+    return (
+        *(Diagnostic(*remark) for remark in graph.remarks),
+        *(Diagnostic("warning", "S111", doubt) for doubt in doubts),
+        *(Diagnostic("note", "S112", text) for text in reader.useless),
+        *(Diagnostic("note", "S110", lint) for lint in reader.lints),
+    )
 
 
 def _declared_names(graph: Graph) -> Callable[[], set[str]]:
@@ -116,19 +198,10 @@ def _assumed_by_the_file(facts: ShapeFacts, graph: Graph) -> list[str]:
     return doubts
 
 
-def _fill(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike] | Sequence[SpecLike] | str) -> None:
-    """Put the types of inputs and constants into their slots."""
+def _fill_constants(inference: Inference) -> None:
+    """Put the types of constants into their slots."""
     program: Program = inference.program
     graph = program.graph
-    names = input_names(graph)
-    given = by_name(given, names)
-    for name in graph.inputs:
-        declaration = graph.declared.get(name)
-        found: Type | None = reader.declared(declaration, name) if declaration is not None else None
-        if name in given:
-            found = reader.given(given[name], found, name)
-        reader.presume(found)
-        inference.set(name, found or PartialTensor(None, reader.shape(None, name), None))
     numbers: dict[int, int] = {}  # readers share one object among constants of equal shape
     for name, constant in graph.constants.items():
         number = numbers.get(id(constant))

@@ -8,32 +8,33 @@ from shapeinf.driver.execution import execute
 from shapeinf.driver.inference import Inference, Progress
 from shapeinf.driver.inputs import InputReader, SpecLike
 from shapeinf.driver.outputs import declare
+from shapeinf.driver.setup import Made
 from shapeinf.lattice import ShapeFacts
 
 
-def updated(inference: Inference, reader: InputReader, given: Mapping[str, SpecLike]) -> tuple[Inference, InputReader]:
-    """The inference for other input shapes; see `Result.update`. The old one must not be used any more."""
-    program = inference.program
-    learned = inference.learned
-    inference.visited = 0
-    changed = []
-    facts = inference.setup if learned else inference.facts  # what nodes have learned is forgotten, what is given stays
+def updated(old: Made, given: Mapping[str, SpecLike]) -> Made:
+    """The inference for other input shapes; see `Result.update`. The old one must not be used any more.
+
+    It is what a new one from all that was ever said comes to; only what depends on the changed inputs runs again where
+    neither nodes nor these shapes have told the facts anything.
+    """
+    inference, reader, notes, setup = old
+    setup = setup.updated(given)
+    if inference.learned or reader.lowered or not reader.telling.isdisjoint(given):
+        return setup.run()
+    facts, program = inference.facts, inference.program
     version = facts.version
-    teller = InputReader(facts, reader.min_dim, reader.lints, reader.useless)
-    for name, spec in given.items():
-        slot = program.slots[name]
-        old = inference.numbers[slot]
-        inference.set(name, found := teller.given(spec, inference.current(slot), name))
-        teller.presume(found)
-        if inference.numbers[slot] != old:
-            changed.append(slot)
-    if learned:
-        return _run_again(inference, reader)
-    if facts.version != version:
-        inference.freeze_setup()
-    inference.again = None  # it would be for the old inputs
-    inference.update(changed)
-    return inference, reader
+    types = {name: setup.type_of(name, reader) for name in given}
+    if facts.version != version or reader.lowered:
+        return setup.run()
+    inference.visited = 0
+    before = list(inference.numbers)
+    for name, found in types.items():
+        inference.set(name, found)
+    inference.again = setup.again
+    slots = [program.slots[name] for name in types]
+    inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
+    return Made(inference, reader, notes, setup)
 
 
 def rerun(
@@ -58,17 +59,3 @@ def rerun(
     fresh.freeze_setup()
     execute(fresh)
     return fresh
-
-
-def _run_again(inference: Inference, reader: InputReader) -> tuple[Inference, InputReader]:
-    """A full run with the facts of the set-up only."""
-    program = inference.program
-    facts = inference.setup.copy()
-    fresh = Inference(program, facts, inference.strict, inference.progress, inner=inference.inner)
-    for name in (*program.graph.inputs, *program.graph.constants):
-        fresh.set(name, inference.table.types[inference.numbers[program.slots[name]]])
-    other = InputReader(facts, reader.min_dim, reader.lints)
-    declare(fresh, other, inference.declaring)
-    fresh.freeze_setup()
-    execute(fresh)
-    return fresh, other

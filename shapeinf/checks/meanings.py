@@ -1,0 +1,31 @@
+"""What a declared size of a file means."""
+
+from __future__ import annotations
+
+from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
+from shapeinf.checks.subject import GENERATED
+from shapeinf.lattice import ShapeFacts
+
+
+def declared_size(facts: ShapeFacts, said: int | str | None) -> Dim | None:
+    """The size that a declaration means; None where it says nothing: names that no input has name anything."""
+    if said is None or isinstance(said, int):
+        return said if said is None or said >= 0 else None
+    scope = facts.scope
+    if GENERATED.fullmatch(said):
+        return None
+    if scope.has(said):
+        return facts.canon(scope.symbol(said))
+    try:
+        alone = parse_dim(said, Scope())
+        if isinstance(alone, Dimension) and not all(scope.has(s.name) for s in alone.symbols()):
+            return None
+        return facts.canon(parse_dim(said, scope))
+    except (DimSyntaxError, ZeroDivisionError):
+        return None
+
+
+def renames(meant: Dim | None, size: Dim) -> bool:
+    """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`."""
+    symbolic = isinstance(meant, Dimension) and isinstance(size, Dimension) and not size.is_symbol
+    return symbolic and meant.is_symbol and meant not in size.symbols()  # type: ignore[union-attr]

@@ -1,0 +1,136 @@
+"""Declared sizes against those that nodes make, before what later nodes require makes both the same.
+
+A declaration speaks of all sizes of the inputs. Where a node behind requires `seq == 2*batch`, it is still wrong to
+declare `2*batch` for an axis that is `seq`. Only what single dims must be for the graph to run (multiples, bounds)
+counts for declarations in front of the node that requires it, and what the file itself says of its names by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import attrs
+
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.checks.meanings import declared_size, renames
+from shapeinf.checks.sampling import legal, value
+from shapeinf.checks.subject import Subject
+from shapeinf.checks.trial import shown
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.program import Step
+from shapeinf.driver.update import rerun
+from shapeinf.errors import ShapeError, Source
+from shapeinf.graph import Declared
+from shapeinf.lattice import ShapeFacts, TensorType
+
+
+@attrs.frozen
+class Difference:
+    """An axis of a value that is declared otherwise than it is made; `example` shows it."""
+
+    tensor: str
+    axis: int
+    said: int | str
+    size: Dim
+    example: str
+
+
+def differences(subject: Subject) -> Iterator[Difference]:
+    """Where sizes differ that only a later requirement makes equal; nothing where nodes require no equality."""
+    inference = subject.result.inference
+    if subject.trial or inference.program.groups is not None or not _equates(subject):
+        return
+    seen: list[_Seen] = []
+
+    def begin(fresh: Inference) -> None:
+        observer = _Observer(fresh)
+        for name, declared in subject.declared.items():
+            fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen)
+
+    rerun(inference, inference.setup.copy(), begin)
+    for one in seen:
+        example = _example(subject, one)
+        if example is not None:
+            yield Difference(one.tensor, one.axis, one.said, one.size, example)
+
+
+def _equates(subject: Subject) -> bool:
+    """Whether nodes have told what a dim of the inputs is, or how several of them go together."""
+    facts, before = subject.facts, subject.setup
+    if any(symbol in subject.named and symbol not in before.solved for symbol in facts.solved):
+        return True
+    return any(guard.equation is not None and guard not in before.guards for guard in facts.guards)
+
+
+@attrs.frozen
+class _Seen:
+    """A declared size and the one that is made, as far as facts went when the node had run."""
+
+    tensor: str
+    axis: int
+    said: int | str
+    meant: Dim
+    size: Dim
+    facts: ShapeFacts
+
+
+class _Observer:
+    """The facts of a run so far, with what the file's own names state: copied when they have changed."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.version = -1
+        self.facts: ShapeFacts = inference.facts
+        self.stated: list[tuple[Dim, Dim]] = []
+
+    def now(self) -> ShapeFacts:
+        """A copy of what is known, and stated, now."""
+        version = self.inference.facts.version + len(self.stated)
+        if self.version != version:
+            self.version = version
+            self.facts = self.inference.facts.copy()
+            for meant, size in self.stated:
+                with suppress(ShapeError):
+                    self.facts.tell_equal(meant, size, Source("", f"the file calls {size} {meant}"))
+        return self.facts
+
+
+@attrs.frozen
+class _Watch:
+    """Looks at one declared value when its node has run."""
+
+    observer: _Observer
+    name: str
+    declared: Declared
+    seen: list[_Seen]
+
+    def __call__(self, number: int, step: Step) -> int:
+        """The number as it is."""
+        made = self.observer.inference.table.get(number)
+        dims = self.declared.dims
+        if isinstance(made, TensorType) and made.shape.dims is not None and len(dims or ()) == len(made.shape.dims):
+            facts = self.observer.now()
+            stated = []
+            for axis, (said, size) in enumerate(zip(dims or (), made.shape.dims, strict=True)):
+                meant, size = declared_size(facts, said), facts.canon(size)
+                if said is None or meant is None or meant is size or meant == size:
+                    continue
+                if renames(meant, size):
+                    stated.append((meant, size))
+                else:
+                    self.seen.append(_Seen(self.name, axis, said, meant, size, facts))
+            self.observer.stated += stated
+        return number
+
+
+def _example(subject: Subject, one: _Seen) -> str | None:
+    """A binding that shows the difference, as text; only of dims that have a name."""
+    symbols = {s for d in (one.meant, one.size) if isinstance(d, Dimension) for s in d.symbols()}
+    if not symbols <= subject.named:
+        return None
+    for binding in legal(one.facts, symbols, later=subject.facts):
+        a, b = value(one.meant, binding), value(one.size, binding)
+        if a is not None and b is not None and a != b:
+            return f"{b} for {shown(subject, binding)}"
+    return None

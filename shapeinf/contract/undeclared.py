@@ -1,0 +1,52 @@
+"""Preconditions that a file's own declarations hide: a declaration that is trusted may say what a node requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from shapeinf.contract.conditions import Condition, Reader
+from shapeinf.contract.merging import merged
+from shapeinf.driver.inference import Inference
+from shapeinf.driver.outputs import trusts_declarations
+from shapeinf.driver.update import rerun
+from shapeinf.errors import ShapeError, Source
+from shapeinf.lattice import ShapeFacts
+
+
+def hidden_by_declarations(inference: Inference, shown: Iterable[Condition]) -> Iterator[Condition]:
+    """What nodes require of the inputs that `shown` does not say, because a declaration of an output said it first.
+
+    It is found by the same inference with declarations that are only compared.
+    """
+    if not trusts_declarations(inference):
+        return
+    said = list(shown)
+    facts = _facts_of(inference.setup, said)
+    texts = {(one.node, one.text) for one in said}
+    reader = Reader(rerun(inference, inference.setup.copy()))
+    for condition in merged(reader):
+        about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
+        if about_inputs and (condition.node, condition.text) not in texts and not _follows(facts, condition):
+            yield condition
+
+
+def _facts_of(before: ShapeFacts, conditions: Iterable[Condition]) -> ShapeFacts:
+    """What is known before any node has spoken, and these conditions."""
+    facts = before.copy()
+    for condition in conditions:
+        for clause in condition.clauses if len(condition.clauses) == 1 else ():
+            with suppress(ShapeError):  # the graph cannot run at all
+                if clause.zero:
+                    facts.tell_equal(clause.expression, 0, Source(condition.node, condition.law))
+                else:
+                    facts.tell_le(0, clause.expression, Source(condition.node, condition.law))
+    return facts
+
+
+def _follows(facts: ShapeFacts, condition: Condition) -> bool:
+    """Whether one of the alternatives of a condition holds by what is known."""
+    return any(
+        (facts.prove_eq(clause.expression, 0) if clause.zero else facts.prove_le(0, clause.expression)) is True
+        for clause in condition.clauses
+    )

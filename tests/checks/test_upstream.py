@@ -1,0 +1,92 @@
+"""Declarations are compared with what nodes make for all sizes, not only for those that later nodes leave."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.checks import check
+from tests.checks.models import halved, model, node, weights
+
+
+def found(one, **options):
+    return [f for f in check(infer_shapes(one, declared="check", **options)) if f.fails]
+
+
+def turned(times, perm, inner=("q", "k")):
+    """x [batch, seq, 4] so many times over, turned, joined with itself on the last axis; declared as if not turned."""
+    first = "batch" if times == 1 else f"{times}*batch"
+    nodes = [
+        node("Concat", " ".join(["x"] * times), "q", axis=0),
+        node("Transpose", "q", "k", perm=perm),
+        node("Concat", "q k", "y", axis=2),
+    ]
+    declared = {name: [first, "seq", 4] for name in inner}
+    return model(nodes, {"x": ["batch", "seq", 4]}, {"y": [first, "seq", 8]}, declared)
+
+
+@pytest.mark.parametrize("times", [1, 2, 4])
+def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) -> None:
+    first, *_ = found(turned(times, [1, 0, 2]))
+    assert (first.code, first.place) == ("C110", "make_k")
+    assert "but the graph makes seq" in first.message
+    assert found(turned(times, [0, 1, 2])) == []
+
+
+def test_so_is_one_that_a_later_constant_makes_true() -> None:
+    """The product needs seq to be 4; that k is [seq, 4] was wrong to say before it."""
+    nodes = [node("Transpose", "x", "k", perm=[1, 0]), node("MatMul", "k w", "y")]
+    declared = {"k": ["seq", 4]}
+    one = model(nodes, {"x": ["seq", 4]}, {"y": None}, declared, [weights("w", 4, 5)])
+    first, *_ = found(one)
+    assert (first.code, first.place) == ("C110", "make_k")
+
+
+def with_declared(one, **declared):
+    for name, dims in declared.items():
+        one.graph.value_info.append(model([], {name: dims}, {}).graph.input[0])
+    return one
+
+
+def decoder(**declared):
+    """What is past and seq is joined with a mask [total]; both are named, and stated to be one, before they meet."""
+    nodes = [
+        node("Concat", "p x", "keys", axis=0),
+        node("Relu", "m", "shown"),
+        node("Concat", "keys shown", "y", axis=1),
+    ]
+    inputs = {"p": ["past", 1], "x": ["seq", 1], "m": ["total", 1]}
+    return with_declared(model(nodes, inputs, {"y": ["total", 2]}), **declared)
+
+
+def met(second, **declared):
+    """x [a, 6] and z join, and go on."""
+    nodes = [node("Relu", "x", "p"), node("Relu", "z", "q"), node("Concat", "p q", "c", axis=1), node("Relu", "c", "y")]
+    return with_declared(model(nodes, {"x": ["a", 6], "z": [second, 6]}, {"y": None}), **declared)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        with_declared(halved(), u=[1, 3, "H", 8]),  # of even H, as the skip requires
+        met(None, q=["a", 6]),  # an axis without a name may be called a
+    ],
+)
+def test_sizes_that_the_graph_can_run_with_are_all_that_is_meant(one) -> None:
+    assert found(one) == []
+
+
+def test_what_the_files_own_names_state_holds_behind_that() -> None:
+    assert found(decoder(keys=["total", 1], shown=["past + seq", 1])) == []
+    first, *_ = found(decoder(shown=["past + seq", 1]))
+    assert (first.code, first.place) == ("C110", "make_shown")
+
+
+def test_three_names_that_may_go_together_do() -> None:
+    nodes = [node("Concat", "p x", "keys", axis=0), node("Add", "keys m", "y")]
+    assert found(model(nodes, {"p": ["past"], "x": ["seq"], "m": ["total"]}, {"y": None})) == []
+
+
+def test_behind_the_node_that_requires_it_both_names_are_right() -> None:
+    """That they are two is said once, and by C102."""
+    assert {f.code for f in found(met("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}

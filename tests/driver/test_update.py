@@ -1,0 +1,86 @@
+"""An updated result is the result of an inference that was told everything at once."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shapeinf import NamedDim, infer_shapes
+from tests.checks.models import joined, model, node, numbers
+
+PLAIN = model([node("Relu", "x", "y")], {"x": ["batch", 3], "z": ["batch", 6]}, {"y": None})
+MODELS = {
+    "nothing is learned": PLAIN,
+    "nodes learn": joined("Concat", "batch", "total", axis=1),
+    "nodes require": model(
+        [node("Reshape", "x s", "h"), node("Concat", "x z", "y", axis=1)],
+        {"x": ["batch", 6], "z": [None, 6]},
+        {"y": None},
+        constants=[numbers("s", -1, 4)],
+    ),
+}
+AXIS = st.one_of(
+    st.sampled_from([None, "batch", "n", 4, 8, "2..6", "n=0..4", (1, 9)]),
+    st.builds(NamedDim, st.sampled_from(["batch", "n"]), st.integers(0, 2), st.integers(8, 16)),
+    st.builds(lambda n: NamedDim("n", multiple_of=n), st.integers(1, 4)),
+)
+WHOLE = st.tuples(AXIS, st.sampled_from([6, None])).map(list)
+SHAPES = st.dictionaries(st.sampled_from(["x", "z"]), WHOLE, min_size=1)
+
+
+def outline(result):
+    """All that users see of a result; unknowns of one site may be numbered."""
+    tensors = {name: str(info) for name, info in result.tensors.items()}
+    bounds = {
+        name: [str(result.interval(dim)) for dim in info.shape.dims or ()] for name, info in result.tensors.items()
+    }
+    shown = tensors, bounds, str(result.contract), result.policy, list(map(str, result.diagnostics))
+    return re.sub(r"#\d+", "", str(shown))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(sorted(MODELS)), st.lists(SHAPES, min_size=1, max_size=3), st.sampled_from([0, 1, 2]))
+def test_whole_shapes_take_the_place_of_those_before(name, updates, min_dim) -> None:
+    """Only the names of dims of earlier shapes live on, and they mean nothing by themselves."""
+    result = infer_shapes(MODELS[name], min_dim=min_dim)
+    for update in updates:
+        result = result.update(update)
+    together = {k: v for update in updates for k, v in update.items()}
+    assert outline(result) == outline(infer_shapes(MODELS[name], inputs=together, min_dim=min_dim))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(sorted(MODELS)), AXIS, AXIS)
+def test_single_axes_are_added_to_what_was_given(name, first, second) -> None:
+    result = infer_shapes(MODELS[name], inputs={"x": [first, 6]}).update({"z": {0: second}})
+    assert outline(result) == outline(infer_shapes(MODELS[name], inputs={"x": [first, 6], "z": {0: second}}))
+
+
+def test_bounds_of_a_named_dim_are_kept() -> None:
+    """Also those below `min_dim`, which need a symbol that may be so small."""
+    result = infer_shapes(PLAIN).update({"x": [NamedDim("batch", min=0, max=4), 3]})
+    assert str(result.interval(result.tensors["y"].shape[0])) == "0..4"
+    assert result.policy == "named dims are at least 1, batch at least 0"
+    wider = result.update({"x": [NamedDim("batch", max=9), 3]})
+    assert str(wider.interval(wider.tensors["y"].shape[0])) == "1..9"
+
+
+def test_the_policy_lives_on() -> None:
+    result = infer_shapes(PLAIN, min_dim=0).update({"x": ["n", 3]})
+    assert str(result.interval(result.tensors["y"].shape[0])) == "0.."
+    assert infer_shapes(PLAIN).update({"x": ["n", 3]}).contract.check(n=0).verdict is True
+
+
+def test_what_the_user_said_of_dims_is_kept_for_dims_that_are_gone() -> None:
+    result = infer_shapes(PLAIN, inputs={"x": ["rows", 3]}, dims={"rows": (1, 4)}).update({"x": [7, 3]})
+    assert str(result.tensors["y"].shape) == "[7, 3]"
+
+
+def test_dims_of_a_result_are_shapes_of_its_update() -> None:
+    """They belong to the old inference, the update may be another one."""
+    result = infer_shapes(MODELS["nodes learn"])
+    batch = result.tensors["x"].shape[0]
+    updated = result.update({"x": [2 * batch, 6], "z": [2 * batch, 6]})
+    assert str(updated.tensors["y"].shape) == "[2*batch, 12]"

@@ -1,0 +1,14 @@
+"""Damages ONNX models in the ways in which real ones get damaged, to measure what `shapeinf check` finds.
+
+Models are `NAME.onnx` files with a `NAME.truth.json` of observed shapes beside them. `tools/measure_damage.py` prints
+how much of the damage is found.
+"""
+
+from damage import constants, declarations, nodes, operands
+from damage.models import damages, patient, prepared
+from damage.patient import KINDS, Damage, Patient
+
+MODULES = (declarations, constants, nodes, operands)
+"""The modules whose import registers the kinds of damage."""
+
+__all__ = ["KINDS", "MODULES", "Damage", "Patient", "damages", "patient", "prepared"]

@@ -1,0 +1,57 @@
+"""Models with declarations that owe nothing to shapeinf, and all damages of one."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import onnx
+
+from damage.patient import KINDS, Damage, Patient, dims_of
+
+
+def patient(path: Path, seed: int, bare: bool = False) -> Patient:
+    """A model with names for all nodes, and declared shapes as onnx's own inference sees them (outputs only, if bare).
+
+    What onnx cannot tell of an output is declared by the name of an input's dim that had its size in every run.
+    """
+    model = onnx.load(str(path), load_external_data=False)
+    truth = json.loads(path.with_name(path.name.removesuffix(".onnx") + ".truth.json").read_text(encoding="utf-8"))
+    return prepared(model, truth, f"{seed}:{path.name}", bare)
+
+
+def prepared(model: onnx.ModelProto, truth: dict[str, Any], seed: str, bare: bool = False) -> Patient:
+    """The same of a model at hand, with the shapes that were observed."""
+    for i, node in enumerate(model.graph.node):
+        node.name = node.name or f"{node.op_type}_{i}"
+    model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    if bare:
+        del model.graph.value_info[:]
+    found = Patient(model, truth, seed)
+    for one in model.graph.output:
+        name_dims(found, one)
+    return found
+
+
+def name_dims(p: Patient, value: onnx.ValueInfoProto) -> None:
+    """Name the dims of an output that onnx only has an invented name for."""
+    shapes = p.shapes(value.name) or []
+    for dim, sizes in zip(dims_of(value), zip(*shapes, strict=False), strict=False):
+        if not dim.dim_value and (not dim.dim_param or dim.dim_param.startswith("unk__")):
+            names = [n for n in p.truth["bindings"][0] if tuple(b[n] for b in p.truth["bindings"]) == sizes]
+            if len(names) == 1 and len(set(sizes)) > 1:
+                dim.dim_param = names[0]
+
+
+def damages(p: Patient, each: int = 1) -> Iterator[Damage]:
+    """Up to so many damages of each kind; what one kind does depends on no other one."""
+    for kind, doctor in KINDS.items():
+        p.rng = random.Random(f"{p.seed}:{kind}")
+        for number, found in enumerate(doctor(p)):
+            if number == each:
+                break
+            yield attrs.evolve(found, kind=kind)
