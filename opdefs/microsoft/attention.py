@@ -7,7 +7,7 @@ tokens. A `present` cache grows along its sequence axis, or is the buffer that t
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import part, vector
+from opdefs.rules.operands import part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints

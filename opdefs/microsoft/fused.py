@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, part, vector
 from opdefs.rules.elements import known_ints
+from opdefs.rules.operands import equal, part, vector
 from shapeinf.algebra import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

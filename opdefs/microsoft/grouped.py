@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from opdefs.microsoft.attention import FILLED
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import length, part
+from opdefs.microsoft.laws import length
+from opdefs.rules.operands import part
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

@@ -6,7 +6,7 @@ import attrs
 
 from opdefs.microsoft.attention import FILLED, grown_cache
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import part, vector
+from opdefs.rules.operands import part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, part, vector
+from opdefs.rules.operands import equal, part, spreads_over, vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -16,6 +16,7 @@ def simplified_layer_normalization(
 ) -> tuple[TensorType, TensorType]:
     """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
     first = c.axis(axis, len(x))
+    spreads_over(c, scale, x, "the scale must broadcast to the shape of the input")
     statistics = Shape((*x[:first], *(1 for _ in x[first:])))
     return TensorType(c.dtype(1), x), TensorType("float32", statistics)
 

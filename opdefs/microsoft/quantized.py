@@ -9,6 +9,7 @@ from opdefs.onnx.concat import concat
 from opdefs.onnx.pool import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
 from opdefs.rules.elements import wanted_dims
+from opdefs.rules.quantization import tell_scales
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -19,7 +20,8 @@ def quantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
     """The shape of the input; the type of the zero point, else uint8."""
-    return TensorType(c.dtype(2) or "uint8", _axis_checked(c, x, axis))
+    tell_scales(c, x, scale, zero, 1 if axis is None else axis)
+    return TensorType(c.dtype(2) or "uint8", x)
 
 
 @onnx("DequantizeLinear", domain=MS)
@@ -27,13 +29,8 @@ def dequantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
     """The shape of the input, in the type of the scale."""
-    return TensorType(c.dtype(1), _axis_checked(c, x, axis))
-
-
-def _axis_checked(c: InferenceContext, x: Shape, axis: int | None) -> Shape:
-    if axis is not None and x.dims:
-        c.axis(axis, len(x))
-    return x
+    tell_scales(c, x, scale, zero, 1 if axis is None else axis)
+    return TensorType(c.dtype(1), x)
 
 
 @onnx("QuantizeWithOrder", domain=MS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, holds, vector
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
 from opdefs.rules.elements import known_dims
+from opdefs.rules.operands import equal, holds, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

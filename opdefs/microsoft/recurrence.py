@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, holds, part, vector
 from opdefs.onnx.recurrent import Cells
+from opdefs.rules.operands import equal, holds, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext

@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contraction import matmul as product
 from opdefs.rules.einsum import einsum as einstein_sum
+from opdefs.rules.operands import spreads_over
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -70,4 +71,6 @@ def gemm(
     m, k = (a[1], a[0]) if transA else (a[0], a[1])
     k_right, n = (b[1], b[0]) if transB else (b[0], b[1])
     c.merge(k, k_right, "the inner dimensions of A and B must be equal")
-    return Shape((m, n))
+    result = Shape((m, n))
+    spreads_over(c, bias, result, "C must broadcast to the shape of the product")
+    return result

@@ -14,6 +14,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import folded, in_range, is_float, known_dims, known_ints, on_dims, truncated_quotient
+from opdefs.rules.operands import one_or, spreads_over
 from opdefs.rules.progressions import added, scaled, subtracted, summed
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import PartialTensor, Progression, Shape, Type
@@ -24,15 +25,29 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
     *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Selu"),
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
-    *("PRelu", "Trilu"),
+    "Trilu",
     in_place=(0,),
 )
 @onnx(
-    *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization"),
-    *("CumProd", "RMSNormalization"),
+    *("LRN", "LpNormalization", "MeanVarianceNormalization", "CumProd"),
 )
 def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
     """The shape of the first input."""
+    return x
+
+
+@onnx("PRelu", since=7, in_place=(0,))
+def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
+    """The shape of the input, to which the slope broadcasts."""
+    spreads_over(c, slope, x, "the slope must broadcast to the shape of the input")
+    return x
+
+
+@onnx("PRelu", in_place=(0,))
+def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
+    """Before opset 7: one slope for all, or one a channel."""
+    if x.dims is not None and slope.dims is not None and len(x.dims) > 1:
+        one_or(c, c.numel(slope), x.dims[1], "there must be one slope, or one a channel")
     return x
 
 

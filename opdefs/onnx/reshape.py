@@ -15,7 +15,10 @@ from shapeinf.ops import InferenceContext, Ints, Value
 @onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
     """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
-    result = reshaped(c, x.shape, wanted_dims(c, shape), not allowzero)
+    wanted = wanted_dims(c, shape)
+    if allowzero and 0 in wanted and -1 in wanted:
+        c.fail("with allowzero, 0 and -1 cannot both be asked for: what is left would be any size", list(wanted))
+    result = reshaped(c, x.shape, wanted, not allowzero)
     return kept(x, result)
 
 

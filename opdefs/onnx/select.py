@@ -56,11 +56,12 @@ def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | Non
 
 def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
     """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
-    c.require_rank(condition.shape, 1, "condition")
+    choices = c.require_rank(condition.shape, 1, "condition")[0]
+    if size is not None:
+        c.at_most(choices, size, "the condition must not be longer than what it chooses from")
     decided = condition.array()
     if decided is not None and decided.dtype.kind == "b":
         return int(decided.sum())
-    choices = condition.shape[0] if condition.shape.rank == 1 else None
     highs = [c.interval(d).hi for d in (size, choices) if d is not None]
     return c.fresh("count", 0, min((h for h in highs if h is not None), default=None))
 

@@ -124,7 +124,8 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
         return [part] * count
     part = ceildiv(size, count)
     last = size - part * (count - 1)
-    return [part] * (count - 1) + [last if c.prove_le(0, last) is True else maximum(last, 0)]
+    c.at_least(last, 0, f"{count} parts of equal size must not be more than the axis has")
+    return [part] * (count - 1) + [last]
 
 
 def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
