@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import vector
+from opdefs.rules.operands import one_value, vector
+from opdefs.rules.quantization import one_scale, tell_filter_scales
 from opdefs.rules.window import Window, pad_pairs, spatial, window_span, windows
 from shapeinf.algebra import Dim, minimum
 from shapeinf.lattice import Shape, TensorType
@@ -44,6 +45,8 @@ def conv_integer(
 ) -> TensorType:
     """A convolution of integers, summed in int32."""
     shape = conv(c, x, w, window=window, group=group)
+    one_value(c, x_zero, "x_zero_point must be one value")
+    tell_filter_scales(c, w, w_zero, "w_zero_point")
     return TensorType("int32", shape)
 
 
@@ -65,6 +68,10 @@ def qlinear_conv(
 ) -> TensorType:
     """A convolution of quantized tensors."""
     shape = conv(c, x, w, b, window=window, group=group)
+    one_scale(c, x_scale, x_zero, "x")
+    one_scale(c, y_scale, y_zero, "y")
+    for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):
+        tell_filter_scales(c, w, v, name)
     return TensorType(c.dtype(7), shape)
 
 

@@ -54,6 +54,8 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
 @onnx("Unsqueeze", since=13, views={0: 0})
 def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
     """Axes of size 1 put in at positions of the output."""
+    if axes.shape.dims != ():  # runtimes take a scalar too
+        c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
         rank = len(x.shape) + len(wanted_dims(c, axes, "axes"))
@@ -79,6 +81,7 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     """Axes of size 1 taken out; without `axes` all of them."""
     if axes is None:
         return _squeezed_all(c, x)
+    c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
         rank = len(x.shape) - len(wanted_dims(c, axes, "axes"))

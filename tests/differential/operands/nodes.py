@@ -155,7 +155,5 @@ def _microsoft() -> Iterator[Node]:
         arrays = case.arrays()
         model = one_node.model_of(case, arrays)[0]
         opsets = tuple((o.domain, o.version) for o in model.opset_import)
-        types = tuple(
-            (o.name, o.type.tensor_type.elem_type) for o in model.graph.output if o.type.WhichOneof("value")
-        )
+        types = tuple((o.name, o.type.tensor_type.elem_type) for o in model.graph.output if o.type.WhichOneof("value"))
         yield Node(str(case), model.graph.node[0], opsets, tuple(arrays), types)
