@@ -9,6 +9,7 @@ from opdefs.onnx.concat import concat
 from opdefs.onnx.pool import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
 from opdefs.rules.elements import wanted_dims
+from opdefs.rules.operands import one_value, scalar
 from opdefs.rules.quantization import tell_scales
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -67,6 +68,9 @@ def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, 
     return TensorType(dtype_name(dtype), Shape(known))
 
 
+SCALE = "a scale or zero point"
+
+
 @onnx("QLinearAdd", "QLinearMul", domain=MS, in_place=(0, 3))
 def quantized_binary(
     c: InferenceContext,
@@ -79,7 +83,9 @@ def quantized_binary(
     c_scale: Shape,
     c_zero: Shape | None = None,
 ) -> Shape:
-    """Numpy broadcasting."""
+    """Numpy broadcasting; scales and zero points are scalars."""
+    for v in (a_scale, a_zero, b_scale, b_zero, c_scale, c_zero):
+        scalar(c, v, SCALE)
     return c.broadcast(a, b)
 
 
@@ -87,6 +93,8 @@ def quantized_binary(
 @onnx("QLinearSoftmax", "QOrderedGelu", domain=MS)
 def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Shape:
     """The shape of the first input."""
+    for v in scales:
+        one_value(c, v, f"{SCALE} must be one value")
     return x
 
 
@@ -95,6 +103,8 @@ def quantized_where(
     c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape | None
 ) -> Shape:
     """Numpy broadcasting of condition, x and y."""
+    for v in (x_scale, x_zero, *scales):
+        one_value(c, v, f"{SCALE} must be one value")
     return c.broadcast(condition, x, y)
 
 
@@ -103,6 +113,8 @@ def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value,
     """Inputs come in threes (tensor, scale, zero point); the tensors' sizes along `axis` add up."""
     if not xs or len(xs) % 3:
         c.fail("inputs must come in threes: a tensor, its scale, its zero point", len(xs))
+    for v in (scale, zero, *(x.shape for i, x in enumerate(xs) if i % 3)):
+        one_value(c, v, f"{SCALE} must be one value")
     return TensorType(c.dtype(1), concat(c, *xs[::3], axis=axis).shape)
 
 
@@ -119,6 +131,8 @@ def quantized_mean(
     keepdims: int,
 ) -> Shape:
     """The named axes become 1, or vanish without `keepdims`."""
+    for v in (x_scale, x_zero, y_scale, y_zero):
+        one_value(c, v, f"{SCALE} must be one value")
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
@@ -143,6 +157,8 @@ def quantized_average_pool(
 ) -> Shape:
     """[N, C, *S] -> [N, C, *window(S)], or [N, *S, C] -> [N, *window(S), C]."""
     x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
+    for v in (x_scale, x_zero, y_scale, y_zero):
+        scalar(c, v, SCALE)
     result = pool(c, channels_first(x) if channels_last else x, window=window, ceil_mode=ceil_mode)
     return channels_last_again(result) if channels_last else result
 
@@ -152,4 +168,6 @@ def quantized_global_average_pool(
     c: InferenceContext, x: Shape, *scales: Shape | None, channels_last: int = 0
 ) -> Shape:
     """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
+    for v in scales:
+        one_value(c, v, f"{SCALE} must be one value")
     return channels_last_again(global_pool(c, channels_first(x))) if channels_last else global_pool(c, x)

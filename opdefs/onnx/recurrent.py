@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.operands import equal, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -48,21 +49,39 @@ def recurrent(
     """
     x = c.require_rank(x, 3, "X")
     hidden = _hidden_size(c, cells, x[2], w, r)
+    gates = GATES[c.op_def.name]
+    return recurrent_states(
+        c, x, cells, hidden, gates, bias, lengths, hidden_state, cell_state, peepholes, layout=layout
+    )
+
+
+def recurrent_states(
+    c: InferenceContext,
+    x: Shape,
+    cells: Cells,
+    hidden: Dim,
+    gates: int,
+    bias: Shape | None,
+    lengths: Shape | None,
+    hidden_state: Shape | None,
+    cell_state: Shape | None,
+    peepholes: Shape | None,
+    *,
+    layout: int = 0,
+) -> tuple[Shape, Shape, Shape]:
+    """All states, the last one and the cell's; told to the operands beside the weights."""
     directions = cells.directions
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
-    if lengths is not None:
-        c.merge(c.require_rank(lengths, 1, "sequence_lens")[0], batch, "sequence_lens must hold one length a sample")
-    rows = 2 * GATES[c.op_def.name] * hidden
+    vector(c, lengths, batch, "sequence_lens must hold one length a sample")
     laws = (
-        (bias, Shape((directions, rows)), "B must be [directions, 2*gates*hidden_size]"),
+        (bias, Shape((directions, 2 * gates * hidden)), "B must be [directions, 2*gates*hidden_size]"),
         (hidden_state, last, "initial_h must be [directions, batch, hidden_size] (batch first with layout 1)"),
         (cell_state, last, "initial_c must be [directions, batch, hidden_size] (batch first with layout 1)"),
         (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
     )
     for operand, shape, law in laws:
-        if operand is not None:
-            c.merge(operand, shape, law)
+        equal(c, shape, operand, law)
     return Shape((batch, steps, directions, hidden) if layout else (steps, directions, batch, hidden)), last, last
 
 

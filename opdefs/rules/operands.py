@@ -27,6 +27,12 @@ def one_value(c: InferenceContext, v: Shape | None, law: str) -> None:
         holds(c, v, 1, law)
 
 
+def scalar(c: InferenceContext, v: Shape | None, what: str) -> None:
+    """Tell that an input is of rank 0."""
+    if v is not None:
+        c.require_rank(v, 0, what)
+
+
 def equal(c: InferenceContext, a: Shape, b: Shape | None, law: str) -> Shape:
     """The shape of two inputs that must be of equal shape; the second may be left out."""
     return a if b is None else c.merge(a, b, law)
@@ -49,6 +55,20 @@ def spreads_over(c: InferenceContext, v: Shape | None, target: Shape, law: str) 
         c.fail(law, v, target)
     for size, whole in zip(v.dims, target.dims[lead:], strict=True):
         one_or(c, size, whole, law)
+
+
+def either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], law: str) -> None:
+    """Tell that a size is one of two."""
+    first, second = choices
+    verdicts = c.prove_eq(size, first), c.prove_eq(size, second)
+    if True in verdicts:
+        return
+    if None not in verdicts:
+        c.fail(law, size, first, second)
+    if False in verdicts:
+        c.merge(size, second if verdicts[0] is False else first, law)
+    else:
+        c.facts.add_guard("{0} == {1} or {0} == {2}", c.source(law), size, first, second)
 
 
 def one_or(c: InferenceContext, size: Dim, whole: Dim, law: str) -> None:
