@@ -7,7 +7,7 @@ tokens. A `present` cache grows along its sequence axis, or is the buffer that t
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import part, vector
+from opdefs.rules.operands import one_value, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
@@ -192,11 +192,58 @@ def decoder_attention(
     return query, keys, values
 
 
-@onnx("RotaryEmbedding", "MRotaryEmbedding", domain=MS)
-def rotary_embedding(c: InferenceContext, x: Shape, positions: Shape, cosines: Shape, sines: Shape) -> Shape:
-    """[B, S, H] or [B, N, S, D] -> the same."""
-    c.merge(cosines, sines, "cos_cache and sin_cache must be of equal shape")
+@onnx("RotaryEmbedding", domain=MS)
+def rotary_embedding(
+    c: InferenceContext,
+    x: Shape,
+    positions: Shape,
+    cosines: Shape,
+    sines: Shape,
+    *,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Shape:
+    """[B, S, H] or [B, N, S, D], positions [1] or [B, S] -> the shape of the first; caches are [P, rotated/2]."""
+    batch, steps = _rotated(c, x, cosines, sines, num_heads, rotary_embedding_dim)
+    if positions.dims is not None and len(positions.dims) == 2:
+        c.merge(positions, Shape((batch, steps)), "position_ids must be one offset, or [batch, sequence]")
+    else:
+        one_value(c, positions, "position_ids must be one offset, or [batch, sequence]")
     return x
+
+
+@onnx("MRotaryEmbedding", domain=MS)
+def multimodal_rotary_embedding(
+    c: InferenceContext,
+    x: Shape,
+    positions: Shape,
+    cosines: Shape,
+    sines: Shape,
+    *,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Shape:
+    """[B, S, H] or [B, N, S, D], positions [3, B, S] -> the shape of the first; caches are [P, rotated/2]."""
+    batch, steps = _rotated(c, x, cosines, sines, num_heads, rotary_embedding_dim)
+    c.merge(positions, Shape((3, batch, steps)), "position_ids must be [3, batch, sequence]")
+    return x
+
+
+def _rotated(c: InferenceContext, x: Shape, cosines: Shape, sines: Shape, heads: int, rotated: int) -> tuple[Dim, Dim]:
+    """Batch and length of what is rotated; the caches hold a value for two of `rotated` (all) elements of a head."""
+    if len(x) not in (3, 4):
+        c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, width]", x)
+    cache = c.merge(cosines, sines, "cos_cache and sin_cache must be of equal shape")
+    half = c.require_rank(cache, 2, "cos_cache")[1]
+    law = "a cache must hold one value for two that are rotated"
+    if len(x) == 4 or heads:
+        width = x[3] if len(x) == 4 else part(c, x[2], heads, FILLED)
+        if not rotated:
+            c.divisible(width, 2, "the width of a head must be even")
+        c.merge(half, (rotated or width) // 2, law)
+    elif isinstance(half, int) and half:
+        c.divisible(x[2], 2 * half, "the hidden size must hold heads that are twice as wide as a cache")
+    return x[0], x[1] if len(x) == 3 else x[2]
 
 
 @onnx("GemmaRotaryEmbedding", domain=MS)

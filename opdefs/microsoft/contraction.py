@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import vector
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
+from opdefs.rules.operands import vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

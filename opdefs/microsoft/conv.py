@@ -9,6 +9,8 @@ from opdefs.microsoft.layout import channels_first, channels_last_again
 from opdefs.onnx import conv as base
 from opdefs.onnx.pool import pool
 from opdefs.rules.elements import known_ints
+from opdefs.rules.operands import vector
+from opdefs.rules.quantization import one_scale, tell_filter_scales
 from opdefs.rules.window import Window
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -89,6 +91,10 @@ def quantized_conv(
         window=window,
         group=group,
     )
+    one_scale(c, x_scale, x_zero, "x")
+    one_scale(c, y_scale, y_zero, "y")
+    for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):
+        tell_filter_scales(c, w, v, name)
     return TensorType(c.dtype(7), shape)
 
 
@@ -105,6 +111,8 @@ def conv_transpose_with_dynamic_pads(
     output_padding: Ints = (),
 ) -> Shape:
     """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is open where the contents of `Pads` are not known."""
+    if pads is not None:
+        vector(c, pads.shape, 2 * (len(w) - 2), "Pads must hold a begin and an end for each spatial axis")
     known = known_ints(pads) if pads is not None else ()
     padded = attrs.evolve(window, pads=known or ())
     result = base.conv_transpose(c, x, w, b, window=padded, group=group, output_padding=output_padding)
@@ -123,4 +131,7 @@ def channels_last_max_pool(c: InferenceContext, x: Shape, *, window: Window, cei
 @onnx("MaxpoolWithMask", domain=MS)
 def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Window) -> Shape:
     """[N, C, *S] and a mask -> [N, C, *window(S)]."""
+    if mask.dims is not None:
+        c.same_rank(x, mask)
+        c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial axes of the input")
     return pool(c, x, window=window)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, part, vector
+from opdefs.onnx.elementwise import triangle
 from opdefs.rules.elements import known_ints
+from opdefs.rules.operands import equal, part, scalar, vector
 from shapeinf.algebra import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
+onnx("Trilu", domain=MS, in_place=(0,))(triangle)
 
-@onnx("Gelu", "QuickGelu", "Trilu", "ScaledSiLU", domain=MS, in_place=(0,))
+
+@onnx("Gelu", "QuickGelu", domain=MS, in_place=(0,))
 @onnx("SampleOp", "Inverse", domain=MS)
-def same_shape(c: InferenceContext, x: Shape, other: Shape | None = None) -> Shape:
-    """The shape of the first input."""
+def same_shape(c: InferenceContext, x: Shape) -> Shape:
+    """The shape of the input."""
+    return x
+
+
+@onnx("ScaledSiLU", domain=MS, in_place=(0,))
+def scaled_silu(c: InferenceContext, x: Shape, scale: Shape | None = None) -> Shape:
+    """The shape of the input; the scale is a scalar."""
+    scalar(c, scale, "the scale")
     return x
 
 

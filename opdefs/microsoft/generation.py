@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.laws import length_or_open
+from opdefs.rules.operands import one_value
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
+
+LIMIT = "lengths, numbers and penalties must be one value each"
 
 
 def _vocabulary(c: InferenceContext, size: int) -> Dim:
@@ -26,6 +29,10 @@ def beam_search(
     model_type: int = 0,
 ) -> tuple[TensorType, Shape, Shape]:
     """[B, ..] -> [B, returned, length], [B, returned] and, of each step, [steps, B, beams, vocabulary] scores."""
+    if model_type != 2:  # features of speech have one axis more
+        ids = c.require_rank(ids, 2, "input_ids")
+    for v in (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2]):
+        one_value(c, v, LIMIT)
     batch, longest = ids[0], length_or_open(c, max_length, "length")
     returned, beams = length_or_open(c, num_return_sequences, "returned"), length_or_open(c, num_beams, "beams")
     steps = longest - ids[1] if model_type == 0 else c.fresh("steps", 0, c.interval(longest).hi)
@@ -79,6 +86,7 @@ def greedy_search(
 ) -> tuple[Shape, Shape]:
     """[B, S] -> [B, length]; and [B, vocabulary] scores."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
+    one_value(c, max_length.shape, LIMIT)
     return Shape((batch, length_or_open(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
 
 

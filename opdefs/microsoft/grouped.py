@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from opdefs.microsoft.attention import FILLED
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import length, part
+from opdefs.microsoft.laws import length
+from opdefs.rules.operands import holds, one_value, part
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -29,6 +30,18 @@ def _longest(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
     return maximum(past[2], total)
 
 
+def _tell_keys(c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None) -> None:
+    """Key and value are [B, L, K*D]; without a cache they are as long as the query."""
+    if key is None:
+        return
+    key = c.require_rank(key, 3, "key")
+    c.merge(query[0], key[0], "query and key must be of equal batch")
+    if past is None:
+        c.merge(query[1], key[1], "without a cache query and key must be of equal length")
+    if value is not None:
+        c.merge(key, value, "key and value must be of equal shape")
+
+
 @onnx("GroupQueryAttention", domain=MS)
 def group_query_attention(
     c: InferenceContext,
@@ -51,6 +64,13 @@ def group_query_attention(
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
     batch, tokens, _ = query
+    _tell_keys(c, query, key, value, past_key)
+    if past_key is not None and past_value is not None:
+        c.merge(past_key[2], past_value[2], "both caches must be of equal length")
+    if lengths.dims == ():
+        c.fail("seqlens_k must hold one value a sample", lengths)
+    holds(c, lengths, batch, "seqlens_k must hold one value a sample")
+    one_value(c, total_length.shape, "total_sequence_length must be one value")
     known = length(c, total_length)
     caches = []
     for past in (past_key, past_value):
@@ -58,6 +78,8 @@ def group_query_attention(
             past = c.require_rank(past, 4, "a cache")
             c.merge(past[0], batch, "a cache must be of the query's batch")
             c.merge(past[1], kv_num_heads, "a cache must hold kv_num_heads heads")
+            if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
+                c.merge(past[3], width, "a cache must be as wide as a head")
         cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
         size = past[2] if past is not None and sliding_window_cache else _longest(c, past, known)
         caches.append(Shape((batch, kv_num_heads, size, cached)))

@@ -6,11 +6,12 @@ import attrs
 
 from opdefs.microsoft.attention import FILLED, grown_cache
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import part, vector
+from opdefs.rules.operands import one_value, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
+LENGTH = "past_sequence_length and beam_width must be one value each"
 BATCH = "query, key and value must be of equal batch"
 
 
@@ -61,6 +62,7 @@ def _cached(c: InferenceContext, common: Operands, key: Shape, value: Shape, hea
     for cache in (key, value):
         c.merge(cache[1], heads, "the second axis of a cache must be the heads")
     c.merge(key[3], common.key_width, "query and key must be of equal width")
+    c.merge(key[3], value[3], "key and value must be of equal width")
     c.merge(key[2], value[2], "key and value must be of equal length")
     return attrs.evolve(common, value_width=value[3], hidden=value[3] * heads)
 
@@ -83,12 +85,15 @@ def multi_head_attention(
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[B, S, H], [B, L, H], [B, L, V] -> [B, S, V], caches [B, N, P + L, D], scores [B, N, S, P + L]."""
     o = operands(c, query, key, value, num_heads)
+    one_value(c, past_length, LENGTH)
     return _outputs(c, o, past_key, past_value, num_heads, past_length is not None)
 
 
 def _outputs(
     c: InferenceContext, o: Operands, past_key: Shape | None, past_value: Shape | None, heads: int, shared: bool
 ) -> tuple[Shape, Shape, Shape, Shape]:
+    if past_key is not None and past_value is not None:
+        c.merge(past_key[2], past_value[2], "past_key and past_value must be of equal length")
     keys = grown_cache(c, past_key, (o.batch, heads, o.key_width), o.keys, shared)
     values = grown_cache(c, past_value, (o.batch, heads, o.value_width), o.keys, shared)
     total = c.fresh("total", 0, c.interval(keys[2]).hi) if shared else keys[2]
@@ -125,6 +130,8 @@ def decoder_multi_head_attention(
         o = Operands(query[0], query[1], query[1], width, width, hidden)
     else:
         o = operands(c, query, key, value, num_heads)
+    for v in (past_length, beams):
+        one_value(c, v, LENGTH)
     return _outputs(c, o, past_key, past_value, num_heads, bool(past_present_share_buffer))
 
 

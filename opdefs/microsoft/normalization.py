@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, part, vector
+from opdefs.rules.operands import either, equal, one_or, part, spreads_over, vector
+from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -16,6 +17,7 @@ def simplified_layer_normalization(
 ) -> tuple[TensorType, TensorType]:
     """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
     first = c.axis(axis, len(x))
+    spreads_over(c, scale, x, "the scale must broadcast to the shape of the input")
     statistics = Shape((*x[:first], *(1 for _ in x[first:])))
     return TensorType(c.dtype(1), x), TensorType("float32", statistics)
 
@@ -33,6 +35,8 @@ def skip_layer_normalization(
 
     The skip may lack the batch, or have a batch of 1.
     """
+    if len(x) not in (2, 3):
+        c.fail("the input must be [batch, sequence, hidden] or [tokens, hidden]", x)
     for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "the bias")):
         vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
     _tell_skip(c, x, skip)
@@ -43,7 +47,7 @@ def skip_layer_normalization(
 def _tell_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
     if skip.dims is None:
         return
-    if not len(x) - 1 <= len(skip) <= len(x):
+    if not max(2, len(x) - 1) <= len(skip) <= len(x):
         c.fail("the skip must have the rank of the input, or lack its batch", x, skip)
     for i in range(1, min(len(skip), 2) + 1):
         c.merge(x[-i], skip[-i], "the last two axes of input and skip must be equal")
@@ -74,6 +78,12 @@ def embed_layer_normalization(
     ids = equal(c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape")
     ids = equal(c, ids, mask, "input_ids and mask must be of equal shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
+    if position_ids is None:
+        c.at_most(ids[1], c.require_rank(positions, 2, "an embedding")[0], "there must be an embedding a position")
+    else:
+        batch, steps = c.require_rank(position_ids, 2, "position_ids")
+        one_or(c, batch, ids[0], "position_ids must be for one sample or for all")
+        c.merge(steps, ids[1], "position_ids must be as long as input_ids")
     for table in (positions, segments):
         if table is not None:
             width = c.require_rank(table, 2, "an embedding")[1]
@@ -161,6 +171,26 @@ def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> 
 @onnx("BranchwiseRMSNorm", domain=MS)
 def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
     """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
-    if num_branches and x.dims:
-        part(c, x[-1], num_branches, "the last axis must split into equal branches")
+    if x.dims:
+        branches, width = _branches(c, x, num_branches)
+        _tell_branch_scale(c, scale, branches, width)
     return x
+
+
+def _branches(c: InferenceContext, x: Shape, count: int) -> tuple[Dim, Dim]:
+    """C and H of [*S, C, H], or of [*S, C*H] with a number of branches."""
+    if count:
+        return count, part(c, x[-1], count, "the last axis must split into equal branches")
+    if len(x) < 2:
+        c.fail("the input must be [.., branches, features]", x)
+    return x[-2], x[-1]
+
+
+def _tell_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
+    law = "the scale must be [features], [branches * features] or [branches, features]"
+    if scale is None or scale.dims is None:
+        return
+    if len(scale.dims) == 1:
+        either(c, scale.dims[0], (width, branches * width), law)
+    else:
+        c.merge(scale, Shape((branches, width)), law)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import length_or_open, vector
+from opdefs.microsoft.laws import length_or_open
+from opdefs.rules.operands import vector
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 

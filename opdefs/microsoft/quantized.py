@@ -9,6 +9,8 @@ from opdefs.onnx.concat import concat
 from opdefs.onnx.pool import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
 from opdefs.rules.elements import wanted_dims
+from opdefs.rules.operands import one_value, scalar
+from opdefs.rules.quantization import tell_scales
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -19,7 +21,8 @@ def quantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
     """The shape of the input; the type of the zero point, else uint8."""
-    return TensorType(c.dtype(2) or "uint8", _axis_checked(c, x, axis))
+    tell_scales(c, x, scale, zero, 1 if axis is None else axis)
+    return TensorType(c.dtype(2) or "uint8", x)
 
 
 @onnx("DequantizeLinear", domain=MS)
@@ -27,13 +30,8 @@ def dequantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
     """The shape of the input, in the type of the scale."""
-    return TensorType(c.dtype(1), _axis_checked(c, x, axis))
-
-
-def _axis_checked(c: InferenceContext, x: Shape, axis: int | None) -> Shape:
-    if axis is not None and x.dims:
-        c.axis(axis, len(x))
-    return x
+    tell_scales(c, x, scale, zero, 1 if axis is None else axis)
+    return TensorType(c.dtype(1), x)
 
 
 @onnx("QuantizeWithOrder", domain=MS)
@@ -70,6 +68,9 @@ def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, 
     return TensorType(dtype_name(dtype), Shape(known))
 
 
+SCALE = "a scale or zero point"
+
+
 @onnx("QLinearAdd", "QLinearMul", domain=MS, in_place=(0, 3))
 def quantized_binary(
     c: InferenceContext,
@@ -82,7 +83,9 @@ def quantized_binary(
     c_scale: Shape,
     c_zero: Shape | None = None,
 ) -> Shape:
-    """Numpy broadcasting."""
+    """Numpy broadcasting; scales and zero points are scalars."""
+    for v in (a_scale, a_zero, b_scale, b_zero, c_scale, c_zero):
+        scalar(c, v, SCALE)
     return c.broadcast(a, b)
 
 
@@ -90,6 +93,8 @@ def quantized_binary(
 @onnx("QLinearSoftmax", "QOrderedGelu", domain=MS)
 def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Shape:
     """The shape of the first input."""
+    for v in scales:
+        one_value(c, v, f"{SCALE} must be one value")
     return x
 
 
@@ -98,6 +103,8 @@ def quantized_where(
     c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape | None
 ) -> Shape:
     """Numpy broadcasting of condition, x and y."""
+    for v in (x_scale, x_zero, *scales):
+        one_value(c, v, f"{SCALE} must be one value")
     return c.broadcast(condition, x, y)
 
 
@@ -106,6 +113,8 @@ def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value,
     """Inputs come in threes (tensor, scale, zero point); the tensors' sizes along `axis` add up."""
     if not xs or len(xs) % 3:
         c.fail("inputs must come in threes: a tensor, its scale, its zero point", len(xs))
+    for v in (scale, zero, *(x.shape for i, x in enumerate(xs) if i % 3)):
+        one_value(c, v, f"{SCALE} must be one value")
     return TensorType(c.dtype(1), concat(c, *xs[::3], axis=axis).shape)
 
 
@@ -122,6 +131,8 @@ def quantized_mean(
     keepdims: int,
 ) -> Shape:
     """The named axes become 1, or vanish without `keepdims`."""
+    for v in (x_scale, x_zero, y_scale, y_zero):
+        one_value(c, v, f"{SCALE} must be one value")
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
@@ -146,6 +157,8 @@ def quantized_average_pool(
 ) -> Shape:
     """[N, C, *S] -> [N, C, *window(S)], or [N, *S, C] -> [N, *window(S), C]."""
     x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
+    for v in (x_scale, x_zero, y_scale, y_zero):
+        scalar(c, v, SCALE)
     result = pool(c, channels_first(x) if channels_last else x, window=window, ceil_mode=ceil_mode)
     return channels_last_again(result) if channels_last else result
 
@@ -155,4 +168,6 @@ def quantized_global_average_pool(
     c: InferenceContext, x: Shape, *scales: Shape | None, channels_last: int = 0
 ) -> Shape:
     """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
+    for v in scales:
+        one_value(c, v, f"{SCALE} must be one value")
     return channels_last_again(global_pool(c, channels_first(x))) if channels_last else global_pool(c, x)

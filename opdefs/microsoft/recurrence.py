@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, holds, part, vector
-from opdefs.onnx.recurrent import Cells
+from opdefs.onnx.recurrent import Cells, recurrent_states
+from opdefs.rules.operands import either, equal, holds, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -39,10 +39,23 @@ def linear_attention(
     width = part(c, query[2], q_num_heads, "the query must hold q_num_heads heads")
     if isinstance(width, int) and width:
         c.divisible(key[2], width, "the key must hold heads of the query's width")
+        heads = c.concrete(key[2] // width)
+        if heads and kv_num_heads % heads:
+            c.fail("kv_num_heads must be a multiple of the heads of the key", kv_num_heads, heads)
     value_width = part(c, value[2], kv_num_heads, "the value must hold kv_num_heads heads")
+    for gate, widest, name in ((decay, kv_num_heads * width, "decay"), (beta, 1, "beta")):
+        _tell_gate(c, query, gate, (kv_num_heads, widest), name)
     state = windowed(Shape((query[0], kv_num_heads, width, value_width)), state_window)
     output = Shape((query[0], query[1], value_width * max(q_num_heads, kv_num_heads)))
     return output, TensorType(c.dtype(3) or c.dtype(0), equal(c, state, past, STATE))
+
+
+def _tell_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], what: str) -> None:
+    if gate is not None:
+        batch, steps, last = c.require_rank(gate, 3, what)
+        for size, whole in ((batch, query[0]), (steps, query[1])):
+            c.merge(size, whole, f"{what} must be of the batch and the length of the query")
+        either(c, last, choices, f"the last axis of {what} must be {choices[0]} or {choices[1]}")
 
 
 @onnx("LinearAttentionGate", domain=MS)
@@ -159,26 +172,96 @@ def packed_causal_conv(
 
 @onnx("AttnLSTM", domain=MS)
 def attention_lstm(
-    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape | None, cells: Cells
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    r: Shape,
+    bias: Shape | None = None,
+    lengths: Shape | None = None,
+    hidden_state: Shape | None = None,
+    cell_state: Shape | None = None,
+    peepholes: Shape | None = None,
+    query_weights: Shape | None = None,
+    memory_weights: Shape | None = None,
+    v: Shape | None = None,
+    memory: Shape | None = None,
+    memory_lengths: Shape | None = None,
+    attention_weights: Shape | None = None,
+    *,
+    cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say."""
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say.
+
+    The cell's input is X beside the attention, [.., I + A]; memory [B, M, D], weights [directions, .., A].
+    """
     x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
-    return _recurrent(c, x, r[0], r[2], cells)
+    count, hidden = cells.directions, cells.hidden_size or r[2]
+    attended = _tell_memory(c, x, count, hidden, query_weights, memory_weights, v, memory)
+    vector(c, memory_lengths, x[1], "memory_seq_lens must hold one length a sample")
+    if attention_weights is not None:
+        attended = c.require_rank(attention_weights, 3, "AW")[2]
+    elif attended is not None and memory is not None:
+        attended = memory[2]
+    if attended is not None:
+        c.merge(w, Shape((count, GATES * hidden, x[2] + attended)), "W must be [directions, 4*hidden_size, inputs]")
+    c.merge(r, Shape((count, GATES * hidden, hidden)), "R must be [directions, 4*hidden_size, hidden_size]")
+    return recurrent_states(c, x, cells, hidden, GATES, bias, lengths, hidden_state, cell_state, peepholes)
+
+
+GATES = 4
+"""The gates of an LSTM cell."""
+
+
+def _tell_memory(
+    c: InferenceContext,
+    x: Shape,
+    directions: int,
+    hidden: Dim,
+    query_weights: Shape | None,
+    memory_weights: Shape | None,
+    v: Shape | None,
+    memory: Shape | None,
+) -> Dim | None:
+    """The depth of the attention, None where no memory is given."""
+    if memory is None or query_weights is None or memory_weights is None or v is None:
+        return None
+    batch, _, width = c.require_rank(memory, 3, "M")
+    c.merge(batch, x[1], "the memory must be of the batch of X")
+    depth = c.require_rank(v, 2, "V")[1]
+    c.merge(v[0], directions, "V must be [directions, depth]")
+    c.merge(query_weights, Shape((directions, hidden, depth)), "QW must be [directions, hidden_size, depth]")
+    c.merge(memory_weights, Shape((directions, width, depth)), "MW must be [directions, width of the memory, depth]")
+    return depth
 
 
 @onnx("DynamicQuantizeLSTM", domain=MS)
 def quantized_lstm(
-    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape | None, cells: Cells
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    r: Shape,
+    bias: Shape | None = None,
+    lengths: Shape | None = None,
+    hidden_state: Shape | None = None,
+    cell_state: Shape | None = None,
+    peepholes: Shape | None = None,
+    w_scale: Shape | None = None,
+    w_zero: Shape | None = None,
+    r_scale: Shape | None = None,
+    r_zero: Shape | None = None,
+    *,
+    cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, H, 4*H] say."""
     x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))
-    c.merge(x[2], w[1], "the input size X[2] must equal W[1]")
-    return _recurrent(c, x, r[0], r[1], cells)
-
-
-def _recurrent(c: InferenceContext, x: Shape, directions: Dim, rows: Dim, cells: Cells) -> tuple[Shape, Shape, Shape]:
-    count, hidden = cells.directions, cells.hidden_size or rows
-    c.merge(directions, count, f"the weights must have {count} directions")
-    c.merge(rows, hidden, "the weights must be for hidden_size")
-    last = Shape((count, x[1], hidden))
-    return Shape((x[0], count, x[1], hidden)), last, last
+    count, hidden = cells.directions, cells.hidden_size or r[1]
+    c.merge(w, Shape((count, x[2], GATES * hidden)), "W must be [directions, inputs, 4*hidden_size]")
+    c.merge(r, Shape((count, hidden, GATES * hidden)), "R must be [directions, hidden_size, 4*hidden_size]")
+    for scale, name in ((w_scale, "W_scale"), (w_zero, "W_zero_point"), (r_scale, "R_scale"), (r_zero, "R_zero_point")):
+        if scale is not None and scale.rank == 1:
+            c.merge(scale[0], count, f"{name} must be [directions], or [directions, 4*hidden_size]")
+        elif scale is not None:
+            c.merge(
+                scale, Shape((count, GATES * hidden)), f"{name} must be [directions], or [directions, 4*hidden_size]"
+            )
+    return recurrent_states(c, x, cells, hidden, GATES, bias, lengths, hidden_state, cell_state, peepholes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import equal, part
+from opdefs.rules.operands import either, equal, one_or, part
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -22,7 +22,24 @@ def _lead_and_width(c: InferenceContext, streams: Shape, branches: int) -> tuple
 def pre_mix(c: InferenceContext, streams: Shape, gates: Shape, *, num_branches: int = 0) -> Shape:
     """[*S, C, H], or [*S, C*H] with `num_branches` -> [*S, H]."""
     lead, width = _lead_and_width(c, streams, num_branches)
+    _tell_gates(c, gates, (*lead, num_branches or streams[-2]), width, bool(num_branches))
     return Shape((*lead, width))
+
+
+def _tell_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...], width: Dim, packed: bool) -> None:
+    """Gates are [*S, C], [*S, C, 1] or [*S, C, H]; of packed streams also [*S, C*H]."""
+    law = "the gates must be [.., branches], [.., branches, 1] or [.., branches, features]"
+    if gates.dims is None:
+        return
+    lead, count = Shape(branches[:-1]), branches[-1]
+    if len(gates.dims) == len(branches) + 1:
+        c.merge(Shape(gates.dims[:-1]), Shape(branches), law)
+        one_or(c, gates.dims[-1], width, law)
+        return
+    if len(gates.dims) != len(branches):
+        c.fail(law, gates)
+    c.merge(Shape(gates.dims[:-1]), lead, law)
+    either(c, gates.dims[-1], (count, count * width if packed else count), law)
 
 
 @onnx("HyperConnectionPostMix", domain=MS)
@@ -39,6 +56,9 @@ def post_mix(
     if streams.dims is not None:
         lead, width = _lead_and_width(c, streams, num_branches)
         c.merge(Shape((*lead, width)), block, "block_output must have the features of one stream")
+        count = num_branches or streams[-2]
+        _tell_gates(c, gates, (*lead, count), width, bool(num_branches))
+        equal(c, Shape((*lead, count, count)), mix, "stream_mix must be [.., branches, branches]")
     return streams
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.pad import pad
 from opdefs.rules.elements import known_dims
-from opdefs.rules.gathering import gather_nd
+from opdefs.rules.gathering import gather_nd, tell_inside
+from opdefs.rules.operands import one_value, scalar, vector
 from opdefs.rules.ranges import arithmetic_range
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -28,6 +29,8 @@ def gather_block_quantized(
     *,
     bits: int = 4,
     gather_axis: int = 0,
+    quantize_axis: int = 1,
+    block_size: int = 128,
 ) -> TensorType:
     """The axes of `indices` in place of one axis of the data; a byte of packed data holds several elements."""
     if scales.dims is not None:
@@ -40,7 +43,22 @@ def gather_block_quantized(
         dims[-1] *= 8 // bits
     elif c.dtype(0) is None:
         raise c.unknowable("the element type of the data is not known, so nor is whether they are packed")
+    _tell_blocks(c, dims, scales, zeros, quantize_axis, block_size, 8 // bits)
     return TensorType(c.dtype(2), Shape((*dims[:at], *indices, *dims[at + 1 :])))
+
+
+def _tell_blocks(
+    c: InferenceContext, dims: list[Dim], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
+) -> None:
+    """Scales are as the data, but one a block along an axis; zero points are as the scales, packed as the data are."""
+    at = c.axis(axis, len(dims))
+    if size < 1:
+        c.fail("block_size must be at least 1", size)
+    blocks = Shape((*dims[:at], ceildiv(dims[at], size), *dims[at + 1 :]))
+    c.merge(scales, blocks, "scales must have the shape of the data, but one a block along quantize_axis")
+    if zeros is not None:
+        last = ceildiv(blocks[-1], packed) if c.dtype(0) == "uint8" else blocks[-1]
+        c.merge(zeros, Shape((*blocks[:-1], last)), "zero_points must have the shape of scales, packed as the data")
 
 
 @onnx("TorchEmbedding", domain=MS)
@@ -60,6 +78,7 @@ def pad_with_matrix(
     c: InferenceContext, x: Value, pads: Value, fill: Value | None = None, *, mode: str = "constant"
 ) -> PartialTensor:
     """Every axis grows by its begin and end; `pads` is a vector, or a matrix of one row."""
+    scalar(c, None if fill is None else fill.shape, "the value to fill with")
     if pads.shape.dims is not None and len(pads.shape) == 2:
         c.merge(pads.shape[0], 1, "pads must be a vector, or a matrix of one row")
         pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
@@ -69,6 +88,8 @@ def pad_with_matrix(
 @onnx("Range", domain=MS)
 def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
     """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
+    for v in (start, limit, delta):
+        one_value(c, None if v is None else v.shape, "start, limit and delta must be one value each")
     one = PartialTensor(start.dtype, Shape(()), (1,))
     return arithmetic_range(c, start, limit, one if delta is None else delta)
 
@@ -102,11 +123,13 @@ def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> TensorType:
 
 
 @onnx("CropAndResize", domain=MS)
-def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Shape, size: Value) -> Shape:
+def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Value, size: Value) -> Shape:
     """[N, C, H, W], [R, 4], [R] -> [R, C, *size], the contents of `crop_size`."""
     x, boxes = c.require_rank(x, 4, "X"), c.require_rank(boxes, 2, "rois")
     c.merge(boxes[1], 4, "a box must have 4 coordinates")
-    count = c.merge(boxes[0], c.require_rank(batch, 1, "batch_indices")[0], "batch_indices must hold one value a box")
+    count = boxes[0]
+    vector(c, batch.shape, count, "batch_indices must hold one value a box")
+    tell_inside(c, batch, x[0])
     c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must hold 2 values")
     height, width = known_dims(size) or (None, None)
     return Shape((count, x[1], _positive(c, height, "height"), _positive(c, width, "width")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.operands import spreads_over, vector
 from shapeinf.algebra import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -60,12 +61,26 @@ def attention(
     if past_key is not None and past_value is not None:
         total = _with_past(c, past_key, key, "past_key")
         total_value = _with_past(c, past_value, value, "past_value")
+        c.merge(total, total_value, "past_key and past_value must be of equal length")
+    if isinstance(key[1], int) and key[1]:
+        c.divisible(query[1], key[1], "the heads of the query must be a multiple of those of the key")
+    _check_mask(c, mask, Shape((query[0], query[1], query[2], total)))
+    vector(c, lengths, query[0], "nonpad_kv_seqlen must hold one value a sample")
     output = Shape((query[0], query[1], query[2], value[3]))
     if len(q) == 3:
         output = Shape((query[0], query[2], query[1] * value[3]))
     present_key = Shape((key[0], key[1], total, key[3]))
     present_value = Shape((value[0], value[1], total_value, value[3]))
     return output, present_key, present_value, Shape((query[0], query[1], query[2], total))
+
+
+def _check_mask(c: InferenceContext, mask: Shape | None, scores: Shape) -> None:
+    """The mask broadcasts to the scores [B, Hq, S, T]; since opset 24 it may be shorter than T."""
+    law = "the mask must broadcast to [batch, heads of the query, queries, keys]"
+    if mask is not None and mask.dims and c.version >= 24:
+        c.at_most(mask.dims[-1], scores[3], "the mask must not be longer than there are keys")
+        mask, scores = Shape(mask.dims[:-1]), Shape(scores[:3])
+    spreads_over(c, mask, scores, law)
 
 
 def _check_variant(
@@ -132,19 +147,29 @@ def rotary_embedding(
     position_ids: Shape | None = None,
     *,
     num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
 ) -> Shape:
-    """The shape of the input, [B, S, hidden] or [B, heads, S, size]; both caches are of one shape."""
+    """The shape of the input, [B, S, hidden] or [B, heads, S, size]; caches are [P, rotated/2] or [B, S, rotated/2]."""
     rank = len(x)
     if rank not in (3, 4):
         c.fail("the input must be of rank 3 or 4", x)
     if rank == 3 and num_heads < 1:
         c.fail("an input of rank 3 needs the attribute 'num_heads'", num_heads)
+    batch, steps = x[0], x[1] if rank == 3 else x[2]
+    size = per_head(c, x[2], num_heads, "the input") if rank == 3 else x[3]
     caches = 3 if position_ids is None else 2
-    c.merge(
+    cache = c.merge(
         c.require_rank(cos_cache, caches, "cos_cache"),
         c.require_rank(sin_cache, caches, "sin_cache"),
         "both caches must be of one shape",
     )
+    if not rotary_embedding_dim:
+        c.divisible(size, 2, "the size of a head must be even")
+    c.merge(cache[-1], (rotary_embedding_dim or size) // 2, "a cache must hold one value for two that are rotated")
+    if position_ids is None:
+        c.merge(Shape(cache[:2]), Shape((batch, steps)), "without position_ids caches must be [batch, sequence, ...]")
+    else:
+        c.merge(position_ids, Shape((batch, steps)), "position_ids must be [batch, sequence]")
     return x
 
 
@@ -177,10 +202,8 @@ def linear_attention(
     if past is not None:
         state = c.merge(state, past, "the past state must be [B, Hkv, Dk, Dv]")
         size, wide = state[2], state[3]
-    if decay is not None:
-        _check_gate(c, decay, (kv_num_heads, kv_num_heads * size), "decay")
-    if beta is not None:
-        _check_gate(c, beta, (1, kv_num_heads), "beta")
+    _check_gate(c, query, decay, (kv_num_heads, kv_num_heads * size), "decay")
+    _check_gate(c, query, beta, (1, kv_num_heads), "beta")
     return Shape((query[0], query[1], q_num_heads * wide)), TensorType(c.dtype(3) or c.dtype(0), state)
 
 
@@ -196,8 +219,12 @@ def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shap
             c.fail(f"the update rule {rule!r} {'needs' if wanted else 'takes no'} {name}")
 
 
-def _check_gate(c: InferenceContext, gate: Shape, choices: tuple[Dim, Dim], what: str) -> None:
-    last = c.require_rank(gate, 3, what)[2]
+def _check_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], what: str) -> None:
+    if gate is None:
+        return
+    batch, steps, last = c.require_rank(gate, 3, what)
+    for size, whole in ((batch, query[0]), (steps, query[1])):
+        c.merge(size, whole, f"{what} must be of the batch and the length of the query")
     if all(c.prove_eq(last, choice) is False for choice in choices):
         c.fail(f"the last axis of {what} must be one of {choices[0]} and {choices[1]}", last)
 

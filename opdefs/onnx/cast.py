@@ -48,28 +48,3 @@ def bits(dtype: str) -> int:
 def cast_like(c: InferenceContext, x: Value, like: Shape, *, saturate: int = 1) -> PartialTensor:
     """The shape of the first input, in the type of the second."""
     return converted(c, x, c.dtype(1), bool(saturate))
-
-
-@onnx("QuantizeLinear")
-def quantize(
-    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, output_dtype: int = 0
-) -> TensorType:
-    """The shape of the input; the type of the zero point, else `output_dtype`, else uint8."""
-    named = dtype_name(output_dtype)
-    if named is not None and c.dtype(2) not in (None, named):
-        c.fail("output_dtype must be the type of the zero point", named, c.dtype(2))
-    return TensorType(c.dtype(2) or dtype_name(output_dtype) or "uint8", x)
-
-
-@onnx("DequantizeLinear")
-def dequantize(
-    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, output_dtype: int = 0
-) -> TensorType:
-    """The shape of the input, in the type of the scale."""
-    return TensorType(dtype_name(output_dtype) or c.dtype(1), x)
-
-
-@onnx("DynamicQuantizeLinear")
-def dynamic_quantize(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
-    """The quantized tensor, its scale and its zero point."""
-    return x, Shape(()), Shape(())

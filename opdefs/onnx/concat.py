@@ -50,6 +50,7 @@ def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     """Every axis repeated."""
     if x.shape.dims is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(wanted_dims(c, repeats)))), None)
+    c.require_rank(repeats.shape, 1, "`repeats`")
     counts = known_dims(repeats) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
         c.fail("repeats must have one value an axis", x.shape, counts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contraction import matmul as product
 from opdefs.rules.einsum import einsum as einstein_sum
+from opdefs.rules.operands import spreads_over
+from opdefs.rules.quantization import tell_column_scales, tell_row_scales
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -20,6 +22,8 @@ def matmul_integer(
     c: InferenceContext, a: Shape, b: Shape, a_zero: Shape | None = None, b_zero: Shape | None = None
 ) -> TensorType:
     """Numpy's matmul of integers, summed in int32."""
+    tell_row_scales(c, a, a_zero, "a_zero_point")
+    tell_column_scales(c, b, b_zero, "b_zero_point")
     return TensorType("int32", product(c, a, b))
 
 
@@ -36,7 +40,14 @@ def qlinear_matmul(
     y_zero: Shape,
 ) -> TensorType:
     """Numpy's matmul of quantized tensors."""
-    return TensorType(c.dtype(7), product(c, a, b))
+    result = product(c, a, b)
+    for v, name in ((a_scale, "a_scale"), (a_zero, "a_zero_point")):
+        tell_row_scales(c, a, v, name)
+    for v, name in ((b_scale, "b_scale"), (b_zero, "b_zero_point")):
+        tell_column_scales(c, b, v, name)
+    for v, name in ((y_scale, "y_scale"), (y_zero, "y_zero_point")):
+        tell_row_scales(c, result, v, name)
+    return TensorType(c.dtype(7), result)
 
 
 @onnx("Einsum")
@@ -70,4 +81,6 @@ def gemm(
     m, k = (a[1], a[0]) if transA else (a[0], a[1])
     k_right, n = (b[1], b[0]) if transB else (b[0], b[1])
     c.merge(k, k_right, "the inner dimensions of A and B must be equal")
-    return Shape((m, n))
+    result = Shape((m, n))
+    spreads_over(c, bias, result, "C must broadcast to the shape of the product")
+    return result

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.window import Window, pad_pairs, spatial, windows
+from opdefs.rules.operands import one_value, vector
+from opdefs.rules.quantization import one_scale, tell_filter_scales
+from opdefs.rules.window import Window, pad_pairs, spatial, window_span, windows
 from shapeinf.algebra import Dim, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
@@ -24,8 +26,7 @@ def conv(
     if len(w) < 3:
         c.fail("a convolution needs [N, C, spatial...]: rank 3 or more", x)
     c.merge(x[1], w[1] * group, "input channels x[1] must equal w[1] * group")
-    if b is not None and b.dims is not None:
-        c.merge(b[0], w[0], "the bias length must equal the output channels w[0]")
+    vector(c, b, w[0], "the bias length must equal the output channels w[0]")
     for known, size in zip(window.kernel_shape, w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     return Shape((x[0], w[0], *windows(c, x[2:], w[2:], window)))
@@ -44,6 +45,8 @@ def conv_integer(
 ) -> TensorType:
     """A convolution of integers, summed in int32."""
     shape = conv(c, x, w, window=window, group=group)
+    one_value(c, x_zero, "x_zero_point must be one value")
+    tell_filter_scales(c, w, w_zero, "w_zero_point")
     return TensorType("int32", shape)
 
 
@@ -65,6 +68,10 @@ def qlinear_conv(
 ) -> TensorType:
     """A convolution of quantized tensors."""
     shape = conv(c, x, w, b, window=window, group=group)
+    one_scale(c, x_scale, x_zero, "x")
+    one_scale(c, y_scale, y_zero, "y")
+    for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):
+        tell_filter_scales(c, w, v, name)
     return TensorType(c.dtype(7), shape)
 
 
@@ -115,18 +122,23 @@ def conv_transpose(
     for known, size in zip(spatial(kernel, rank, 1, c, "kernel_shape") if kernel else (), w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     channels = w[1] * group
+    vector(c, b, channels, "the bias must hold one value an output channel, w[1] * group")
     if auto_pad not in ("", "NOTSET") and any(window.pads):
         c.fail("pads and auto_pad cannot both be given", auto_pad, window.pads)
-    if output_shape:
-        return Shape((x[0], channels, *spatial(output_shape[-rank:], rank, 0, c, "output_shape")))
     steps = spatial(window.strides, rank, 1, c, "strides")
     spread = spatial(window.dilations, rank, 1, c, "dilations")
+    if output_shape:
+        wanted = spatial(output_shape[-rank:], rank, 0, c, "output_shape")
+        for size, kernel_size, step, dilation, most in zip(x[2:], w[2:], steps, spread, wanted, strict=True):
+            whole = (size - 1) * step + window_span(kernel_size, dilation)
+            c.at_least(whole + (step - 1), most, "output_shape must be of sizes that a convolution makes the input of")
+        return Shape((x[0], channels, *wanted))
     extra = spatial(output_padding, rank, 0, c, "output_padding")
     same = auto_pad in ("SAME_UPPER", "SAME_LOWER")
     pairs = [(0, 0)] * rank if same or auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
     sizes: list[Dim] = []
     for i, size in enumerate(x[2:]):
-        span = (w[2 + i] - 1) * spread[i] + 1
+        span = window_span(w[2 + i], spread[i])
         whole = (size - 1) * steps[i] + extra[i] + span
         # padding called SAME makes `size * stride` of it; it only takes away, so a large stride leaves less
         left = minimum(whole, size * steps[i]) if same else whole - pairs[i][0] - pairs[i][1]

@@ -25,6 +25,7 @@ from opdefs.rules.elements import (
     truncated_quotient,
 )
 from opdefs.rules.floats import FloatArithmetic, on_floats
+from opdefs.rules.operands import one_or, one_value, spreads_over
 from opdefs.rules.progressions import added, scaled, subtracted, summed
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
@@ -35,15 +36,28 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
     *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Selu"),
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
-    *("PRelu", "Trilu"),
     in_place=(0,),
 )
 @onnx(
-    *("LRN", "LpNormalization", "MeanVarianceNormalization", "InstanceNormalization", "GroupNormalization"),
-    *("CumProd", "RMSNormalization"),
+    *("LRN", "LpNormalization", "MeanVarianceNormalization"),
 )
 def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
     """The shape of the first input."""
+    return x
+
+
+@onnx("PRelu", since=7, in_place=(0,))
+def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
+    """The shape of the input, to which the slope broadcasts."""
+    spreads_over(c, slope, x, "the slope must broadcast to the shape of the input")
+    return x
+
+
+@onnx("PRelu", in_place=(0,))
+def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
+    """Before opset 7: one slope for all, or one a channel."""
+    if x.dims is not None and slope.dims is not None and len(x.dims) > 1:
+        one_or(c, c.numel(slope), x.dims[1], "there must be one slope, or one a channel")
     return x
 
 
@@ -59,17 +73,41 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
     return x
 
 
+@onnx("Trilu", in_place=(0,))
+def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
+    """[*B, N, M] -> the same; `k` is one number."""
+    if x.dims is not None and len(x.dims) < 2:
+        c.fail("the input must be of rank 2 or more", x)
+    one_value(c, k, "k must be one value")
+    return x
+
+
+def _along(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
+    """The axis that a tensor of one element holds, None where it is not known."""
+    one_value(c, axis.shape, "axis must be one value")
+    if x.dims == ():
+        c.fail("the input must be of rank 1 or more", x)
+    known = known_ints(axis)
+    return c.axis(known[0], len(x)) if known and x.dims is not None else None
+
+
+@onnx("CumProd")
+def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
+    """The shape of the input."""
+    _along(c, x, axis)
+    return x
+
+
 @onnx("CumSum")
 def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
     """The shape of the input; contents of vectors."""
-    elements = known_dims(x)
+    along, elements = _along(c, x.shape, axis), known_dims(x)
     if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
-        along = known_ints(axis)
-        if x.contents is None or x.shape.dims is None or not along:
+        if x.contents is None or along is None:
             return PartialTensor(x.dtype, x.shape, None)
-        return summed(x, c.axis(along[0], len(x.shape)), bool(exclusive), bool(reverse))
+        return summed(x, along, bool(exclusive), bool(reverse))
     ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
     sums = list(accumulate(ordered))
     sums = [s - e if exclusive else s for s, e in zip(sums, ordered, strict=True)]

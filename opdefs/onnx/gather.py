@@ -7,6 +7,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import fits, known_dims, known_ints
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from opdefs.rules.operands import vector
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -19,7 +20,13 @@ onnx("Scatter", "ScatterElements", in_place=(0,))(scatter_elements)
 
 @onnx("TensorScatter", in_place=(0,))
 def tensor_scatter(
-    c: InferenceContext, cache: Shape, update: Shape, places: Shape | None = None, *, axis: int = -2
+    c: InferenceContext,
+    cache: Shape,
+    update: Shape,
+    places: Value | None = None,
+    *,
+    axis: int = -2,
+    mode: str = "linear",
 ) -> Shape:
     """The shape of the cache; an update differs from it along one axis only, where it must fit."""
     at = c.axis(axis, c.same_rank(cache, update))
@@ -28,15 +35,23 @@ def tensor_scatter(
             c.merge(a, b, f"axis {i} of cache and update must be equal")
     c.at_most(update[at], cache[at], "an update must fit into the cache")
     if places is not None:
-        c.merge(c.require_rank(places, 1, "write_indices")[0], cache[0], "write_indices must hold one value a sample")
+        vector(c, places.shape, cache[0], "write_indices must hold one value a sample")
+    known = known_ints(places)
+    if known and mode == "linear":
+        c.at_most(update[at] + max(known), cache[at], "an update must fit into the cache behind its write_indices")
     return cache
 
 
 @onnx("ReverseSequence")
-def reverse_sequence(c: InferenceContext, x: Shape, lengths: Shape, *, batch_axis: int = 1) -> Shape:
-    """The shape of the data; one length a sample."""
-    at = c.axis(batch_axis, len(x))
-    c.merge(c.require_rank(lengths, 1, "sequence_lens")[0], x[at], "sequence_lens must hold one value a sample")
+def reverse_sequence(
+    c: InferenceContext, x: Shape, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
+) -> Shape:
+    """The shape of the data; one length a sample, none longer than the axis of time."""
+    samples, steps = x[c.axis(batch_axis, len(x))], x[c.axis(time_axis, len(x))]
+    vector(c, lengths.shape, samples, "sequence_lens must hold one value a sample")
+    known = known_ints(lengths)
+    if known:
+        c.at_most(max(known), steps, "sequence_lens must not be more than the axis of time has")
     return x
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.gathering import tell_inside
 from shapeinf.algebra import Dim
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
-from shapeinf.ops import Floats, InferenceContext, Ints
+from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
 ml = partial(onnx, domain="ai.onnx.ml")
 Strings = tuple[str, ...]
@@ -125,11 +126,12 @@ def _only(c: InferenceContext, attributes: dict[str | None, Attribute], name: st
 
 
 @ml("ArrayFeatureExtractor")
-def array_feature_extractor(c: InferenceContext, x: Shape, indices: Shape) -> Shape:
+def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Shape:
     """The last axis becomes the number of indices; a vector becomes one row."""
     if len(x) == 0:
         c.fail("the data must have an axis", x)
-    count = c.fresh("count") if indices.dims is None else c.numel(indices)
+    count = c.fresh("count") if indices.shape.dims is None else c.numel(indices.shape)
+    tell_inside(c, indices, x[-1])
     return Shape((1, count)) if len(x) == 1 else Shape((*x[:-1], count))
 
 

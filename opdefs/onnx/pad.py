@@ -26,6 +26,9 @@ def pad(
 ) -> PartialTensor:
     """Every named axis grows by its begin and end (negative ones crop)."""
     rank = len(x.shape)
+    for values, name in ((pads, "`pads`"), (axes, "`axes`")):
+        if values is not None:
+            c.require_rank(values.shape, 1, name)
     named = tuple(range(rank)) if axes is None else known_ints(axes)
     if named is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"pad.{i}") for i in range(rank)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.operands import equal, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -23,27 +24,75 @@ class Cells:
         return 2 if self.direction == "bidirectional" else 1
 
 
-@onnx("RNN", "GRU", "LSTM")
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+"""The gates of a cell: as many rows of weights belong to each element of the state."""
+
+
+@onnx(*GATES)
 def recurrent(
-    c: InferenceContext, x: Shape, w: Shape, r: Shape, *others: Shape | None, cells: Cells, layout: int = 0
+    c: InferenceContext,
+    x: Shape,
+    w: Shape,
+    r: Shape,
+    bias: Shape | None = None,
+    lengths: Shape | None = None,
+    hidden_state: Shape | None = None,
+    cell_state: Shape | None = None,
+    peepholes: Shape | None = None,
+    *,
+    cells: Cells,
+    layout: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
     """[T, B, I] -> [T, D, B, H], [D, B, H] (and the cell's [D, B, H]); with `layout` 1 batches come first.
 
     H is `hidden_size`, else the last axis of the recurrence weights [D, gates*H, H].
     """
     x = c.require_rank(x, 3, "X")
-    w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
+    hidden = _hidden_size(c, cells, x[2], w, r)
+    gates = GATES[c.op_def.name]
+    return recurrent_states(
+        c, x, cells, hidden, gates, bias, lengths, hidden_state, cell_state, peepholes, layout=layout
+    )
+
+
+def recurrent_states(
+    c: InferenceContext,
+    x: Shape,
+    cells: Cells,
+    hidden: Dim,
+    gates: int,
+    bias: Shape | None,
+    lengths: Shape | None,
+    hidden_state: Shape | None,
+    cell_state: Shape | None,
+    peepholes: Shape | None,
+    *,
+    layout: int = 0,
+) -> tuple[Shape, Shape, Shape]:
+    """All states, the last one and the cell's; told to the operands beside the weights."""
     directions = cells.directions
-    hidden: Dim = cells.hidden_size or r[2]
-    c.expect(w[0], directions, f"W must have {directions} directions")
-    c.expect(r[2], hidden, "the last axis of R must equal hidden_size")
-    c.expect(x[2], w[2], "the input size X[2] must equal W[2]")
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
-    for state in others[2:4]:  # after B and sequence_lens: the states to start with
-        if state is not None and state.rank == 3:
-            c.expect(state[0 if layout else 1], batch, "the state to start with must have the batch size of X")
-    if layout:
-        last = Shape((batch, directions, hidden))
-        return Shape((batch, steps, directions, hidden)), last, last
-    last = Shape((directions, batch, hidden))
-    return Shape((steps, directions, batch, hidden)), last, last
+    last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
+    vector(c, lengths, batch, "sequence_lens must hold one length a sample")
+    laws = (
+        (bias, Shape((directions, 2 * gates * hidden)), "B must be [directions, 2*gates*hidden_size]"),
+        (hidden_state, last, "initial_h must be [directions, batch, hidden_size] (batch first with layout 1)"),
+        (cell_state, last, "initial_c must be [directions, batch, hidden_size] (batch first with layout 1)"),
+        (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
+    )
+    for operand, shape, law in laws:
+        equal(c, shape, operand, law)
+    return Shape((batch, steps, directions, hidden) if layout else (steps, directions, batch, hidden)), last, last
+
+
+def _hidden_size(c: InferenceContext, cells: Cells, inputs: Dim, w: Shape, r: Shape) -> Dim:
+    """H, told to the weights W [D, gates*H, I] and R [D, gates*H, H]."""
+    w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
+    hidden: Dim = cells.hidden_size or r[2]
+    rows = GATES[c.op_def.name] * hidden
+    for weights, name in ((w, "W"), (r, "R")):
+        c.merge(weights[0], cells.directions, f"{name} must have {cells.directions} directions")
+        c.merge(weights[1], rows, f"{name} must have gates*hidden_size rows")
+    c.merge(r[2], hidden, "the last axis of R must equal hidden_size")
+    c.merge(inputs, w[2], "the input size X[2] must equal W[2]")
+    return hidden

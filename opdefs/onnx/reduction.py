@@ -27,6 +27,7 @@ def reduce(
     """The named axes become 1, or vanish without `keepdims`; no axes at all mean all of them."""
     if axes is None:
         return _reduced(c, x, () if noop_with_empty_axes else None, keepdims)
+    c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
         return _unknown_axes(c, x, keepdims)

@@ -15,7 +15,10 @@ from shapeinf.ops import InferenceContext, Ints, Value
 @onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
     """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
-    result = reshaped(c, x.shape, wanted_dims(c, shape), not allowzero)
+    wanted = wanted_dims(c, shape)
+    if allowzero and 0 in wanted and -1 in wanted:
+        c.fail("with allowzero, 0 and -1 cannot both be asked for: what is left would be any size", list(wanted))
+    result = reshaped(c, x.shape, wanted, not allowzero)
     return kept(x, result)
 
 
@@ -51,6 +54,8 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
 @onnx("Unsqueeze", since=13, views={0: 0})
 def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
     """Axes of size 1 put in at positions of the output."""
+    if axes.shape.dims != ():  # runtimes take a scalar too
+        c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
         rank = len(x.shape) + len(wanted_dims(c, axes, "axes"))
@@ -76,6 +81,7 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     """Axes of size 1 taken out; without `axes` all of them."""
     if axes is None:
         return _squeezed_all(c, x)
+    c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
         rank = len(x.shape) - len(wanted_dims(c, axes, "axes"))

@@ -7,6 +7,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.choosing import boxes_kept, some, top
 from opdefs.rules.elements import as_dim, tensor_of
+from opdefs.rules.operands import one_value, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -27,6 +28,7 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
 def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
     """The axis becomes k; values and positions."""
     at = c.axis(axis, len(x))
+    vector(c, k.shape, 1, "K must be a vector of one value")
     size = None if not k.elements else as_dim(k.elements[0])
     if size is None or c.prove_le(0, size) is None:
         size = c.fresh("k", 0, c.interval(x[at]).hi)
@@ -56,11 +58,12 @@ def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | Non
 
 def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
     """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
-    c.require_rank(condition.shape, 1, "condition")
+    choices = c.require_rank(condition.shape, 1, "condition")[0]
+    if size is not None:
+        c.at_most(choices, size, "the condition must not be longer than what it chooses from")
     decided = condition.array()
     if decided is not None and decided.dtype.kind == "b":
         return int(decided.sum())
-    choices = condition.shape[0] if condition.shape.rank == 1 else None
     highs = [c.interval(d).hi for d in (size, choices) if d is not None]
     return c.fresh("count", 0, min((h for h in highs if h is not None), default=None))
 
@@ -97,4 +100,8 @@ def non_max_suppression(
     score_threshold: Shape | None = None,
 ) -> TensorType:
     """[count, 3] positions (batch, class, box): for each batch and class at most all boxes and at most the limit."""
+    c.merge(c.require_rank(boxes, 3, "boxes")[2], 4, "a box must have 4 coordinates")
+    limits = (None if limit is None else limit.shape, iou_threshold, score_threshold)
+    for v, name in zip(limits, ("max_output_boxes_per_class", "iou_threshold", "score_threshold"), strict=True):
+        one_value(c, v, f"{name} must be one value")
     return TensorType("int64", Shape((boxes_kept(c, boxes, scores, 0 if limit is None else limit), 3)))

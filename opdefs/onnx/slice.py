@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.operands import vector
 from opdefs.rules.progressions import cut
 from opdefs.rules.slicing import first_of, part, slice_size, sliced
-from shapeinf.algebra import Dim, ceildiv, maximum
+from shapeinf.algebra import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -23,7 +24,11 @@ def slice_(
     steps: Value | None = None,
 ) -> PartialTensor:
     """Python's slicing of the named axes; ends past an axis are clamped."""
-    count = c.concrete(c.require_rank(starts.shape, 1, "starts")[0])
+    (length,) = c.require_rank(starts.shape, 1, "starts")
+    for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
+        if values is not None:
+            vector(c, values.shape, length, f"{name} must hold one value a slice, as starts")
+    count = c.concrete(length)
     if count is not None and count > len(x.shape):
         c.fail("more slices than axes", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
@@ -104,6 +109,7 @@ def split(
     count = c.num_outputs
     if split is None:
         return _parts(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
+    vector(c, split.shape, c.num_outputs, "split must hold one size an output")
     sizes = known_dims(split) or (None,) * c.num_outputs
     return _parts(c, x, at, sizes)
 
@@ -124,7 +130,8 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
         return [part] * count
     part = ceildiv(size, count)
     last = size - part * (count - 1)
-    return [part] * (count - 1) + [last if c.prove_le(0, last) is True else maximum(last, 0)]
+    c.at_least(last, 0, f"{count} parts of equal size must not be more than the axis has")
+    return [part] * (count - 1) + [last]
 
 
 def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:

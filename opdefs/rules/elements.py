@@ -171,8 +171,9 @@ def wanted_dims(
 
     `dtype` is the element type of the outputs in that case, where their definition does not say it.
     """
+    (size,) = c.require_rank(shape.shape, 1, f"`{what}`")
     known = known_dims(shape)
-    length = len(known) if known is not None else c.concrete(c.require_rank(shape.shape, 1, what)[0])
+    length = len(known) if known is not None else c.concrete(size)
     if length is None:
         raise c.unknowable(f"neither the contents nor the length of `{what}` are known", dtype)
     if length > MAX_RANK:

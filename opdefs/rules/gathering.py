@@ -36,11 +36,18 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
 
 def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int = 0) -> Shape:
     """The shape of the indices."""
-    shape = indices.shape
-    if x.dims is not None and shape.dims is not None and len(x) != len(shape):
-        c.expect(x, shape, "data and indices must be of equal rank")
-    tell_inside(c, indices, x[c.axis(axis, len(x))])
+    shape = c.require_rank(indices.shape, len(x), "indices")
+    at = c.axis(axis, len(x))
+    tell_within(c, shape, x, at)
+    tell_inside(c, indices, x[at])
     return shape
+
+
+def tell_within(c: InferenceContext, indices: Shape, x: Shape, axis: int) -> None:
+    """Tell that indices along an axis reach no further than the data along the others: there they are places."""
+    for i, (places, size) in enumerate(zip(indices, x, strict=True)):
+        if i != axis:
+            c.at_most(places, size, f"along axis {i} there must not be more indices than data")
 
 
 def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
@@ -144,6 +151,7 @@ def scatter_elements(
     if x.shape.dims is None or indices.shape.dims is None:
         return PartialTensor(x.dtype, x.shape, None)
     at = c.axis(axis, c.same_rank(x.shape, indices.shape))
+    tell_within(c, indices.shape, x.shape, at)
     known, new = _known(indices), elements_of(updates)
     tell_inside(c, indices, x.shape[at])
     if known is None or new is None or reduction != "none":

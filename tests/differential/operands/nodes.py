@@ -1,0 +1,159 @@
+"""Nodes with arrays for all of their inputs: the published cases of `onnx`, and our tables of com.microsoft."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from tests.differential import one_node
+from tests.differential.microsoft_attention_cases import ATTENTION_CASES
+from tests.differential.microsoft_cases import CASES
+from tests.differential.microsoft_search_cases import SEARCH_CASES
+
+KEPT_OPEN = "fdeg"
+"""Kinds of numpy types (floats) whose contents no shape depends on: inputs of the model; others are constants."""
+
+OLDEST = {"": 7}
+"""The opset from which onnxruntime promises to run a domain."""
+
+
+@attrs.frozen(eq=False)
+class Node:
+    """A node that runs, and what it is fed with; `types` are declared element types of outputs."""
+
+    name: str
+    proto: onnx.NodeProto
+    opsets: tuple[tuple[str, int], ...]
+    arrays: tuple[np.ndarray | None, ...]
+    types: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def op(self) -> str:
+        """The operator with its domain."""
+        return f"{self.proto.domain}.{self.proto.op_type}" if self.proto.domain else self.proto.op_type
+
+    @property
+    def version(self) -> int:
+        """The opset of the operator's domain."""
+        return dict(self.opsets)[self.proto.domain]
+
+    def with_array(self, index: int, array: np.ndarray) -> Node:
+        """The node with another array for one input."""
+        return attrs.evolve(self, arrays=(*self.arrays[:index], array, *self.arrays[index + 1 :]))
+
+    def given(self) -> dict[str, np.ndarray]:
+        """What a run is fed with, by the names of the model's inputs."""
+        return {f"i{k}": a for k, a in enumerate(self.arrays) if a is not None and not self._constant(k)}
+
+    def _constant(self, index: int) -> bool:
+        array = self.arrays[index]
+        first = next(k for k, a in enumerate(self.arrays) if a is not None)
+        return array is not None and index != first and array.dtype.kind not in KEPT_OPEN
+
+    def model(self, *, named: bool = False) -> onnx.ModelProto:
+        """The model: static inputs or ones whose dims have names, and outputs without declared shapes."""
+        inputs, held = [], []
+        for k, array in enumerate(self.arrays):
+            if array is None:
+                continue
+            if self._constant(k):
+                held.append(numpy_helper.from_array(array, f"i{k}"))
+                continue
+            dims = [f"i{k}d{axis}" for axis in range(array.ndim)] if named else list(array.shape)
+            inputs.append(helper.make_tensor_value_info(f"i{k}", one_node.onnx_type(array.dtype), dims))
+        node = onnx.NodeProto()
+        node.CopyFrom(self.proto)
+        del node.input[:]
+        node.input.extend("" if a is None else f"i{k}" for k, a in enumerate(self.arrays))
+        outputs = [helper.make_empty_tensor_value_info(o) for o in node.output if o]
+        for output in outputs:
+            if output.name in dict(self.types):
+                output.type.tensor_type.elem_type = dict(self.types)[output.name]
+        graph = helper.make_graph([node], "g", inputs, outputs, held)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in self.opsets])
+        made.ir_version = 10
+        return made
+
+    def sizes(self) -> dict[str, int]:
+        """The sizes behind the names of the model with named dims."""
+        return {f"{name}d{axis}": n for name, a in self.given().items() for axis, n in enumerate(a.shape)}
+
+
+def key(node: Node) -> Any:
+    """What two nodes have in common that differ in contents of floats only."""
+    arrays = tuple(
+        None if a is None else (a.shape, a.dtype.str, a.tobytes() if a.dtype.kind in "iub" and a.size < 64 else b"")
+        for a in node.arrays
+    )
+    attributes = tuple(a.SerializeToString() for a in sorted(node.proto.attribute, key=lambda a: a.name))
+    return node.op, node.opsets, arrays, attributes, tuple(map(bool, node.proto.output))
+
+
+@functools.cache
+def nodes() -> tuple[Node, ...]:
+    """All nodes with two inputs or more, one of those that are alike."""
+    found = {key(node): node for node in (*_published(), *_earlier(), *_microsoft()) if _fits(node)}
+    return tuple(found.values())
+
+
+def _fits(node: Node) -> bool:
+    return sum(a is not None for a in node.arrays) > 1
+
+
+@functools.cache
+def _published() -> tuple[Node, ...]:
+    from onnx.backend.test.loader import load_model_tests
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = [c for kind in ("node", "simple", "pytorch-operator") for c in load_model_tests(kind=kind)]
+    return tuple(node for case in cases if case.model is not None for node in _of_case(case))
+
+
+def _of_case(case: Any) -> Iterator[Node]:
+    model, data = case.model, case.data_sets[0][0]
+    if len(model.graph.node) != 1 or not all(isinstance(a, np.ndarray) for a in data):
+        return
+    proto = model.graph.node[0]
+    arrays = dict(zip((i.name for i in model.graph.input), data, strict=False))
+    arrays |= {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    if all(not name or name in arrays for name in proto.input):
+        opsets = tuple((o.domain, o.version) for o in model.opset_import)
+        yield Node(case.name, proto, opsets, tuple(arrays.get(name) for name in proto.input))
+
+
+def _earlier() -> Iterator[Node]:
+    """The same nodes under each earlier version of their operator that has all of their attributes and inputs."""
+    for node in _published():
+        for schema in _versions(node.proto.domain, node.proto.op_type):
+            if OLDEST.get(schema.domain, 1) <= schema.since_version < node.version and _conforms(node, schema):
+                version = schema.since_version
+                opsets = tuple((d, version if d == schema.domain else v) for d, v in node.opsets)
+                yield attrs.evolve(node, name=f"{node.name}@{version}", opsets=opsets)
+
+
+def _conforms(node: Node, schema: onnx.defs.OpSchema) -> bool:
+    fits = schema.min_input <= len(node.arrays) <= schema.max_input
+    return fits and all(a.name in schema.attributes for a in node.proto.attribute)
+
+
+@functools.cache
+def _versions(domain: str, op: str) -> list[onnx.defs.OpSchema]:
+    schemas = onnx.defs.get_all_schemas_with_history()
+    return sorted((s for s in schemas if (s.domain, s.name) == (domain, op)), key=lambda s: s.since_version)
+
+
+def _microsoft() -> Iterator[Node]:
+    for case in (*CASES, *ATTENTION_CASES, *SEARCH_CASES):
+        arrays = case.arrays()
+        model = one_node.model_of(case, arrays)[0]
+        opsets = tuple((o.domain, o.version) for o in model.opset_import)
+        types = tuple((o.name, o.type.tensor_type.elem_type) for o in model.graph.output if o.type.WhichOneof("value"))
+        yield Node(str(case), model.graph.node[0], opsets, tuple(arrays), types)

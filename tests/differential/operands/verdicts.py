@@ -1,0 +1,73 @@
+"""What we say of a node with a broken operand, beside what a runtime makes of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import attrs
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+from tests.differential.operands.breaking import Broken
+from tests.differential.operands.nodes import Node
+from tests.differential.operands.oracle import Outcome
+
+FALSE_YES, FALSE_NO, WRONG = "says yes, but it", "says no, but it runs", "says a wrong shape"
+
+
+@attrs.frozen
+class Disagreement:
+    """One case where a runtime contradicts what we say."""
+
+    kind: str
+    case: Broken
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.case}: {self.kind} {self.detail}"
+
+
+def disagreements(case: Broken, outcome: Outcome, *, one_sided: bool = False) -> Iterator[Disagreement]:
+    """Everything that an outcome contradicts, for static inputs and for named ones.
+
+    A `one_sided` oracle checks little: that it runs a node says nothing.
+    """
+    for named in (False, True):
+        yield from _compared(case, outcome, named, one_sided)
+
+
+def _compared(case: Broken, outcome: Outcome, named: bool, one_sided: bool) -> Iterator[Disagreement]:
+    node, sizes = case.node, case.node.sizes() if named else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = infer_shapes(node.model(named=named))
+    answer = result.contract.check(sizes)
+    how = "(named) " if named else ""
+    if isinstance(outcome, str):
+        if answer.verdict is True:
+            yield Disagreement(FALSE_YES, case, f"{how}refuses: {outcome[-300:]}")
+        return
+    if answer.verdict is False:
+        if not one_sided:
+            yield Disagreement(FALSE_NO, case, f"{how}{answer}")
+        return
+    for name, real in outcome.items():
+        shape = result.tensors[name].shape
+        if not one_sided and shape.dims is not None and not _matches(result, shape.dims, real, sizes):
+            yield Disagreement(WRONG, case, f"{how}{name}: {shape} is not {list(real)}")
+
+
+def _matches(result, dims, real: tuple[int, ...], sizes: dict[str, int]) -> bool:
+    if len(dims) != len(real):
+        return False
+    for dim, size in zip(dims, real, strict=True):
+        known = isinstance(dim, int) or all(s.name in sizes for s in dim.symbols())
+        if evaluate(dim, sizes) != size if known else size not in result.interval(dim):
+            return False
+    return True
+
+
+def runs(node: Node, outcome: Outcome) -> bool:
+    """Whether an unbroken node runs."""
+    return not isinstance(outcome, str)
