@@ -6,7 +6,8 @@ import keyword
 from collections.abc import Mapping
 from hashlib import sha256
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
+from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
 

@@ -10,7 +10,7 @@ from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Declaring, Progress
 from shapeinf.driver.inputs import InputReader, RangeLike, SpecLike
 from shapeinf.driver.named import NamedDim
-from shapeinf.driver.program import compile_graph
+from shapeinf.driver.program import Program, compile_graph
 from shapeinf.driver.result import Result
 from shapeinf.driver.setup import Setup
 from shapeinf.formats import load
@@ -60,12 +60,23 @@ def infer_shapes(
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
+    registry = registry or default_registry()
     with collection_paused():
-        program = compile_graph(as_graph(model, dialect, expand), registry or default_registry())
+        program = compile_graph(as_graph(model, dialect, expand), registry)
         strict = mode == "strict"
         setup = Setup(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
         inference, reader, doubts = setup.run()
-    return Result(inference, reader, _notes(program.graph, doubts, reader))
+    return Result(inference, reader, [*_of_packages(program), *_notes(program.graph, doubts, reader)])
+
+
+def _of_packages(program: Program) -> list[Diagnostic]:
+    """What is wrong with installed packages of operators; which are not in use, where operators are missing."""
+    registry, dialect = program.registry, program.graph.dialect
+    notes = [Diagnostic("warning", "S401", problem) for problem in registry.problems(dialect)]
+    if any(not operation.known for operation in program.operations.values()):
+        hint = f"an entry point that adds to the dialect {dialect!r} is named '{dialect}.NAME'"
+        notes += [Diagnostic("note", "S402", f"{one} is not in use: {hint}") for one in registry.not_loaded(dialect)]
+    return notes
 
 
 def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> list[Diagnostic]:
