@@ -129,7 +129,7 @@ def answers(folder, **entries):
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": path},
+        env=env,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
