@@ -20,7 +20,7 @@ DIM_FUNCTIONS = frozenset({"Max", "Min", "Mod"})
 
 # A package may import those of its own height or below it.
 ORDER = (
-    ("errors", "texts"),
+    ("errors", "sharing", "texts"),
     ("algebra",),
     ("lattice",),
     ("graph", "layout", "ops"),

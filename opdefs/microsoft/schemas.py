@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from opdefs.onnx.schemas import dtype_of
 from shapeinf.ops import ArgDef, AttrDef, OpDef
+from shapeinf.sharing import built_once
 
 DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
 
@@ -23,7 +23,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     return max(versions, key=lambda d: d.since, default=None)
 
 
-@lru_cache(maxsize=1)
+@built_once
 def op_defs() -> dict[tuple[str, str], list[OpDef]]:
     """All operators by (domain, name); the file is read once, on the first question."""
     found: dict[tuple[str, str], list[OpDef]] = {}

@@ -15,9 +15,10 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Union
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Union
 
-import attrs
+from shapeinf.algebra.atoms import Atom, Floor, Maximum, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,37 +30,6 @@ MAX_TERMS = 64
 MAX_DEGREE = 8
 MAX_DEPTH = 24
 MAX_COEFFICIENT = 1 << 128
-
-
-@attrs.frozen(eq=False)
-class Symbol:
-    """An atom with a name and the bounds that it was declared with (None is no bound)."""
-
-    name: str
-    lo: int | None
-    hi: int | None
-    anonymous: bool
-    depth: int = 0
-
-
-@attrs.frozen(eq=False)
-class Floor:
-    """The atom `floor(numerator / denominator)`."""
-
-    numerator: Dim
-    denominator: Dim
-    depth: int
-
-
-@attrs.frozen(eq=False)
-class Maximum:
-    """The atom `max(args)`; the arguments have no common part (see `extremum`)."""
-
-    args: tuple[Dim, ...]
-    depth: int
-
-
-Atom = Symbol | Floor | Maximum
 
 
 _NOTHING: dict[Dim, Dim] = {}
@@ -84,6 +54,14 @@ class Dimension:
         self.sums: dict[Dim, Dim] = _NOTHING
         self.products: dict[Dim, Dim] = _NOTHING
         self.quotients: dict[Dim, Dim] = _NOTHING
+
+    def __getstate__(self) -> tuple[Scope, Terms]:
+        """What a copy or a pickle has; the tables of results are of this object alone."""
+        return self.scope, self.terms
+
+    def __setstate__(self, state: tuple[Scope, Terms]) -> None:
+        """As made anew."""
+        self.__init__(*state)  # type: ignore[misc]
 
     @property
     def depth(self) -> int:
@@ -204,6 +182,8 @@ class Scope:
 
     def __init__(self) -> None:
         """Empty tables."""
+        self.lock = RLock()
+        """Of the questions about these symbols that several threads ask; see `sharing`."""
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
@@ -215,12 +195,24 @@ class Scope:
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock, which a copy has of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """See `__getstate__`."""
+        self.__dict__.update(state)
+        self.lock = RLock()
+
     def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
         """The symbol of this name; its bounds are those of its first mention. An `anonymous` one is no user's name."""
         found = self._names.get(name)
-        if found is None:
-            found = self._names[name] = self._atom(Symbol(name, lo, hi, anonymous))
-        return found
+        if found is not None:
+            return found
+        with self.lock:
+            if name not in self._names:
+                self._names[name] = self._atom(Symbol(name, lo, hi, anonymous))
+            return self._names[name]
 
     @property
     def has_maxima(self) -> bool:
@@ -233,18 +225,19 @@ class Scope:
 
     def names(self) -> list[str]:
         """All named symbols, in order of first mention."""
-        return [name for name, dim in self._names.items() if not dim.symbol.anonymous]
+        return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous]
 
     def fresh(self, hint: str, lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, equal to nothing else; `hint` (its site) starts its name."""
-        count = self._hints.get(hint, 0)
-        name = hint if count == 0 else f"{hint}#{count}"
-        while name in self._names:
-            count += 1
-            name = f"{hint}#{count}"
-        self._hints[hint] = count + 1
-        found = self._names[name] = self._atom(Symbol(name, lo, hi, True))
-        return found
+        with self.lock:
+            count = self._hints.get(hint, 0)
+            name = hint if count == 0 else f"{hint}#{count}"
+            while name in self._names:
+                count += 1
+                name = f"{hint}#{count}"
+            self._hints[hint] = count + 1
+            found = self._names[name] = self._atom(Symbol(name, lo, hi, True))
+            return found
 
     def opaque(self, reason: str, lo: int | None, hi: int | None) -> Dimension:
         """A fresh symbol in place of an expression past a cap; the reason is recorded."""
@@ -256,16 +249,21 @@ class Scope:
         key = (numerator, denominator)
         if key not in self._floors:
             depth = 1 + max(depth_of(numerator), depth_of(denominator))
-            self.atoms.append(Floor(numerator, denominator, depth))
-            self._floors[key] = len(self.atoms) - 1
+            self._number(self._floors, key, Floor(numerator, denominator, depth))
         return self._intern((((self._floors[key],), 1),))
 
     def maximum(self, args: tuple[Dim, ...]) -> Dimension:
         """The interned atom `max(args)` (already normalised and ordered)."""
         if args not in self._maxes:
-            self.atoms.append(Maximum(args, 1 + max(map(depth_of, args))))
-            self._maxes[args] = len(self.atoms) - 1
+            self._number(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
         return self._intern((((self._maxes[args],), 1),))
+
+    def _number(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> None:
+        """Number a new atom, unless another thread has just done so: equal atoms must be one."""
+        with self.lock:
+            if key not in numbers:
+                self.atoms.append(atom)
+                numbers[key] = len(self.atoms) - 1
 
     def _atom(self, atom: Atom) -> Dimension:
         self.atoms.append(atom)
@@ -273,8 +271,8 @@ class Scope:
 
     def _intern(self, terms: Terms) -> Dimension:
         found = self.dims.get(terms)
-        if found is None:
-            found = self.dims[terms] = Dimension(self, terms)
+        if found is None:  # in one step: users calculate with dims in any thread, and equal dims must be one
+            found = self.dims.setdefault(terms, Dimension(self, terms))
         return found
 
     def of_terms(self, terms: Terms) -> Dim:

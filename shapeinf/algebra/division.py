@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from math import gcd
 
-from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Floor, Monomial, Scope, remember, scope_of, terms_of
+from shapeinf.algebra.atoms import Floor
+from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, remember, scope_of, terms_of
 from shapeinf.algebra.interval import bounds_of, finite, quotient_bounds
 
 _MAX_STEPS = 128

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol, terms_of
+from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.algebra.extremum import maximum, minimum
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.long_sums import canonical, is_long

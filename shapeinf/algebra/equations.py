@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import gcd
 
-from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Symbol
+from shapeinf.algebra.atoms import Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial
 
 
 def no_root(e: Dimension) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
+from shapeinf.algebra.atoms import Floor, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.extremum import maximum
 
 Value = Any

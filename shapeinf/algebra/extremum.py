@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Maximum, Monomial, Scope, depth_of, scope_of, terms_of
+from shapeinf.algebra.atoms import Maximum
+from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, depth_of, scope_of, terms_of
 from shapeinf.algebra.interval import bounds_of, finite
 
 MAX_ARGS = 8

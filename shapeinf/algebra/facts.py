@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from itertools import islice
 from math import inf
 
+from shapeinf.algebra.atoms import Floor, Symbol
 from shapeinf.algebra.blame import blamed
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra.dimension import Atom, Dim, Dimension, Floor, Symbol
+from shapeinf.algebra.atoms import Atom, Floor, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.dominance import Shift
 from shapeinf.algebra.facts import Facts
 

@@ -14,7 +14,8 @@ from typing import Any, Literal
 import attrs
 import islpy as isl
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Symbol
+from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.told import Guard
 

@@ -10,7 +10,8 @@ from math import inf
 
 import attrs
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
+from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope
 
 Bounds = tuple[float, float]
 

@@ -20,7 +20,8 @@ from typing import Any
 import attrs
 import islpy as isl
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Scope, Symbol
+from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import holds_at, value_at
 

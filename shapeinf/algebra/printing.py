@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
-from shapeinf.algebra.dimension import MAX_TERMS, Dim, Dimension, Floor, Maximum, Monomial, Scope, Symbol
+from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope
 from shapeinf.algebra.parsing import MAX_LENGTH
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})

@@ -12,7 +12,8 @@ from math import gcd, inf
 
 import attrs
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
+from shapeinf.algebra.atoms import Floor, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.equations import no_root, pivot
 from shapeinf.algebra.evaluation import Substitution
 from shapeinf.algebra.extremum import maximum

@@ -7,12 +7,14 @@ Its sums and products know no caps, so a total over all tensors of a model may h
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Literal
 
 import attrs
 
-from shapeinf.algebra.dimension import Dim, Dimension, Floor, Symbol
+from shapeinf.algebra.atoms import Floor, Symbol
+from shapeinf.algebra.dimension import Dim, Dimension
+from shapeinf.sharing import cached_property
 
 Opcode = Literal["symbol", "constant", "add", "multiply", "floordiv", "maximum"]
 
@@ -38,7 +40,7 @@ class Instruction:
         return () if self.op in ("symbol", "constant") else (self.left, self.right)
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class StraightLine:
     """Instructions in order: number `i` writes register `i` and reads earlier ones.
 

@@ -13,6 +13,7 @@ from shapeinf.checks.repairs import likely_cause
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.taken import taken_at_its_word
 from shapeinf.driver import Diagnostic, Result
+from shapeinf.sharing import held
 
 
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Finding]:
@@ -22,9 +23,10 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Fi
     its node as the `cause`. `ranges` are the dims that the user gave bounds of: what these let happen is more than a
     note.
     """
-    subject = Subject(result, ranges)
-    found = _sorted(_findings(subject), subject)
-    return _causes_first(found, subject) if any(one.fails for one in found) else found
+    with held(result):
+        subject = Subject(result, ranges)
+        found = _sorted(_findings(subject), subject)
+        return _causes_first(found, subject) if any(one.fails for one in found) else found
 
 
 def _findings(subject: Subject) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from functools import partial
 from math import lcm
 
 from shapeinf.algebra import Dim, Dimension, Interval, evaluate
-from shapeinf.algebra.dimension import Floor, Maximum
+from shapeinf.algebra.atoms import Floor, Maximum
 from shapeinf.algebra.equations import pivot
 from shapeinf.algebra.told import Clause, one_holds
 from shapeinf.lattice import ShapeFacts

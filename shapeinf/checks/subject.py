@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.sampling import Binding, legal
@@ -13,6 +12,7 @@ from shapeinf.contract import Condition
 from shapeinf.driver import Result
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import ShapeFacts, TensorType
+from shapeinf.sharing import cached_property
 
 GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference invents, anew in each run: they say nothing."""

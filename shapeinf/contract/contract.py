@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from threading import RLock
 
 import attrs
 
@@ -20,6 +20,7 @@ from shapeinf.driver.inputs import as_sizes
 from shapeinf.driver.update import rerun
 from shapeinf.errors import ShapeError, Source, UnknownNameError
 from shapeinf.lattice import ShapeFacts
+from shapeinf.sharing import cached_property, exclusive
 
 MAX_PROBES = 24
 """Sizes at the ends of the solved pieces that are tried, so that a law which only shows with numbers is not missed."""
@@ -43,6 +44,7 @@ class Answer:
         return word + (": " + "; ".join(self.reasons) if self.reasons else "")
 
 
+@exclusive
 class Contract:
     """What a graph demands of the sizes of its inputs."""
 
@@ -50,6 +52,11 @@ class Contract:
         """The contract of a finished inference."""
         self._inference = inference
         self._reader = Reader(inference)
+
+    @property
+    def lock(self) -> RLock:
+        """The lock that all questions take: see `Result.lock`."""
+        return self._inference.facts.scope.lock
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:

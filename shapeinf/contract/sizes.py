@@ -9,7 +9,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, evaluate
-from shapeinf.algebra.dimension import Floor, Maximum
+from shapeinf.algebra.atoms import Floor, Maximum
 
 Engine = Literal["isl", "evaluation"]
 

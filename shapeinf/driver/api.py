@@ -59,8 +59,9 @@ def infer_shapes(
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
+    registry = registry or default_registry()
     with collection_paused():
-        program = compile_graph(as_graph(model, dialect, expand), registry or default_registry())
+        program = compile_graph(as_graph(model, dialect, expand), registry)
         strict = mode == "strict"
         setup = Setup(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
         made = setup.run()

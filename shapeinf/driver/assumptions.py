@@ -9,7 +9,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
-from shapeinf.algebra.dimension import Floor
+from shapeinf.algebra.atoms import Floor
 from shapeinf.errors import Contradiction, Source, UnknownNameError
 from shapeinf.lattice import ShapeFacts
 

@@ -12,6 +12,7 @@ from shapeinf.driver.corresponding import Correspondence, asked_dims
 from shapeinf.driver.infos import TensorInfo
 from shapeinf.driver.inputs import input_names
 from shapeinf.driver.result import Result
+from shapeinf.sharing import held
 
 if TYPE_CHECKING:
     from shapeinf.contract import Condition
@@ -53,6 +54,11 @@ def diff(before: Any, after: Any) -> list[Difference]:
     they are called otherwise is one difference. Sizes that are unknown on both sides count as equal.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
+    with held(old, new):
+        return _differences(old, new)
+
+
+def _differences(old: Result, new: Result) -> list[Difference]:
     names = [name for name in input_names(old.graph) if name in input_names(new.graph)]
     same = Correspondence(old.scope, new.scope)
     for name in names:

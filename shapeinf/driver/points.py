@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
@@ -11,6 +10,7 @@ from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import SequenceType, TensorType, Type
+from shapeinf.sharing import cached_property
 
 Facet = Literal["axis", "rank", "element"]
 

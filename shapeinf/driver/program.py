@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from shapeinf.errors import ModelError
 from shapeinf.graph import (
@@ -24,6 +23,7 @@ from shapeinf.graph import (
     validate,
 )
 from shapeinf.ops import Call, Contents, OpDef, OpRegistry
+from shapeinf.sharing import cached_property
 
 
 class Operation:

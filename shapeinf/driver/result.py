@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
+from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
 import attrs
@@ -23,6 +24,7 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.lattice import ShapeFacts
+from shapeinf.sharing import exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +53,7 @@ class Coverage:
         return text
 
 
+@exclusive
 class Result:
     """The shapes of every tensor of a graph, what was found, and what is known about the dims."""
 
@@ -69,6 +72,14 @@ class Result:
         self._tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
+
+    @property
+    def lock(self) -> RLock:
+        """Every question to this result, its contract, memory and program takes it, so threads may share them.
+
+        Hold it (`with result.lock:`) to work with `facts` and `inference` yourself. It is re-entrant.
+        """
+        return self._inference.facts.scope.lock
 
     @property
     def inference(self) -> Inference:

@@ -104,7 +104,7 @@ class Setup:
             if not facts.assumed:
                 raise
             return self.where_smaller({}).run()
-        made = Made(inference, reader, _notes(self.program.graph, doubts, reader), self)
+        made = Made(inference, reader, _notes(self.program, doubts, reader), self)
         return self._without_assumptions(made) or made
 
     def _without_assumptions(self, made: Made) -> Made | None:
@@ -172,14 +172,25 @@ def _is_whole(spec: SpecLike) -> bool:
     return spec is not None and not isinstance(spec, Mapping)
 
 
-def _notes(graph: Graph, doubts: Iterable[str], reader: InputReader) -> tuple[Diagnostic, ...]:
-    """What there is to say of the file and of what the user says of it, before any node."""
+def _notes(program: Program, doubts: Iterable[str], reader: InputReader) -> tuple[Diagnostic, ...]:
+    """What there is to say of packages, of the file and of what the user says of it, before any node."""
     return (
-        *(Diagnostic(*remark) for remark in graph.remarks),
+        *_notes_of_packages(program),
+        *(Diagnostic(*remark) for remark in program.graph.remarks),
         *(Diagnostic("warning", "S111", doubt) for doubt in doubts),
         *(Diagnostic("note", "S112", text) for text in reader.useless),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),
     )
+
+
+def _notes_of_packages(program: Program) -> list[Diagnostic]:
+    """What is wrong with installed packages of operators; which are not in use, where operators are missing."""
+    registry, dialect = program.registry, program.graph.dialect
+    notes = [Diagnostic("warning", "S401", problem) for problem in registry.problems(dialect)]
+    if any(not operation.known for operation in program.operations.values()):
+        hint = f"an entry point that adds to the dialect {dialect!r} is named '{dialect}.NAME'"
+        notes += [Diagnostic("note", "S402", f"{one} is not in use: {hint}") for one in registry.not_loaded(dialect)]
+    return notes
 
 
 def _declared_names(graph: Graph) -> Callable[[], set[str]]:

@@ -48,7 +48,7 @@ def _is_nnef(model: Any) -> bool:
         return source.is_nnef(model[:4096])
     if not isinstance(model, (str, os.PathLike)):
         return False
-    path = os.fspath(model)
+    path = os.fsdecode(model)
     if path.endswith(".onnx"):
         return False
     if source.is_document(path) or source.has_nnef_name(path):

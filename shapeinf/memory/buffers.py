@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from shapeinf.algebra import Dim, maximum
 from shapeinf.driver.causes import Roots
@@ -16,6 +15,7 @@ from shapeinf.memory.aliases import role_of, shared
 from shapeinf.memory.liveness import Flat, Life, flatten
 from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, Timeline
+from shapeinf.sharing import cached_property
 
 
 class TimelineMaker:

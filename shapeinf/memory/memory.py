@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
 from shapeinf.algebra import Dim, Dimension
@@ -17,6 +17,7 @@ from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
 from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
 from shapeinf.memory.planning.of_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
+from shapeinf.sharing import cached_property, exclusive
 
 if TYPE_CHECKING:
     from shapeinf.driver.inference import Inference
@@ -27,6 +28,7 @@ Order = Literal["file", "least"]
 ORDERS = ("file", "least")
 
 
+@exclusive
 class Memory:
     """The blocks of memory that a model uses over time, and their bytes by role.
 
@@ -48,6 +50,11 @@ class Memory:
         self._inner = frozenset([life.name for life in flat.lives if life.frame.inner])
         if order == "least":
             self.timeline, self.chosen_at = _least(result.inference, maker, flat, self.timeline)
+
+    @property
+    def lock(self) -> RLock:
+        """The lock that all questions take: see `Result.lock`."""
+        return self.result.lock
 
     @property
     def facts(self) -> ShapeFacts:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops.from_tensors import Array, TensorsMixin
 from shapeinf.ops.opdef import ArgDef, OpDef
+from shapeinf.sharing import cached_property
 
 HandleData = list[tuple[Shape, str]]
 """Shapes and dtypes of what a resource or variant handle refers to; "INVALID" is a dtype that is not known."""

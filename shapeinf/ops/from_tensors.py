@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -15,6 +14,7 @@ from shapeinf.errors import ShapeError
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
 from shapeinf.ops.verbs import tf_shape
+from shapeinf.sharing import cached_property
 
 Array = npt.NDArray[Any]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -15,6 +14,7 @@ from shapeinf.ops.deferred import DeferredCall, referenced
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
+from shapeinf.sharing import BUILDING, built_once
 
 ENTRY_POINTS = "shapeinf.opdefs"
 
@@ -81,8 +81,10 @@ class Dialect:
             rule = Rule.of(function)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
-                if any(entry.since == since for entry in versions):
+                others = [entry for entry in versions if entry.since == since]
+                if any(_origin(entry.rule) != _origin(rule) for entry in others):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
+                versions[:] = [entry for entry in versions if entry not in others]  # its module is loaded anew
                 versions.append(_Registered(since, rule, views, in_place, stored))
                 versions.sort(key=lambda entry: entry.since)
             self._found.clear()
@@ -98,9 +100,10 @@ class Dialect:
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version, None when the dialect does not know it."""
         key = (domain, op, version)
-        if key not in self._found:
-            self._found[key] = self._lookup(domain, op, version)
-        return self._found[key]
+        try:
+            return self._found[key]
+        except KeyError:  # one OpDef for all threads: what is made ready for an operator is found by it
+            return self._found.setdefault(key, self._lookup(domain, op, version))
 
     def _lookup(self, domain: str, op: str, version: int) -> OpDef | None:
         found = self._rule(domain, op, version)
@@ -134,13 +137,75 @@ class Dialect:
                 yield domain, op, entry.since
 
 
+class InstalledDialects:
+    """The dialects under an entry point group, by name.
+
+    An entry point has the name of its dialect, or begins with that and a dot where it adds to one
+    (`onnx.acme = "acme.shapes:onnx"`). All of a dialect are loaded when it is first asked for. What is wrong with one
+    of them is a text in `problems`, and the others work.
+    """
+
+    def __init__(self, entries: Iterable[EntryPoint] | None = None) -> None:
+        """These entry points; those of all installed packages by default."""
+        self._entries: dict[str, list[EntryPoint]] = {}
+        for entry in sorted(entry_points(group=ENTRY_POINTS) if entries is None else entries, key=lambda e: e.name):
+            self._entries.setdefault(entry.name.partition(".")[0], []).append(entry)
+        self._loading: set[str] = set()
+        self._loaded: dict[str, Dialect | None] = {}
+        self._problems: dict[str, list[str]] = {}
+
+    def get(self, name: str) -> Dialect | None:
+        """A dialect with all that is added to it. A thread that comes while another one loads it waits."""
+        if name not in self._loaded and name in self._entries:
+            with BUILDING:
+                if name not in self._loaded and name not in self._loading:
+                    self._loading.add(name)
+                    try:
+                        self._loaded[name] = self._load(name)  # others see it only when it is whole
+                    finally:
+                        self._loading.discard(name)
+        return self._loaded.get(name)
+
+    def problems(self, name: str) -> list[str]:
+        """What was wrong with the entry points of a dialect when they were loaded, and which add to no dialect."""
+        nowhere = [
+            f"{_title(entry)} is not used: no installed package has a dialect {dialect!r} that it could add to"
+            for dialect, listed in self._entries.items()
+            for entry in listed
+            if listed[0].name != dialect
+        ]
+        return [*self._problems.get(name, ()), *nowhere]
+
+    def not_loaded(self, name: str) -> list[str]:
+        """The dialects of other packages than that of this one, which no model has asked for yet."""
+        own = {_package(entry) for entry in self._entries.get(name, ()) if entry.name == name}
+        others = (listed[0] for dialect, listed in self._entries.items() if dialect not in self._loaded)
+        return [_title(entry) for entry in others if "." not in entry.name and _package(entry) not in own]
+
+    def _load(self, name: str) -> Dialect | None:
+        found: Dialect | None = None
+        problems = self._problems[name] = []
+        for entry in self._entries[name]:
+            try:
+                loaded = entry.load()
+            except Exception as error:  # whatever a package of others does, it is its own problem
+                problems.append(f"{_title(entry)} cannot be loaded: {type(error).__name__}: {error}")
+                continue
+            problem = _misfit(loaded, name, found)
+            if problem:
+                problems.append(f"{_title(entry)} {problem}")
+            else:
+                found = loaded
+        return found
+
+
 class OpRegistry:
     """The dialects that an inference uses."""
 
     def __init__(self, *dialects: Dialect) -> None:
         """With these dialects; see `discover` for all installed ones."""
         self._dialects = {dialect.name: dialect for dialect in dialects}
-        self._installed: dict[str, list[EntryPoint]] = {}
+        self._installed = InstalledDialects(())
         self._calls: dict[tuple[object, ...], Call] = {}
 
     def add(self, dialect: Dialect) -> None:
@@ -149,25 +214,26 @@ class OpRegistry:
 
     def dialect(self, name: str) -> Dialect | None:
         """A dialect by its name; None when there is none."""
-        for entry in self._installed.pop(name, ()):
-            self.add(entry.load())
-        return self._dialects.get(name)
+        return self._dialects.get(name) or self._installed.get(name)
 
     @classmethod
     def discover(cls) -> OpRegistry:
-        """All dialects that installed packages offer under the entry point group `shapeinf.opdefs`.
-
-        An entry point has the name of its dialect, or begins with that and a dot where it adds to one
-        (`onnx.acme = "acme.shapes:onnx"`). It is loaded when a model of the dialect comes.
-        """
+        """All dialects of installed packages; see `InstalledDialects`. One is loaded when a model of it comes."""
         registry = cls()
-        for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
-            registry._installed.setdefault(entry.name.partition(".")[0], []).append(entry)
+        registry._installed = InstalledDialects()
         return registry
+
+    def problems(self, dialect: str) -> list[str]:
+        """What is wrong with the entry points of a dialect; see `InstalledDialects.problems`."""
+        return self._installed.problems(dialect)
+
+    def not_loaded(self, dialect: str) -> list[str]:
+        """The entry points of other packages that have not been asked for, as texts."""
+        return self._installed.not_loaded(dialect)
 
     def lookup(self, dialect: str, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version; None for an unknown dialect or operator."""
-        found = self._dialects.get(dialect) or self.dialect(dialect)
+        found = self.dialect(dialect)
         return None if found is None else found.lookup(domain, op, version)
 
     def call(
@@ -186,11 +252,36 @@ class OpRegistry:
             if len(self._calls) >= MAX_CALLS:
                 self._calls.clear()
             make = DeferredCall if any(map(referenced, attributes.values())) else Call
-            found = self._calls[key] = make(op_def, attributes, version, wanted)
+            found = self._calls.setdefault(key, make(op_def, attributes, version, wanted))
         return found
 
 
-@lru_cache(maxsize=1)
+@built_once
 def default_registry() -> OpRegistry:
     """The registry of all installed dialects, made once."""
     return OpRegistry.discover()
+
+
+def _origin(rule: Rule) -> tuple[str, str]:
+    return rule.function.__module__, rule.function.__qualname__
+
+
+def _misfit(loaded: object, name: str, found: Dialect | None) -> str:
+    """Why what an entry point gives is not the dialect that its name says; empty where it is."""
+    if not isinstance(loaded, Dialect):
+        return f"gives an object of the type {type(loaded).__name__}, not a Dialect"
+    if loaded.name != name:
+        return f"is of the dialect {loaded.name!r}, but its name says {name!r}"
+    if found is not None and loaded is not found:
+        return f"is not used: it makes a second dialect {name!r} in place of adding to the one that is there"
+    return ""
+
+
+def _title(entry: EntryPoint) -> str:
+    package = _package(entry)
+    return f"the entry point {entry.name!r}" + (f" of the package {package}" if package else "")
+
+
+def _package(entry: EntryPoint) -> str:
+    dist = getattr(entry, "dist", None)
+    return f"{dist.name} {dist.version}" if dist is not None else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
@@ -11,12 +12,24 @@ from typing import Annotated, Any
 import attrs
 
 from shapeinf.errors import ShapeError
-from shapeinf.graph import Graph
+from shapeinf.graph import Declared, Graph
 from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
-_KINDS = {int: "int", float: "float", str: "string", Ints: "ints", Floats: "floats", Graph: "graph"}
+_KINDS: dict[object, str] = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "string",
+    Ints: "ints",
+    Floats: "floats",
+    tuple[str, ...]: "strings",
+    tuple[object, ...]: "list",
+    Graph: "graph",
+    PartialTensor: "tensor",
+    Declared: "type_proto",
+}
 """What annotations say of the kinds of attributes."""
 
 Value = PartialTensor
@@ -80,12 +93,14 @@ class Rule:
             group = hints.get(p.name)
             if p.kind is p.KEYWORD_ONLY and group not in _KINDS and isinstance(group, type) and attrs.has(group):
                 groups[p.name] = group
+                fields = typing.get_type_hints(group)
+                kinds.update({name: kind for name, hint in fields.items() if (kind := _kind(hint))})
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
                 renamed[name] = p.name
-                if group in _KINDS:
-                    kinds[name] = _KINDS[group]
+                if kind := _kind(group):
+                    kinds[name] = kind
                 elif group is object:
                     open_to_unknowns.add(name)
             else:
@@ -140,6 +155,14 @@ class Rule:
             fields = [field.name for field in attrs.fields(group)]
             given[name] = group(**{field: attributes[field] for field in fields if field in attributes})
         return given
+
+
+def _kind(hint: object) -> str:
+    """The kind of attribute that an annotation says, with or without `| None`; empty for anything else."""
+    members = [hint]
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        members = [member for member in typing.get_args(hint) if member is not type(None)]
+    return _KINDS.get(members[0], "") if len(members) == 1 else ""
 
 
 def _param(p: inspect.Parameter, hint: object) -> Param:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
-from shapeinf.graph import Graph
+from shapeinf.graph import Declared, Graph
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
@@ -107,13 +107,13 @@ class Call:
             c.bodies = bodies
         rule = self.rule
         try:
+            if self._keywords is None:
+                _check_attributes(self.op_def, self.attributes)
+                self._keywords = rule.keywords(self.attributes)
             if rule.raw:
                 rule.function(c)
                 found: object = tuple(c.output(i) for i in range(self.outputs))
             else:
-                if self._keywords is None:
-                    _check_attributes(self.op_def, self.attributes)
-                    self._keywords = rule.keywords(self.attributes)
                 found = rule.function(c, *rule.arguments(inputs), **self._keywords)
         except NotKnown as unknown:
             nothing = None if unknown.dtype is None else PartialTensor(unknown.dtype, Shape.unknown(), None)
@@ -177,8 +177,17 @@ _ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
     "strings": tuple,
     "tensor": TensorType,
     "graph": Graph,
+    "graphs": tuple,
+    "type_proto": Declared,
+    "bool": bool,
+    "list": tuple,
 }
-_MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {"ints": int, "floats": (int, float), "strings": str}
+_MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
+    "ints": int,
+    "floats": (int, float),
+    "strings": str,
+    "graphs": Graph,
+}
 
 
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
@@ -186,8 +195,8 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
     kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
         defined = op_def.attributes.get(name)
-        kind = kinds.get(name) if defined is None else defined.type
-        if kind not in _ATTRIBUTE_TYPES:
+        kind = kinds.get(name) if defined is None or defined.type not in _ATTRIBUTE_TYPES else defined.type
+        if kind is None:
             continue
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:

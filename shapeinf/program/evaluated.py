@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from threading import RLock
 
 import numpy as np
 
@@ -11,8 +12,10 @@ from shapeinf.algebra.straight_line import StraightLine
 from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, at_binding
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lowered import Lowered
+from shapeinf.sharing import exclusive
 
 
+@exclusive
 class EvaluatedShapes:
     """What one call of a `ShapeProgram` gives: arrays with one row a binding.
 
@@ -31,6 +34,11 @@ class EvaluatedShapes:
         self._shapes: dict[tuple[int, ...], Ints] = {}
 
     @property
+    def lock(self) -> RLock:
+        """The lock that all questions take: see `Result.lock`."""
+        return self._lowered.table.facts.scope.lock
+
+    @property
     def bindings(self) -> int:
         """How many bindings there are."""
         return self._bindings.count
@@ -47,7 +55,7 @@ class EvaluatedShapes:
 
     def __iter__(self) -> Iterator[str]:
         """The names of the tensors that have a shape here."""
-        return (name for name, _ in self._lowered.table.ranked() if not self._lowered.missing(name))
+        return iter([name for name, _ in self._lowered.table.ranked() if not self._lowered.missing(name)])
 
     def __getitem__(self, name: str) -> Ints:
         """The shape of a tensor: one row a binding, one column an axis.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 
 import attrs
 
@@ -14,6 +13,7 @@ from shapeinf.driver.infos import TensorInfo
 from shapeinf.errors import NoSizeError, UnknownNameError
 from shapeinf.lattice import ShapeFacts, element_bits
 from shapeinf.memory.peak import Peak
+from shapeinf.sharing import cached_property
 
 PeakMaker = Callable[[], Peak]
 """Finds the peak, when someone asks for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from threading import RLock
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from shapeinf.lattice import ShapeFacts
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluated import EvaluatedShapes
 from shapeinf.program.lowered import Lowered, PeakMaker, Table
+from shapeinf.sharing import exclusive
 
 
+@exclusive
 class ShapeProgram:
     """All shapes of a model, as a function of arrays of sizes.
 
@@ -48,6 +51,11 @@ class ShapeProgram:
         self._binder.demands.add_sizes(
             (self._table.dims[row], name) for name, rows in self._table.ranked() for row in rows
         )
+
+    @property
+    def lock(self) -> RLock:
+        """The lock that all questions take: see `Result.lock`."""
+        return self._table.facts.scope.lock
 
     @property
     def tensors(self) -> tuple[str, ...]:

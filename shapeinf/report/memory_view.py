@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
 from shapeinf.memory.peak.answers import qualified
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.terms import sizes_of
+from shapeinf.sharing import cached_property, held
 from shapeinf.texts import of_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
@@ -192,9 +192,10 @@ def view_of_memory(
     Sizes that depend on data stand with their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
     as `Peak.at` does.
     """
-    asked = Asked(memory.facts, memory.labels)
-    found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept)
-    values = asked.evaluate(found.upper, asked.bound(sizes))
+    with held(memory):
+        asked = Asked(memory.facts, memory.labels)
+        found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept)
+        values = asked.evaluate(found.upper, asked.bound(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)
     unknown = {one.name: one.cause for one in found.unbounded}

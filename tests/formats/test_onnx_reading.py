@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import warnings
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -343,6 +345,40 @@ def test_a_path_that_leaves_the_folder_is_an_error(tmp_path, how):
     path = external(folder / "m.onnx", SHAPE, location)
     with pytest.raises(ModelError, match="outside the model's folder"):
         infer_shapes(path)
+
+
+LOCATIONS = ["a\0b", "\0", "x" * 5000, "a/" * 3000, ".", "..", "m.onnx/data.bin", "\u202e.bin", "CON", "\n"]
+PLACES = ["-1", "x", "", "1e3", "9" * 30, "9" * 6000, "\0", "25", str(2**63), "\u0663"]
+
+
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_locations_that_make_no_sense_are_unknown_or_errors_of_ours(tmp_path, location):
+    path = external(tmp_path / "m.onnx", SHAPE, location)
+    with contextlib.suppress(ModelError):
+        assert infer_shapes(path).tensors["y"].shape.rank == 3
+
+
+@pytest.mark.parametrize("key", ["offset", "length"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("size", [3, 5000], ids=["small", "large"])
+def test_places_in_a_data_file_that_make_no_sense(tmp_path, key, place, size):
+    path = external(tmp_path / "m.onnx", np.arange(size), "data.bin")
+    (tmp_path / "data.bin").write_bytes(np.arange(size).tobytes())
+    model = onnx.load_model(path, load_external_data=False)
+    entries = {entry.key: entry for entry in model.graph.initializer[0].external_data}
+    entries[key].value = place
+    path.write_bytes(model.SerializeToString())
+    with contextlib.suppress(ModelError):
+        infer_shapes(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["a\0.onnx", "a\0.nnef", "a\ud800b.onnx", "a\ud800b", "\ufeffgraph", "", "x" * 5000, "/\0"]
+)
+@pytest.mark.parametrize("kind", [str, Path])
+def test_what_is_no_path_is_an_error_of_ours(path, kind):
+    with pytest.raises(ModelError):
+        infer_shapes(kind(path))
 
 
 def test_a_data_file_that_is_too_short_is_an_error_of_ours(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
@@ -25,6 +24,7 @@ from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Graph, NodeKind, NodeTable, Remark
 from shapeinf.ops import default_registry
+from shapeinf.sharing import built_once
 
 MAX_CALLS_SHOWN = 4
 
@@ -103,13 +103,13 @@ def _replaced(document: Document, library: Library, expand: Collection[str] | Li
     return _without_rules(document.dialect).union(expand)
 
 
-@lru_cache(maxsize=len(DIALECTS))
+@built_once
 def _library(dialect: DialectName) -> Library:
     """The operations of a dialect; those without rules are no more than fragments, which documents may replace."""
     return Library(_declarations(dialect), replaceable=_without_rules(dialect))
 
 
-@lru_cache(maxsize=len(DIALECTS))
+@built_once
 def _without_rules(dialect: DialectName) -> frozenset[str]:
     """The compound operations that nobody has a rule for, such as layers: their bodies say what they do."""
     registry, version = default_registry(), VERSIONS[dialect]

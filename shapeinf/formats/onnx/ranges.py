@@ -71,7 +71,7 @@ def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None
         start, count = int(offset or 0), int(length or size)
     except ValueError:
         start = count = -1
-    inside = 0 <= start <= os.path.getsize(path)
+    inside = min(start, count) >= 0 and start + count <= os.path.getsize(path)
     return LaterRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
 
 

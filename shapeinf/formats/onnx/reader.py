@@ -13,11 +13,15 @@ from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NAMES
 from shapeinf.formats.onnx.ranges import LaterRange, at_once, range_in_file, wants_range
+from shapeinf.formats.paths import is_path
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape
 
 MAX_NESTING = 32
+
+MAX_PIECE = 1 << 20
+"""Bytes of a small tensor in another file: those whose contents are wanted have few elements."""
 
 _DEFAULT_DOMAIN = "ai.onnx"
 
@@ -169,12 +173,12 @@ def read_tensor(proto: onnx.TensorProto) -> PartialTensor:
     dtype = DTYPE_NAMES.get(proto.data_type)
     if _is_external(proto) or not wants_contents(dtype, dims):
         return PartialTensor(dtype, Shape(dims), None)
-    return _with_contents(proto, dtype, dims, "")
+    return _with_contents(proto, dtype, dims)
 
 
-def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[int], folder: str) -> PartialTensor:
+def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[int]) -> PartialTensor:
     try:
-        array = onnx.numpy_helper.to_array(proto, folder)
+        array = onnx.numpy_helper.to_array(proto)
     except (ValueError, TypeError) as error:
         raise ModelError(f"the tensor's data do not fit its shape {list(dims)}: {error}", node=proto.name) from error
     elements = PartialTensor.from_array(array).elements
@@ -206,18 +210,45 @@ def external_contents(data: bytes, folder: str | None) -> PartialTensor:
         raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
     dtype, dims = DTYPE_NAMES.get(proto.data_type), tuple(proto.dims)
     entries = {entry.key: entry.value for entry in proto.external_data}
-    location = entries.get("location", "")
-    if folder is None or not location:
+    path = _inside(folder, entries.get("location", ""), proto.name)
+    if path is None:
         return PartialTensor(dtype, Shape(dims), None)
+    offset, length = entries.get("offset"), entries.get("length")
+    if dtype is not None and not wants_contents(dtype, dims):
+        return range_in_file(dtype, dims, path, offset, length)
+    found = onnx.TensorProto(name=proto.name, dims=dims, data_type=proto.data_type)
+    found.raw_data = _piece(path, offset, length, proto.name)
+    return _with_contents(found, dtype, dims)
+
+
+def _inside(folder: str | None, location: str, name: str) -> str | None:
+    """The path of a file with data of a model in this folder; None where there is none."""
+    if folder is None or not location:
+        return None
+    if not is_path(location):
+        raise ModelError(f"the location of its data is no path: {location!r}", node=name)
     root = os.path.realpath(folder)
     path = os.path.realpath(os.path.join(root, location))
     if os.path.commonpath((root, path)) != root:
-        raise ModelError(f"its data lie outside the model's folder: {location!r}", node=proto.name)
-    if not os.path.isfile(path):
-        return PartialTensor(dtype, Shape(dims), None)
-    if dtype is not None and not wants_contents(dtype, dims):
-        return range_in_file(dtype, dims, path, entries.get("offset"), entries.get("length"))
-    return _with_contents(proto, dtype, dims, root)
+        raise ModelError(f"its data lie outside the model's folder: {location!r}", node=name)
+    return path if os.path.isfile(path) else None
+
+
+def _piece(path: str, offset: str | None, length: str | None, name: str) -> bytes:
+    """The bytes of a small tensor in a file of data."""
+    try:
+        start, count = int(offset or 0), None if length is None else int(length)
+        size = os.path.getsize(path)
+        count = size - start if count is None else count
+        if start < 0 or count < 0 or start + count > size or count > MAX_PIECE:
+            raise ModelError(f"its data are {count} bytes from {start} on, in a file of {size} bytes", node=name)
+        with open(path, "rb") as file:
+            file.seek(start)
+            return file.read(count)
+    except ValueError as error:
+        raise ModelError(f"the place of its data is no number: {offset!r}, {length!r}", node=name) from error
+    except OSError as error:
+        raise ModelError(f"its data cannot be read: {error.strerror}", node=name) from error
 
 
 def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:

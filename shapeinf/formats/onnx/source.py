@@ -13,6 +13,7 @@ from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.scanner import scan
 from shapeinf.formats.onnx.wire import Buffer
+from shapeinf.formats.paths import path_of
 from shapeinf.graph import Graph
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
@@ -29,7 +30,7 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
     if isinstance(model, bytes):
         return _scanned(model, "the given bytes", None)
     if isinstance(model, (str, os.PathLike)):
-        return _read_file(os.fspath(model))
+        return _read_file(path_of(model))
     if type(model).__module__.startswith("onnx_ir"):
         import onnx_ir
 

@@ -13,6 +13,7 @@ from shapeinf.memory.exports.json_export import json_text
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.exports.tables import csv_text, write_parquet
 from shapeinf.memory.planning import Plan
+from shapeinf.sharing import held
 
 if TYPE_CHECKING:
     from shapeinf.memory.memory import Memory
@@ -41,7 +42,11 @@ def export(
 
 def write(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:
     """Write a subject to a file, as `export` does."""
-    target = Path(path)
+    with held(subject.peak):
+        _write(subject, Path(path), sizes)
+
+
+def _write(subject: Subject, target: Path, sizes: Mapping[str, int] | None) -> None:
     suffix = target.suffix.lower()
     if suffix == ".parquet":
         write_parquet(subject, target, sizes or {})

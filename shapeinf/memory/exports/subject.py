@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import attrs
 
@@ -16,6 +15,7 @@ from shapeinf.memory.peak.terms import why_unbounded
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
+from shapeinf.sharing import cached_property
 
 
 @attrs.frozen(slots=False)

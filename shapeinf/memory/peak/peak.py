@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from threading import RLock
 
 from shapeinf.algebra import Dimension
 from shapeinf.algebra.long_sums import canonical
@@ -16,8 +16,10 @@ from shapeinf.memory.peak.largest import Search
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
 from shapeinf.memory.timeline import Role, Timeline
+from shapeinf.sharing import cached_property, exclusive
 
 
+@exclusive
 class Peak:
     """The most memory that is in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
 
@@ -65,6 +67,11 @@ class Peak:
         self._asked = Asked(facts, labels)
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
         self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept)
+
+    @property
+    def lock(self) -> RLock:
+        """The lock that all questions take: see `Result.lock`."""
+        return self.facts.scope.lock
 
     @property
     def labels(self) -> Mapping[Dimension, str]:

@@ -20,6 +20,7 @@ from shapeinf.formats.nnef.files.archive import (
     read_archive,
 )
 from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.paths import path_of
 
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
 _TAR_MAGIC = slice(257, 262)
@@ -56,9 +57,9 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
         if model[:2] == GZIP_MAGIC or model[_TAR_MAGIC] == b"ustar":
             return _in_archive(read_archive(model), None)
         return Located(SourceText(decoded(model, "the given bytes"), "the given text"))
-    path = os.fspath(model)
-    if is_document(path):
-        return Located(SourceText(path.removeprefix("\ufeff"), "the given text"))
+    if isinstance(model, str) and is_document(model):
+        return Located(SourceText(model.removeprefix("\ufeff"), "the given text"))
+    path = path_of(model)
     if os.path.isdir(path):
         return _in_folder(path)
     try:

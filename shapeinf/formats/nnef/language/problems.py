@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import cached_property
 
 import attrs
 
 from shapeinf.errors import ModelError
+from shapeinf.sharing import cached_property
 
 MAX_PROBLEMS = 20
 """Problems after which a check stops looking."""

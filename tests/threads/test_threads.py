@@ -1,0 +1,159 @@
+"""Several threads: first use in a fresh process, one result that all of them ask, dims that all of them add."""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import Scope
+from shapeinf.contract import Contract
+from shapeinf.driver import Result
+from shapeinf.memory import Memory
+from shapeinf.memory.peak import Peak
+from shapeinf.program import EvaluatedShapes, ShapeProgram
+from shapeinf.sharing import cached_property, exclusive, held
+from tests.threads.worker import at_once
+
+ROOT = Path(__file__).parents[2]
+MODELS = sorted(str(path) for path in (ROOT / "examples").iterdir())
+PROCESSES = [1, pytest.param(40, marks=pytest.mark.slow)]
+USUAL, OFTEN = "0.005", "0.000001"
+"""Seconds between two switches of threads: Python's own, and as often as it can."""
+
+
+def differences(*arguments):
+    """What a fresh process prints."""
+    worker = ROOT / "tests" / "threads" / "worker.py"
+    done = subprocess.run(
+        [sys.executable, worker, *arguments], capture_output=True, text=True, cwd=ROOT, timeout=300, check=False
+    )
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("processes", PROCESSES)
+@pytest.mark.parametrize("interval", [USUAL, OFTEN])
+@pytest.mark.parametrize("models", [MODELS[:1], MODELS], ids=["one", "all"])
+def test_first_use(processes, interval, models):
+    for _ in range(processes):
+        assert not differences("first", interval, *models)
+
+
+@pytest.mark.parametrize("processes", PROCESSES)
+@pytest.mark.parametrize("interval", [USUAL, OFTEN])
+def test_one_result_that_all_ask(processes, interval):
+    for _ in range(processes):
+        assert not differences("shared", interval, *MODELS)
+
+
+@pytest.fixture
+def often():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(float(OFTEN))
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_equal_dims_are_one_in_all_threads(often):
+    scope = Scope()
+    n, m = scope.symbol("n"), scope.symbol("m")
+
+    def work(_):
+        dims = [(n * i + m) // (j + 2) + (m * j) % (i + 3) for i in range(1, 12) for j in range(1, 12)]
+        return [*map(id, dims), id(scope.symbol("late")), [str(one) for one in dims]]
+
+    found = at_once(work)
+    assert all(each == found[0] for each in found)
+
+
+def test_new_unknowns_are_different_in_all_threads(often):
+    scope = Scope()
+    names = [name for names in at_once(lambda _: [scope.fresh("x").name for _ in range(300)]) for name in names]
+    assert len(set(names)) == len(names)
+
+
+def test_one_graph_for_all_threads(often):
+    graph = infer_shapes(MODELS[0]).graph
+    expected = {name: str(info) for name, info in infer_shapes(graph).tensors.items()}
+    found = at_once(lambda _: {name: str(info) for name, info in infer_shapes(graph).tensors.items()})
+    assert all(each == expected for each in found)
+
+
+# -- that nothing is forgotten
+
+SHARED = [Result, Contract, Memory, Peak, ShapeProgram, EvaluatedShapes]
+
+
+@pytest.mark.parametrize("owner", SHARED, ids=lambda owner: owner.__name__)
+def test_every_public_question_takes_the_lock(owner):
+    """Whoever asks while another thread holds the lock waits for it."""
+    asked = [name for name in vars(owner) if not name.startswith("_") and name != "lock"]
+    members = [vars(owner)[name] for name in asked]
+    functions = [m.fget if isinstance(m, property) else getattr(m, "function", m) for m in members]
+    assert not [name for name, f in zip(asked, functions, strict=True) if not hasattr(f, "__wrapped__")]
+
+
+def test_the_lock_of_a_result_keeps_others_out():
+    result = infer_shapes(MODELS[0])
+    with result.lock:
+        assert result.contract.check(batch=1, height=4, width=4).verdict  # it is re-entrant
+        asker = threading.Thread(target=lambda: str(result.contract))
+        asker.start()
+        asker.join(0.2)
+        assert asker.is_alive()
+    asker.join(30)
+    assert not asker.is_alive()
+
+
+def test_two_results_in_both_orders(often):
+    a, b = infer_shapes(MODELS[0]), infer_shapes(MODELS[0])
+
+    def work(number):
+        for _ in range(200):
+            with held(*((a, b) if number % 2 else (b, a))):
+                pass
+        return number
+
+    assert at_once(work) == list(range(8))
+
+
+def test_a_generator_cannot_be_exclusive():
+    def numbers(self):
+        yield 1
+
+    with pytest.raises(TypeError, match="is a generator"):
+        exclusive(type("Numbers", (), {"numbers": numbers}))
+
+
+def test_what_one_thread_works_out_others_take(often):
+    made = []
+
+    @exclusive
+    class Slow:
+        def __init__(self):
+            self.lock = threading.RLock()
+
+        @cached_property
+        def value(self):
+            made.append(sum(range(20_000)))
+            return object()
+
+    slow = Slow()
+    assert len(set(map(id, at_once(lambda _: slow.value)))) == len(made) == 1
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_of_dims_calculate_by_themselves(copied):
+    scope = Scope()
+    n, m = scope.symbol("n"), scope.symbol("m")
+    _ = n + 1, m * 2
+    a, b = copied((n, m))
+    assert [str(a + 1), str(b + 1), str(a * 2), str((a + b) // 2)] == ["n + 1", "m + 1", "2*n", "(n + m)//2"]
+    assert a + b is b + a
+    assert a.scope is not scope
