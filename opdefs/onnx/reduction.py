@@ -9,7 +9,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, as_dim, elements_of, fits, known_ints
 from opdefs.rules.joining import any_dim
-from shapeinf.algebra import maximum, minimum
+from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -46,12 +46,19 @@ def _unknown_axes(c: InferenceContext, x: PartialTensor, axes: PartialTensor, ke
     if count is not None and count > rank:
         c.fail("there must be no more axes than the input has", x.shape)
     if keepdims:
-        dims = [1 if count == rank else any_dim(c, (1, d), f"reduce.{at}") for at, d in enumerate(x.shape)]
+        dims = [1 if count == rank else _perhaps_one(c, at, d) for at, d in enumerate(x.shape)]
     elif count is None:
         raise c.unknowable("neither the contents nor the length of `axes` are known")
     else:
         dims = [any_dim(c, x.shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count)]
     return PartialTensor(x.dtype, Shape(dims), None)
+
+
+def _perhaps_one(c: InferenceContext, axis: int, size: Dim) -> Dim:
+    """Either the size or 1; reductions are used on axes without elements, whatever named dims are taken to be."""
+    low = min(size, 1) if isinstance(size, int) else 0
+    high = c.interval(size).hi
+    return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
 
 
 def _reduced(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:
