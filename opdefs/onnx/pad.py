@@ -25,16 +25,17 @@ def pad(
     mode: str = "constant",
 ) -> PartialTensor:
     """Every named axis grows by its begin and end (negative ones crop)."""
-    rank = len(x.shape)
     for values, name in ((pads, "`pads`"), (axes, "`axes`")):
         if values is not None:
             c.require_rank(values.shape, 1, name)
+    before = _of_rank_of(c, x.shape, pads.shape) if axes is None else x.shape
+    rank = len(before)
     named = tuple(range(rank)) if axes is None else known_ints(axes)
     if named is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"pad.{i}") for i in range(rank)), None)
     places = c.axes(named, rank)
     amounts = known_dims(pads) or (None,) * (2 * len(places))
-    shape = _padded(c, x.shape, places, amounts, mode)
+    shape = _padded(c, before, places, amounts, mode)
     known = known_ints(pads)
     if known is None or mode != "constant" or x.dtype in ("string", "bool"):
         return PartialTensor(x.dtype, shape, None)
@@ -42,16 +43,31 @@ def pad(
     return moved(x, shape, lambda array: _filled(array, places, known, filling))
 
 
+def _of_rank_of(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
+    """The input's shape; an unknown rank is half the number of pads."""
+    count = c.concrete(pads[0]) if x.dims is None and pads.rank == 1 else None
+    if count is None:
+        return x
+    if count % 2:
+        c.fail("pads must have a begin and an end for each axis", pads)
+    return c.require_rank(x, count // 2)
+
+
 @onnx("Pad", since=2)
 def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints, mode: str = "constant") -> Shape:
     """Before opset 11 the amounts are an attribute."""
-    return _padded(c, x, range(len(x)), pads, mode)
+    return _padded_all(c, x, pads, mode)
 
 
 @onnx("Pad")
 def pad_by_old_attribute(c: InferenceContext, x: Shape, *, paddings: Ints, mode: str = "constant") -> Shape:
     """Opset 1: the attribute has another name."""
-    return _padded(c, x, range(len(x)), paddings, mode)
+    return _padded_all(c, x, paddings, mode)
+
+
+def _padded_all(c: InferenceContext, x: Shape, amounts: Ints, mode: str) -> Shape:
+    known = _of_rank_of(c, x, Shape((len(amounts),)))
+    return _padded(c, known, range(len(known)), amounts, mode)
 
 
 def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None], mode: str) -> Shape:

@@ -10,6 +10,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, as_dim, elements_of, fits, is_float, known_ints
 from opdefs.rules.floats import FloatArithmetic, arithmetic
+from opdefs.rules.joining import any_dim
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -30,7 +31,7 @@ def reduce(
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        return _unknown_axes(c, x, keepdims)
+        return _unknown_axes(c, x, axes, keepdims)
     if not known:
         return _reduced(c, x, () if noop_with_empty_axes else None, keepdims)
     return _reduced(c, x, known, keepdims)
@@ -42,17 +43,25 @@ def reduce_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = No
     return _reduced(c, x, axes or None, keepdims)
 
 
-def _unknown_axes(c: InferenceContext, x: PartialTensor, keepdims: int) -> PartialTensor:
-    if not keepdims:
-        raise c.unknowable("the contents of `axes` are not known")
-    dims = (_perhaps_one(c, i, d) for i, d in enumerate(x.shape))
+def _unknown_axes(c: InferenceContext, x: PartialTensor, axes: PartialTensor, keepdims: int) -> PartialTensor:
+    """Each axis may become 1; without `keepdims` it comes from one at most as many behind it as are gone."""
+    rank, count = len(x.shape), None if axes.shape.dims is None else c.concrete(c.numel(axes.shape))
+    if count is not None and count > rank:
+        c.fail("there must be no more axes than the input has", x.shape)
+    if keepdims:
+        dims = [1 if count == rank else _perhaps_one(c, at, d) for at, d in enumerate(x.shape)]
+    elif count is None:
+        raise c.unknowable("neither the contents nor the length of `axes` are known")
+    else:
+        dims = [any_dim(c, x.shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count)]
     return PartialTensor(x.dtype, Shape(dims), None)
 
 
 def _perhaps_one(c: InferenceContext, axis: int, size: Dim) -> Dim:
-    """Either the size or 1."""
+    """Either the size or 1; reductions are used on axes without elements, whatever named dims are taken to be."""
+    low = min(size, 1) if isinstance(size, int) else 0
     high = c.interval(size).hi
-    return size if size == 1 else c.fresh(f"reduce.{axis}", 0, None if high is None else max(high, 1))
+    return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
 
 
 def _reduced(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:

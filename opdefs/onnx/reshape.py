@@ -7,8 +7,8 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_ints, moved, wanted_dims
 from opdefs.rules.progressions import kept, transposed
-from opdefs.rules.reshaping import reshaped
-from shapeinf.lattice import PartialTensor, Progression, Shape
+from opdefs.rules.reshaping import only_ones, reshaped, with_ones, without_ones
+from shapeinf.lattice import PartialTensor, Progression, Shape, SomeAxes
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -41,11 +41,12 @@ def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
 @onnx("Transpose")
 def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> PartialTensor:
     """Axes in the order of `perm`, reversed without it."""
-    rank = len(x.shape)
+    known = x.shape if perm is None or x.shape.dims is not None else c.require_rank(x.shape, len(perm))
+    rank = len(known)
     order = tuple(range(rank))[::-1] if perm is None else c.axes(perm, rank)
     if len(order) != rank:
         c.fail(f"perm must name all {rank} axes once", order)
-    shape = Shape(x.shape[i] for i in order)
+    shape = Shape(known[i] for i in order)
     if isinstance(x, Progression):
         return transposed(x, shape, order)
     return moved(x, shape, lambda array: np.transpose(array, order))
@@ -58,8 +59,7 @@ def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
         c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        rank = len(x.shape) + len(wanted_dims(c, axes, "axes"))
-        return PartialTensor(x.dtype, Shape(c.fresh(f"unsqueeze.{i}") for i in range(rank)), None)
+        return PartialTensor(x.dtype, with_ones(c, x.shape, len(wanted_dims(c, axes, "axes"))), None)
     return _unsqueezed(c, x, known)
 
 
@@ -84,10 +84,9 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        rank = len(x.shape) - len(wanted_dims(c, axes, "axes"))
-        if rank < 0:
-            c.fail("there must be no more axes than the input has", x.shape)
-        return PartialTensor(x.dtype, Shape(c.fresh(f"squeeze.{i}") for i in range(rank)), None)
+        count = len(wanted_dims(c, axes, "axes"))
+        only = only_ones(c, x.shape, count)
+        return PartialTensor(x.dtype, without_ones(c, x.shape, count), None) if only is None else _squeezed(c, x, only)
     return _squeezed(c, x, known)
 
 
@@ -107,5 +106,7 @@ def _squeezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTenso
 def _squeezed_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     verdicts = [c.prove_eq(d, 1) for d in x.shape]
     if None in verdicts:
-        raise c.unknowable("which axes have size 1 is not decided")
+        left = zip(x.shape, verdicts, strict=True)
+        some = SomeAxes((d, one is None) for d, one in left if not one)
+        raise c.unknowable_rank("which axes have size 1 is not decided", some)
     return kept(x, Shape(d for d, one in zip(x.shape, verdicts, strict=True) if not one))

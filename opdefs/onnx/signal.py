@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.joining import any_dim
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -20,7 +21,12 @@ def scalar_dim(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
     return c.fresh(hint) if size is None or c.prove_le(0, size) is not True else size
 
 
-def _transformed(c: InferenceContext, x: Shape, length: Value | None, axis: int, inverse: int, onesided: int) -> Shape:
+def _length(c: InferenceContext, length: Value | None) -> Dim | None:
+    """The length of the transform where one is given."""
+    return None if length is None else scalar_dim(c, length, "dft_length")
+
+
+def _transformed(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
     """One axis becomes the transform's length, the last one real and imaginary part."""
     rank = len(x)
     at = c.axis(axis, rank)
@@ -29,7 +35,7 @@ def _transformed(c: InferenceContext, x: Shape, length: Value | None, axis: int,
     c.at_most(x[rank - 1], 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if onesided:
         c.merge(x[rank - 1], 2 if inverse else 1, "one-sided transforms take real input, their inverses complex input")
-    size = x[at] if length is None else scalar_dim(c, length, "dft_length")
+    size = x[at] if length is None else length
     last = 2
     if onesided and inverse:
         size = maximum(2 * (x[at] - 1), 0) if length is None else size
@@ -56,9 +62,16 @@ def dft(
     if known is None and length is None and not onesided:
         known = (-2,)  # whichever axis it is, no size changes
     if known is None:
-        last = 1 if onesided and inverse else 2
-        return Shape((*(c.fresh(f"dft.{i}") for i in range(len(x) - 1)), last))
-    return _transformed(c, x, length, known[0], inverse, onesided)
+        return _any_transformed(c, x, _length(c, length), inverse, onesided)
+    return _transformed(c, x, _length(c, length), known[0], inverse, onesided)
+
+
+def _any_transformed(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
+    """An axis that is not known: each is as it is, or transformed."""
+    if len(x) < 2:
+        c.fail("the input must have an axis beside the last, which holds real and imaginary parts", x)
+    each = [_transformed(c, x, length, at, inverse, onesided) for at in range(len(x) - 1)]
+    return Shape(any_dim(c, sizes, f"dft.{i}") for i, sizes in enumerate(zip(*each, strict=True)))
 
 
 @onnx("DFT")
@@ -66,7 +79,7 @@ def dft_by_attribute(
     c: InferenceContext, x: Shape, length: Value | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Shape:
     """Before opset 20 the axis is an attribute."""
-    return _transformed(c, x, length, axis, inverse, onesided)
+    return _transformed(c, x, _length(c, length), axis, inverse, onesided)
 
 
 @onnx("STFT")

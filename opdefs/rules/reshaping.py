@@ -1,9 +1,10 @@
-"""Reshapes: the same elements under other dims."""
+"""Reshapes: the same elements under other dims, and axes of size 1 put in or taken out at places that are not known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.rules.joining import any_dim
 from shapeinf.algebra import Dim, exact_quotient
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -82,3 +83,36 @@ def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, law: str)
     elif exact is None and c.prove_le(1, known) is True:
         c.merge(total // known * known, total, law)
     return total // known
+
+
+def with_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
+    """A shape with so many axes of size 1 put in anywhere: each is one of these, or moves back by at most `count`."""
+    dims = x.require()
+    new = (1,) if count else ()
+    return Shape(
+        any_dim(c, (*new, *dims[max(at - count, 0) : at + 1]), f"unsqueeze.{at}") for at in range(len(dims) + count)
+    )
+
+
+def only_ones(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
+    """The axes of size 1 where so many are to be taken out: None where there are more than that."""
+    places = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
+    if len(places) < count:
+        c.fail(f"there must be {count} axes of size 1 to be squeezed", x)
+    return places if len(places) == count else None
+
+
+def without_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
+    """A shape with so many axes of size 1 taken out anywhere: each axis comes from one at most `count` behind it."""
+    dims = x.require()
+    before = [0]
+    for d in dims:
+        before.append(before[-1] + (c.prove_eq(d, 1) is not False))
+
+    def may_move(source: int, by: int) -> bool:
+        return by <= before[source] and count - by <= before[-1] - before[source + 1]
+
+    return Shape(
+        any_dim(c, [dims[at + by] for by in range(count + 1) if may_move(at + by, by)], f"squeeze.{at}")
+        for at in range(len(dims) - count)
+    )

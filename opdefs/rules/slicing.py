@@ -11,6 +11,14 @@ from shapeinf.ops import InferenceContext
 
 HUGE = 2**31 - 1
 """Ends from here on mean "to the end"."""
+FAR = 10**9
+"""Ends from here on mean "to the end" too, as far as anybody writes them; that the axis is no longer is assumed."""
+
+
+def assume_near(c: InferenceContext, index: Dim | None, size: Dim) -> None:
+    """Assume that an axis does not reach as far as an end that was written to be past any axis."""
+    if isinstance(index, int) and FAR <= abs(index) < HUGE and c.interval(size).hi is None:
+        c.assume_at_most(size, abs(index) - 1, f"{index} is taken to be past the axis")
 
 
 def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
@@ -26,12 +34,16 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
     else:
         return None
     if c.prove_le(lowest, position) is not True:  # the lower end first: an empty axis has no position at all
-        position = maximum(position, lowest)
-    return position if c.prove_le(position, highest) is True else minimum(position, highest)
+        position = lowest if c.prove_le(position, lowest) is True else maximum(position, lowest)
+    if c.prove_le(position, highest) is True:
+        return position
+    return highest if c.prove_le(highest, position) is True else minimum(position, highest)
 
 
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
     """The number of elements of `start:end:step`; bounded by 0..size where an end is not known."""
+    for index in (start, end):
+        assume_near(c, index, size)
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
     first = None if start is None else clamped(c, start, size, 0, highest)
     last = None if end is None else clamped(c, end, size, lowest, highest)

@@ -12,7 +12,7 @@ from shapeinf.driver.inputs import InputReader
 from shapeinf.driver.program import Step
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.graph import Declared
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, SomeAxes, TensorType, Type
 
 _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
@@ -122,8 +122,14 @@ class Refiner:
         dims = self.declared.dims
         if dims is None:
             return shape
+        if shape.dims is None and isinstance(shape, SomeAxes) and not shape.allows(len(dims)):
+            self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
+            return shape
         if shape.dims is None:
-            return self._bound(shape, dims) if self.trust else shape
+            if not self.trust:
+                return shape
+            shape = self._bound(shape, dims)
+            assert shape.dims is not None
         if len(shape.dims) != len(dims):
             self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape

@@ -3,7 +3,7 @@
 from shapeinf.lattice.bounded import Bounded
 from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
 from shapeinf.lattice.progressions import Progression
-from shapeinf.lattice.shape import SCALAR, Shape
+from shapeinf.lattice.shape import SCALAR, RankNotKnown, Shape, SomeAxes
 from shapeinf.lattice.shape_facts import ShapeFacts
 from shapeinf.lattice.type_joins import merge_type, relax_type
 from shapeinf.lattice.types import (
@@ -33,10 +33,12 @@ __all__ = [
     "PartialTensor",
     "Progression",
     "Quotient",
+    "RankNotKnown",
     "Relaxer",
     "SequenceType",
     "Shape",
     "ShapeFacts",
+    "SomeAxes",
     "TensorType",
     "Type",
     "broadcast",

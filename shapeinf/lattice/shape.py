@@ -101,4 +101,48 @@ class Shape:
         return f"Shape({self})"
 
 
+class SomeAxes(Shape):
+    """An unknown rank of which the axes are known, but not whether all of them are there: some may be left out.
+
+    >>> some = SomeAxes([(2, False), (3, True)])
+    >>> some.of_rank(1), some.of_rank(2), some.of_rank(3)
+    (Shape([2]), Shape([2, 3]), None)
+    """
+
+    __slots__ = ("axes",)
+
+    axes: tuple[tuple[Dim, bool], ...]
+
+    def __init__(self, axes: Iterable[tuple[Dim, bool]]) -> None:
+        """Each axis with whether it may be missing: those that are have size 1."""
+        super().__init__(None)
+        self.axes = tuple(axes)
+
+    @property
+    def doubtful(self) -> tuple[Dim, ...]:
+        """The sizes of the axes that may be missing."""
+        return tuple(d for d, doubtful in self.axes if doubtful)
+
+    def allows(self, rank: int) -> bool:
+        """Whether there may be so many axes."""
+        return len(self.axes) - len(self.doubtful) <= rank <= len(self.axes)
+
+    def of_rank(self, rank: int) -> Shape | None:
+        """The shape where there are so many axes, None where that does not say which."""
+        if rank == len(self.axes):
+            return Shape(d for d, _ in self.axes)
+        if rank == len(self.axes) - len(self.doubtful):
+            return Shape(d for d, doubtful in self.axes if not doubtful)
+        return None
+
+
+class RankNotKnown(NotKnown):
+    """Raised inside a rule: which axes the output may have is known, but not which it has."""
+
+    def __init__(self, reason: str, shape: SomeAxes) -> None:
+        """Keep the reason and the axes."""
+        super().__init__(reason)
+        self.shape = shape
+
+
 SCALAR = Shape(())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shapeinf.algebra import Dim, Dimension, Facts, Scope
 from shapeinf.algebra.told import Clause, Guard, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.lattice.shape import Shape
+from shapeinf.lattice.shape import Shape, SomeAxes
 
 if TYPE_CHECKING:
     from shapeinf.lattice.joins import Relaxer
@@ -70,6 +70,10 @@ class ShapeFacts(Facts):
         left, right = self.canon_shape(unknown), self.canon_shape(shape)
         if left is right:
             return left
+        if isinstance(left, SomeAxes):
+            left, right = right, left
+        if isinstance(right, SomeAxes) and left.dims is not None:
+            left, right = right, self._chosen(right, left, source)
         if left.dims is None:
             self.shapes[left] = right
         elif right.dims is None:
@@ -82,6 +86,33 @@ class ShapeFacts(Facts):
         self.epoch += 1
         self._changed()
         return self.canon_shape(left)
+
+    def _chosen(self, some: SomeAxes, shape: Shape, source: Source) -> Shape:
+        """What some axes are, of the rank of a shape: tells sizes, also of those that are not there.
+
+        What a file declares tells nothing of named dims.
+        """
+        rank = len(shape)
+        if not some.allows(rank):
+            axes = Shape(d for d, _ in some.axes)
+            raise ShapeError(f"shapes must be of equal rank: {source.reason}", operands=(str(axes), str(shape)))
+        chosen = some.of_rank(rank)
+        if chosen is None:
+            return shape
+        equal = [] if source.assumed else list(zip(chosen, shape, strict=True))
+        if rank < len(some.axes):
+            equal += [(d, 1) for d in some.doubtful if not source.assumed or self._is_open(d)]
+        for a, b in equal:
+            self.tell_equal(a, b, source)
+        if rank == len(some.axes) and not source.assumed:
+            for d in some.doubtful:
+                if self.interval(d).lo == 1:
+                    self.tell_le(2, d, source)
+        return chosen
+
+    def _is_open(self, d: Dim) -> bool:
+        found = self.canon(d)
+        return isinstance(found, Dimension) and found.is_symbol and found.is_anonymous
 
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Keep that some runtimes want `a <= b`, where that is not decided."""

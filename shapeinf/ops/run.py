@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.graph import Declared, Graph
-from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import (
+    OptionalType,
+    PartialTensor,
+    RankNotKnown,
+    SequenceType,
+    Shape,
+    ShapeFacts,
+    TensorType,
+    Type,
+)
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, OpDef
@@ -116,9 +125,7 @@ class Call:
             else:
                 found = rule.function(c, *rule.arguments(inputs), **self._keywords)
         except NotKnown as unknown:
-            nothing = None if unknown.dtype is None else PartialTensor(unknown.dtype, Shape.unknown(), None)
-            types = [self.filled(nothing, i, inputs) for i in range(self.outputs)]
-            return Outcome(types, unknown.reason, True, c.warnings)
+            return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
         if self.outputs == 1 and not isinstance(found, tuple):
             outcome = Outcome((self.filled(found, 0, inputs),), None, c.made_fresh, c.warnings)
             if not inputs and not c.made_fresh:
@@ -127,6 +134,13 @@ class Call:
         given = found if isinstance(found, tuple) else (found,)
         types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.made_fresh, c.warnings)
+
+    def _unknown(self, why: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
+        """The output types of a call that does not know."""
+        if isinstance(why, RankNotKnown):
+            return [self.filled(why.shape, 0, inputs)]
+        nothing = None if why.dtype is None else PartialTensor(why.dtype, Shape.unknown(), None)
+        return [self.filled(nothing, i, inputs) for i in range(self.outputs)]
 
     def filled(self, found: object, index: int, inputs: Sequence[Type | None]) -> Type:
         """An output as a Type: a Shape gets the element type of its definition, a dtype of None is filled in."""

@@ -11,8 +11,10 @@ from shapeinf.algebra import Dim, Dimension, Interval
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.lattice import (
     PartialTensor,
+    RankNotKnown,
     Shape,
     ShapeFacts,
+    SomeAxes,
     TensorType,
     Type,
     broadcast,
@@ -266,6 +268,10 @@ class RuleContext:
         `dtype` is the element type of outputs whose definition does not say it.
         """
         return NotKnown(reason, dtype)
+
+    def unknowable_rank(self, reason: str, shape: SomeAxes) -> NotKnown:
+        """What to raise when only the rank of the output cannot be known: it is found once something tells the rank."""
+        return RankNotKnown(reason, shape)
 
     def interval(self, d: Dim) -> Interval:
         """The bounds of a dim."""

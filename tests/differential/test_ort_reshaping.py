@@ -63,7 +63,9 @@ def unsqueeze(draw):
     return case("Unsqueeze", tensor(shape), ints(*axes), deciding=(1,), opset=draw(opset(13, 21)))
 
 
-FAR = st.sampled_from((-(2**63), -9, 9, 2**31))  # 2**63 - 1 backwards is to onnxruntime, not to ONNX, an open end
+FAR = st.sampled_from(
+    (-(2**63), -(10**9), -9, 9, 10**9, 2**31)
+)  # 2**63 - 1 backwards is to onnxruntime, not to ONNX, an open end
 
 
 def slice_(draw):
