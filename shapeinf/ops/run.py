@@ -86,8 +86,10 @@ class Call:
             "num_outputs": self.outputs,
             "wanted": wanted,
         }
+        self._literals = attributes
         if written is not None:
             self._context["written"] = written
+            self._literals = {name: value for name, value in attributes.items() if written.get(name) == value}
 
     def reads(self, position: int) -> bool:
         """Whether the contents of an input matter, not only its shape."""
@@ -117,7 +119,7 @@ class Call:
         rule = self.rule
         try:
             if self._keywords is None:
-                _check_attributes(self.op_def, self.attributes)
+                _check_attributes(self.op_def, self._literals)
                 self._keywords = rule.keywords(self.attributes)
             if rule.raw:
                 rule.function(c)
@@ -205,7 +207,10 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
-    """Raise ShapeError for an attribute that is not of the kind that its definition says, or else the rule."""
+    """Raise ShapeError for an attribute that is not of the kind that its definition says, or else the rule.
+
+    Contents of inputs in the place of an attribute are not the file's to write: the rule looks at them.
+    """
     kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
         defined = op_def.attributes.get(name)
