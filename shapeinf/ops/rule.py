@@ -52,8 +52,9 @@ class Rule:
     The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
     variadic, with `| None` of which some may be missing); the annotation `Shape` wants the shape, `Value` also the
     contents, `Type` whatever the input is; keyword-only parameters are attributes with their defaults (a trailing
-    underscore avoids Python's keywords; `object` lets a value that is not known be None), or an attrs class whose fields are attributes that several operators share. A
-    function of the context alone is raw: it reads inputs and attributes itself.
+    underscore avoids Python's keywords; the annotation `object` lets one that is not known be None), or an attrs class
+    whose fields are attributes that several operators share. A function of the context alone is raw: it reads inputs
+    and attributes itself.
     """
 
     function: Callable[..., object]
@@ -90,7 +91,8 @@ class Rule:
                     open_to_unknowns.add(name)
             else:
                 params.append(_param(p, hints.get(p.name, Shape)))
-        return cls(function, tuple(params), attributes, kinds, renamed, groups, not parameters, frozenset(open_to_unknowns))
+        open_names = frozenset(open_to_unknowns)
+        return cls(function, tuple(params), attributes, kinds, renamed, groups, not parameters, open_names)
 
     @property
     def variadic(self) -> bool:
