@@ -46,7 +46,7 @@ def token_cache(
 
 @nnef("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
-    """[B, Hq, S, D], [B, H, T, D], [B, H, T, D] -> [B, Hq, S, D]: the past of keys and values is not in the document."""
+    """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the past of keys and values is not in the document."""
     q, k, v = (c.require_rank(x, 4, what) for x, what in ((q, "q"), (k, "k"), (v, "v")))
     axis_of(c, axis, 4)
     c.merge(k, v, "key and value must be of equal shape")

@@ -174,7 +174,7 @@ class Builder:
         return "float32" if operation.type_argument is None else DTYPES[operation.type_argument.name]
 
     def _shape(self, operation: Operation) -> tuple[int, ...]:
-        """The shape of a variable or constant: positive integers (1.0: "strictly positive"); in tract's dialect also 0."""
+        """The shape of a variable or constant: positive integers (1.0: "strictly positive"); tract has 0 too."""
         given = _extents(operation)
         shape = tuple([extent for extent in given if isinstance(extent, int) and extent >= self._least])
         if len(shape) < len(given):

@@ -63,7 +63,8 @@ def read(
     graph.remarks += _remarks(document)
     _add_calls(graph, operations, source)
     if located.files is not None:
-        attach(graph, _variables(operations), _changing(operations), located.files, source)
+        quantized = located.quantization is not None
+        attach(graph, _variables(operations), _changing(operations), located.files, source, quantized=quantized)
     if located.quantization is not None:
         _quantize(graph, document.dialect, located.quantization)
     return graph

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import os
 import tarfile
+import zipfile
 
 import nnef
 import numpy as np
@@ -16,7 +19,8 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files import archive as archives
-from shapeinf.formats.nnef.files import stream
+from shapeinf.formats.nnef.files import stream, unpacking
+from shapeinf.formats.nnef.files import zipped as zips
 from shapeinf.formats.nnef.files.archive import Folder, read_archive
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_header
 from shapeinf.formats.nnef.files.source import has_nnef_name, is_document, is_nnef, locate
@@ -38,7 +42,7 @@ def packed(*members, mode="w:gz", form=tarfile.PAX_FORMAT):
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("mode", ["w:gz", "w"])
+@pytest.mark.parametrize("mode", ["w:gz", "w", "w:xz", "w:bz2"])
 @pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT])
 @pytest.mark.parametrize("folder", ["", "./", "model/", "./a/b/"])
 def test_what_is_kept(mode, form, folder):
@@ -62,6 +66,134 @@ def test_what_is_kept(mode, form, folder):
     assert (large.size, len(large.head)) == (3_000_000, MAX_HEADER)
     assert found.entry(long).read() == b"s" * 600
     assert locate(data).document.text == TEXT.decode()
+
+
+def zipped(*members, method=zipfile.ZIP_DEFLATED):
+    """A zip archive; a member is a name, its data, and the mode of the file where that is unusual."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, data, *mode in members:
+            info = zipfile.ZipInfo(name)
+            info.compress_type = method
+            info.external_attr = (mode[0] if mode else 0o100644) << 16
+            archive.writestr(info, data)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("folder", ["", "./", "model/"])
+def test_what_is_kept_of_a_zip(method, folder, tmp_path):
+    members = [
+        (f"{folder}graph.nnef", TEXT),
+        (f"{folder}README.md", b"skipped"),
+        (f"{folder}block/w.dat", b"s" * 600),
+        (f"{folder}large.dat", b"l" * 3_000_000),
+    ]
+    data = zipped(*([(folder, b"", 0o040755)] if folder.endswith("l/") else []), *members, method=method)
+    found = read_archive(data)
+    assert set(found.kept) == {"graph.nnef", "large.dat", "block/w.dat"}
+    large = found.entry("large.dat")
+    assert (large.size, len(large.head)) == (3_000_000, MAX_HEADER)
+    assert found.entry("block/w.dat").read() == b"s" * 600
+    (tmp_path / "m.zip").write_bytes(data)
+    assert locate(tmp_path / "m.zip").document.text == locate(data).document.text == TEXT.decode()
+
+
+@pytest.mark.parametrize(
+    ("bad", "law"),
+    [
+        (("../w.dat", b""), "outside"),
+        (("/etc/w.dat", b""), "outside"),
+        (("a/../../w.dat", b""), "outside"),
+        (("a//w.dat", b""), "outside"),
+        (("w.dat", b"/etc/passwd", 0o120777), "no regular file"),
+        (("w.dat", b"", 0o020666), "no regular file"),
+        (("graph.nnef", TEXT), "twice"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_of_a_zip_that_no_model_has(bad, law):
+    with pytest.raises(ModelError, match=law):
+        read_archive(zipped(("graph.nnef", TEXT), bad))
+
+
+def test_ways_to_pack_that_are_not_read():
+    with pytest.raises(ModelError, match="deflate"):
+        read_archive(zipped(("graph.nnef", TEXT), method=zipfile.ZIP_LZMA))
+    data = bytearray(zipped(("graph.nnef", TEXT)))
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # as an encrypted one is marked
+        data[data.index(signature) + offset] |= 1
+    with pytest.raises(ModelError, match="encrypted"):
+        read_archive(bytes(data))
+
+
+def test_zips_that_grow(monkeypatch):
+    zeros = bytes(30 << 20)
+    bomb = zipped(("graph.nnef", TEXT), ("w.dat", zeros))
+    assert len(bomb) < 1 << 16
+    assert read_archive(bomb).entry("w.dat").size == 30 << 20  # of which only the header is unpacked
+    monkeypatch.setattr(archives, "MAX_TEXT", 1 << 20)
+    with pytest.raises(LimitError):
+        read_archive(zipped(("graph.nnef", zeros)))
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 10)
+    many = [(f"{i}.dat", b"") for i in range(11)]
+    with pytest.raises(LimitError, match="more than 10 files"):
+        read_archive(zipped(*many))
+    monkeypatch.setattr(zips, "MAX_LIST", 100)
+    with pytest.raises(LimitError, match="list of files"):
+        read_archive(zipped(*many[:5]))
+    monkeypatch.setattr(archives, "MAX_KEPT", 5000)
+    with pytest.raises(LimitError, match="5000 bytes"):
+        read_archive(packed(*(member(f"{i}.dat", bytes(2000)) for i in range(3))))
+
+
+def test_a_zip_whose_list_is_of_the_longer_form(monkeypatch):
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 2)
+    data = zipped(("graph.nnef", TEXT), ("a.dat", b""), ("b.dat", b""))
+    assert b"PK\x06\x06" in data
+    assert set(read_archive(data).kept) == {"graph.nnef", "a.dat", "b.dat"}
+    monkeypatch.setattr(zips, "MAX_LIST", 100)
+    with pytest.raises(LimitError, match="list of files"):
+        read_archive(data)
+
+
+def test_a_compressed_archive_of_several_streams():
+    plain = packed(member("graph.nnef", TEXT), mode="w")
+    for pack in (lzma.compress, bz2.compress, gzip.compress):
+        first = pack(plain[:300])
+        data = first + pack(plain[300:])
+        assert read_archive(data).text("graph.nnef") == TEXT.decode()
+        with pytest.raises(ModelError, match=r"damaged|cut off|no archive"):
+            read_archive(data[: len(first) + 12])
+
+
+def test_a_decompressor_that_wants_too_much_memory(monkeypatch):
+    monkeypatch.setattr(unpacking, "MAX_MEMORY", 1 << 20)
+    with pytest.raises(LimitError, match="memory"):
+        read_archive(packed(member("graph.nnef", TEXT), mode="w:xz"))
+
+
+ZIPPED = zipped(("graph.nnef", TEXT * 300), ("w.dat", bytes(range(256)) * 99))
+
+
+@given(st.integers(0, len(ZIPPED) - 1), st.binary(min_size=1, max_size=8), st.booleans())
+def test_damaged_zips(at, junk, cut):
+    with contextlib.suppress(ModelError):
+        read_archive(ZIPPED[:at] + (b"" if cut else junk + ZIPPED[at + len(junk) :]))
+
+
+COMPRESSED = {
+    mode: packed(member("graph.nnef", TEXT * 30), member("w.dat", bytes(range(256)) * 9), mode=mode)
+    for mode in ("w:xz", "w:bz2")
+}
+
+
+@given(st.sampled_from(sorted(COMPRESSED)), st.floats(0, 1), st.binary(min_size=1, max_size=8), st.booleans())
+def test_damaged_compressed_archives(mode, where, junk, cut):
+    data = COMPRESSED[mode]
+    at = int(where * (len(data) - 1))
+    with contextlib.suppress(ModelError):
+        read_archive(data[:at] + (b"" if cut else junk + data[at + len(junk) :]))
 
 
 def test_tensors_that_the_nnef_package_writes(tmp_path):
@@ -151,11 +283,12 @@ def test_names_of_names_of_names():
         read_archive((info.tobuf() + b"a" * 512) * 5000)
 
 
-def test_archives_that_grow(monkeypatch):
+@pytest.mark.parametrize("mode", ["w:gz", "w:xz", "w:bz2"])
+def test_archives_that_grow(monkeypatch, mode):
     monkeypatch.setattr(stream, "FREE_SIZE", 1 << 20)
     zeros = bytes(30 << 20)
     with pytest.raises(LimitError, match="becomes larger"):
-        read_archive(packed(member("w.dat", zeros)))
+        read_archive(packed(member("w.dat", zeros), mode=mode))
     assert read_archive(packed(member("w.dat", zeros), mode="w")).entry("w.dat").size == 30 << 20
 
 
@@ -225,6 +358,8 @@ def test_documents_by_their_text(text, expected):
 
 
 def test_models_by_name_and_by_bytes(tmp_path):
-    names = ["a.nnef", "a.nnef.tgz", "A.TGZ", "a.tar.gz", str(tmp_path)]
+    names = ["a.nnef", "a.nnef.tgz", "A.TGZ", "a.tar.gz", "a.tar.xz", "a.tar.bz2", "a.zip", str(tmp_path)]
     assert all(map(has_nnef_name, names)) and not any(map(has_nnef_name, ["a.onnx", "nnef", "a.json"]))
     assert is_nnef(GOOD[:512]) and is_nnef(gzip.decompress(GOOD)[:512]) and not is_nnef(b"\x08\x07")
+    assert is_nnef(ZIPPED[:512]) and all(is_nnef(data[:512]) for data in COMPRESSED.values())
+    assert not is_nnef(zipped(("archive/data.pkl", b""))[:512])  # torch's files are zip archives too

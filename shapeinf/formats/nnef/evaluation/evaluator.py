@@ -189,7 +189,7 @@ def _reassigned(document: Document) -> dict[int, str]:
         for name in names_in(statement.target):
             places.setdefault(name.name, []).append(name.at)
     found: dict[int, str] = {}
-    for name, ats in places.items():
-        free = (f"{name}.{i}" for i in count(1) if f"{name}.{i}" not in places)
+    for base, ats in places.items():
+        free = (f"{base}.{i}" for i in count(1) if f"{base}.{i}" not in places)
         found.update(zip(ats[:-1], free, strict=False))
     return found

@@ -1,4 +1,4 @@
-"""The files of a model: a folder, or an archive that is read in one pass and never unpacked.
+"""The files of a model: a folder, or an archive that is never unpacked.
 
 Source: NNEF 1.0.5, 5 "Container Organization". Whatever its names say, nothing outside of the model is opened.
 """
@@ -20,6 +20,8 @@ import attrs
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, MAX_SMALL
 from shapeinf.formats.nnef.files.stream import Guarded
+from shapeinf.formats.nnef.files.unpacking import Kind, kind_of, unpacked
+from shapeinf.formats.nnef.files.zipped import zip_members
 
 MAX_TEXT = 1 << 28
 """Bytes of a document or of a quantization file."""
@@ -29,8 +31,8 @@ MAX_KEPT = 1 << 29
 """Bytes of all that is kept of an archive: texts, headers, small tensors."""
 
 GRAPH, QUANTIZATION, TENSOR = ".nnef", ".quant", ".dat"
-ARCHIVES = (".tgz", ".tar.gz", ".tar")
-GZIP_MAGIC = b"\x1f\x8b"
+KEPT = (GRAPH, QUANTIZATION, TENSOR)
+ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip")
 
 
 @attrs.frozen
@@ -161,7 +163,7 @@ class Archive:
 
 
 def read_archive(source: str | bytes, name: str | None = None) -> Archive:
-    """An archive (`.tgz`, `.tar`), a path or its bytes, whose document may lie in a folder of it.
+    """An archive (a tar, compressed or not, or a zip), a path or its bytes, whose document may lie in a folder of it.
 
     Raises ModelError for what is no such archive, for links, devices and paths that lead out of it, LimitError for
     one that would become too large.
@@ -169,7 +171,9 @@ def read_archive(source: str | bytes, name: str | None = None) -> Archive:
     shown = name or (source if isinstance(source, str) else "the given archive")
     try:
         with open(source, "rb") if isinstance(source, str) else BytesIO(source) as file:
-            kept = _members(file, shown)
+            kind = kind_of(file.read(512)) or "tar"
+            found = _of_zip(file, shown) if kind == "zip" else _of_tar(file, kind, shown)
+            kept = _collected(found, shown)
     except tarfile.TarError as error:
         raise UnknownFormatError(f"is no archive of an NNEF model: {error}", node=shown) from error
     except (zlib.error, EOFError, gzip.BadGzipFile) as error:
@@ -181,52 +185,70 @@ def read_archive(source: str | bytes, name: str | None = None) -> Archive:
     return Archive(shown, _below_the_document(kept))
 
 
-def _members(file: BinaryIO, shown: str) -> dict[str, tuple[int, bytes]]:
+Found = tuple[str, int, bytes]
+"""A file of an archive: its path, its size, and what is kept of it."""
+
+
+def _collected(found: Iterator[Found], shown: str) -> dict[str, tuple[int, bytes]]:
+    kept: dict[str, tuple[int, bytes]] = {}
+    total = 0
+    for path, size, content in found:
+        if path in kept:
+            raise ModelError(f"the archive holds {path!r} twice", node=shown)
+        kept[path] = size, content
+        total += len(content)
+        if total > MAX_KEPT:
+            raise LimitError(f"texts and headers of more than {MAX_KEPT} bytes", node=shown)
+    return kept
+
+
+def _of_zip(file: BinaryIO, shown: str) -> Iterator[Found]:
+    def length_of(name: str, size: int) -> int | None:
+        path = _inside(name, shown)
+        return _kept_length(path, size) if path.endswith(KEPT) else None
+
+    for name, size, content in zip_members(file, shown, MAX_MEMBERS, length_of):
+        yield _inside(name, shown), size, content
+
+
+def _of_tar(file: BinaryIO, kind: Kind, shown: str) -> Iterator[Found]:
     compressed = file.seek(0, os.SEEK_END)
     file.seek(0)
-    packed = file.read(2) == GZIP_MAGIC
-    file.seek(0)
-    stream = Guarded(gzip.GzipFile(fileobj=file) if packed else file, compressed, shown)
-    kept: dict[str, tuple[int, bytes]] = {}
-    total = count = 0
+    stream = Guarded(unpacked(file, kind, shown), compressed, shown)
+    count = 0
     with tarfile.open(fileobj=stream, mode="r:") as archive:
         for member in archive:
             count += 1
             if count > MAX_MEMBERS:
                 raise LimitError(f"an archive of more than {MAX_MEMBERS} files", node=shown)
             archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
-            path = _checked(member, shown)
-            if path is None or not path.endswith((GRAPH, QUANTIZATION, TENSOR)):
+            if member.isdir():
                 continue
-            if path in kept:
-                raise ModelError(f"the archive holds {path!r} twice", node=shown)
-            kept[path] = member.size, _content(stream, member)
-            total += len(kept[path][1])
-            if total > MAX_KEPT:
-                raise LimitError(f"texts and headers of more than {MAX_KEPT} bytes", node=shown)
-    return kept
+            if not member.isreg() or member.issparse():
+                raise ModelError(f"the archive holds {member.name!r}, which is no regular file", node=shown)
+            path = _inside(member.name, shown)
+            if path.endswith(KEPT):
+                length = _kept_length(path, member.size)
+                yield path, member.size, stream.content(member.offset_data, length)
 
 
-def _checked(member: tarfile.TarInfo, shown: str) -> str | None:
-    """The path of a regular file, None for a folder. Raises ModelError for all else."""
-    path = member.name
+def _inside(name: str, shown: str) -> str:
+    """The path of a file in its simplest form. Raises ModelError for one outside of the archive."""
+    path = name
     while path.startswith("./"):
         path = path[2:]
-    if member.isdir():
-        return None
-    if not member.isreg() or member.issparse():
-        raise ModelError(f"the archive holds {member.name!r}, which is no regular file", node=shown)
     if unsafe(path):
-        raise ModelError(f"the archive holds {member.name!r}, which lies outside of it", node=shown)
+        raise ModelError(f"the archive holds {name!r}, which lies outside of it", node=shown)
     return path
 
 
-def _content(stream: Guarded, member: tarfile.TarInfo) -> bytes:
-    if not member.name.endswith(TENSOR):
-        if member.size > MAX_TEXT:
-            raise LimitError(f"a text of {member.size} bytes; at most {MAX_TEXT} are allowed", node=member.name)
-        return stream.content(member.offset_data, member.size)
-    return stream.content(member.offset_data, member.size if member.size <= MAX_SMALL else MAX_HEADER)
+def _kept_length(path: str, size: int) -> int:
+    """How many bytes of a file are kept: all of a text and of a small tensor, else what its header takes."""
+    if path.endswith(TENSOR):
+        return size if size <= MAX_SMALL else MAX_HEADER
+    if size > MAX_TEXT:
+        raise LimitError(f"a text of {size} bytes; at most {MAX_TEXT} are allowed", node=path)
+    return size
 
 
 def _below_the_document(kept: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:

@@ -11,7 +11,7 @@ from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files.archive import (
     ARCHIVES,
     GRAPH,
-    GZIP_MAGIC,
+    KEPT,
     QUANTIZATION,
     Archive,
     Folder,
@@ -19,11 +19,11 @@ from shapeinf.formats.nnef.files.archive import (
     decoded,
     read_archive,
 )
+from shapeinf.formats.nnef.files.unpacking import first_name, kind_of
 from shapeinf.formats.nnef.language.problems import SourceText
 from shapeinf.formats.paths import path_of
 
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
-_TAR_MAGIC = slice(257, 262)
 
 
 @attrs.frozen
@@ -42,8 +42,14 @@ def is_document(text: str) -> bool:
 
 
 def is_nnef(head: bytes) -> bool:
-    """Whether a file that begins with these bytes (512 are enough) is an NNEF document or an archive."""
-    return head[:2] == GZIP_MAGIC or head[_TAR_MAGIC] == b"ustar" or is_document(head.decode("utf-8", "replace"))
+    """Whether a file that begins with these bytes (512 are enough) is an NNEF document or an archive.
+
+    Other tools make zip archives too: one is meant for us when its first file is one of a model.
+    """
+    kind = kind_of(head)
+    if kind == "zip":
+        return first_name(head).endswith(KEPT)
+    return kind is not None or is_document(head.decode("utf-8", "replace"))
 
 
 def has_nnef_name(path: str) -> bool:
@@ -54,7 +60,7 @@ def has_nnef_name(path: str) -> bool:
 def locate(model: str | os.PathLike[str] | bytes) -> Located:
     """Find and read the texts of a model. Raises ModelError for what cannot be read or has no document."""
     if isinstance(model, bytes):
-        if model[:2] == GZIP_MAGIC or model[_TAR_MAGIC] == b"ustar":
+        if kind_of(model[:512]) is not None:
             return _in_archive(read_archive(model), None)
         return Located(SourceText(decoded(model, "the given bytes"), "the given text"))
     if isinstance(model, str) and is_document(model):
@@ -67,7 +73,7 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
             head = file.read(512)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
-    if head[:2] == GZIP_MAGIC or head[_TAR_MAGIC] == b"ustar" or path.lower().endswith(ARCHIVES):
+    if kind_of(head) is not None or path.lower().endswith(ARCHIVES):
         return _in_archive(read_archive(path), path)
     folder, name = os.path.split(path)
     return _with_files(Folder(folder or "."), name, path)

@@ -20,11 +20,15 @@ from shapeinf.graph import Graph, Remark
 from shapeinf.lattice import PartialTensor
 
 _ITEMS = {
+    "float32": ("float", "quantized", "quantized unsigned"),
     "int64": ("signed", "unsigned"),
     "bool": ("bool", "unsigned"),  # before 1.0.3 there was no code for logical items
     "string": ("other",),
 }
-"""The kinds of items of each element type; a scalar may be stored as anything, quantized or not."""
+"""The kinds of items of each element type."""
+
+_BEFORE_1_0_3 = ("signed", "unsigned")
+"""How quantized scalars were stored, for which the quantization file of the model has the parameters."""
 
 
 @attrs.frozen
@@ -38,9 +42,17 @@ class Variable:
 
 
 def attach(
-    graph: Graph, variables: Iterable[Variable], changing: frozenset[str], files: ModelFiles, source: SourceText
+    graph: Graph,
+    variables: Iterable[Variable],
+    changing: frozenset[str],
+    files: ModelFiles,
+    source: SourceText,
+    *,
+    quantized: bool,
 ) -> None:
     """Compare every variable with its file, and note how to read the small ones that do not change.
+
+    `quantized` says that the model has a quantization file.
 
     Files that are missing are one remark: a document without its tensors has shapes all the same. Raises NnefError
     with all that is wrong with the others.
@@ -62,7 +74,7 @@ def attach(
         except ModelError as error:
             problems.append(Problem("N701", str(error), variable.at, variable.calls))
         else:
-            law = _difference(header, graph.constants[variable.name], path, dialect)
+            law = _difference(header, graph.constants[variable.name], path, dialect, quantized=quantized)
             if law is None:
                 _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
             else:
@@ -86,7 +98,9 @@ def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
     return files.entry(path)
 
 
-def _difference(header: Header, declared: PartialTensor, path: str, dialect: DialectName) -> str | None:
+def _difference(
+    header: Header, declared: PartialTensor, path: str, dialect: DialectName, *, quantized: bool
+) -> str | None:
     """What differs between a file and its declaration."""
     dims, found = declared.shape.require(), header.dims
     # Ranks are open in the provisional dialect: trailing ones say nothing.
@@ -95,6 +109,8 @@ def _difference(header: Header, declared: PartialTensor, path: str, dialect: Dia
         return f"the variable is declared as {list(dims)}, but its file {path!r} has the shape {list(found)}"
     kinds = _ITEMS.get(declared.dtype or "")
     if kinds is None or dialect != "final" or header.kind in kinds:
+        return None
+    if quantized and declared.dtype == "float32" and header.kind in _BEFORE_1_0_3:
         return None
     return f"the variable is declared with {declared.dtype} items, but its file {path!r} has {header.kind} items"
 

@@ -1,0 +1,103 @@
+"""Archives by their first bytes, and the compressed ones as streams of bytes that go forward only."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from typing import BinaryIO, Literal, Protocol
+
+from shapeinf.errors import LimitError, ModelError
+
+Kind = Literal["tar", "gzip", "xz", "bzip2", "zip"]
+
+MAX_MEMORY = 1 << 28
+"""Bytes that a decompressor may take: the header of an xz file asks for as many as it likes."""
+
+_BLOCK = 1 << 16
+_TAR_MAGIC = slice(257, 262)
+_ZIP_NAME = 30
+"""Where the name of the first file of a zip archive begins."""
+_MAGIC: dict[bytes, Kind] = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # the second is an empty one
+
+
+def kind_of(head: bytes) -> Kind | None:
+    """What an archive is by its first bytes (512 are enough); None for anything else."""
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    if head.startswith(_ZIP_MAGIC):
+        return "zip"
+    return "tar" if head[_TAR_MAGIC] == b"ustar" else None
+
+
+def first_name(head: bytes) -> str:
+    """The name of the first file of a zip archive, from its first bytes."""
+    length = int.from_bytes(head[_ZIP_NAME - 4 : _ZIP_NAME - 2], "little")
+    return head[_ZIP_NAME : _ZIP_NAME + length].decode("utf-8", "replace")
+
+
+class Readable(Protocol):
+    """What gives bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, at most so many; none at the end."""
+
+
+def unpacked(file: BinaryIO, kind: Kind, shown: str) -> Readable:
+    """The bytes of a tar archive that may be compressed; `shown` names it in messages."""
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    if kind == "xz":
+        return _Decompressed(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MAX_MEMORY), shown)
+    return _Decompressed(file, bz2.BZ2Decompressor, shown) if kind == "bzip2" else file
+
+
+class _Decompressed:
+    """Streams of a compressed file, one behind the other, as parallel tools write them."""
+
+    def __init__(
+        self, file: BinaryIO, start: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor], shown: str
+    ) -> None:
+        self._file = file
+        self._start = start
+        self._shown = shown
+        self._stream = start()
+
+    def read(self, size: int, /) -> bytes:
+        """So many bytes, fewer at the end. Raises ModelError for a damaged file, LimitError for a greedy one."""
+        pieces = []
+        while size:
+            piece = self._next(size)
+            if not piece:
+                break
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def _next(self, size: int) -> bytes:
+        """The next bytes, at most so many; none at the end."""
+        while True:
+            if self._stream.eof:
+                rest = self._stream.unused_data or self._file.read(_BLOCK)
+                if not rest.strip(b"\0"):
+                    return b""  # padding, or nothing
+                self._stream = self._start()
+            else:
+                rest = self._file.read(_BLOCK) if self._stream.needs_input else b""
+                if not rest and self._stream.needs_input:
+                    raise EOFError("the compressed data end too early")
+            found = self._decompress(rest, size)
+            if found:
+                return found
+
+    def _decompress(self, data: bytes, size: int) -> bytes:
+        try:
+            return self._stream.decompress(data, size)
+        except (OSError, lzma.LZMAError) as error:
+            if "limit" in str(error):
+                law = f"the archive needs more than {MAX_MEMORY} bytes of memory to be unpacked"
+                raise LimitError(law, node=self._shown) from error
+            raise ModelError(f"the archive is damaged: {error}", node=self._shown) from error

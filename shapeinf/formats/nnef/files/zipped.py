@@ -1,0 +1,97 @@
+"""Zip archives: the files that a model has, read where they lie, without anything unpacked.
+
+A zip archive has its list of files at its end, so that unlike a tar it is no stream. Nothing of it is trusted: neither
+the sizes that the list claims, nor names, nor kinds.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from shapeinf.errors import LimitError, ModelError
+
+MAX_LIST = 1 << 26
+"""Bytes of the list of files."""
+
+_END, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
+_END_LENGTH, _LOCATOR_LENGTH, _END_64_LENGTH, _LONGEST_COMMENT = 22, 20, 56, 1 << 16
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 1
+_BLOCK = 1 << 20
+
+
+def zip_members(
+    file: BinaryIO, shown: str, most: int, length_of: Callable[[str, int], int | None]
+) -> Iterator[tuple[str, int, bytes]]:
+    """Name, size and first bytes of the files of an archive.
+
+    `length_of` says of a name and a size how many bytes are wanted, None for a file that is not. `most` is the limit
+    of files. Raises ModelError for what no model has, LimitError past a limit.
+    """
+    _check_list(file, shown)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            if len(members) > most:
+                raise LimitError(f"an archive of more than {most} files", node=shown)
+            for member in members:
+                name = member.filename
+                if member.is_dir():
+                    continue
+                _check(member, shown)
+                length = length_of(name, member.file_size)
+                if length is not None:
+                    yield name, member.file_size, _content(archive, member, length)
+    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OverflowError) as error:
+        raise ModelError(f"the archive is damaged or cut off: {error}", node=shown) from error
+
+
+def _check(member: zipfile.ZipInfo, shown: str) -> None:
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise ModelError(f"the archive holds {member.filename!r}, which is no regular file", node=shown)
+    if member.flag_bits & _ENCRYPTED:
+        raise ModelError(f"the archive holds {member.filename!r}, which is encrypted", node=shown)
+    if member.compress_type not in _METHODS:
+        raise ModelError(f"the archive holds {member.filename!r}, which is not compressed by deflate", node=shown)
+
+
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, length: int) -> bytes:
+    """The first bytes of a file, of which there must be so many."""
+    pieces = []
+    left = min(length, member.file_size)
+    with archive.open(member) as file:
+        while left:
+            piece = file.read(min(left, _BLOCK))
+            if not piece:
+                raise EOFError(f"{member.filename!r} is shorter than its size")
+            pieces.append(piece)
+            left -= len(piece)
+    return b"".join(pieces)
+
+
+def _check_list(file: BinaryIO, shown: str) -> None:
+    """Raises LimitError for a list of files that takes too much memory, before anything reads it."""
+    size = file.seek(0, os.SEEK_END)
+    start = max(0, size - _LONGEST_COMMENT - _END_LENGTH - _LOCATOR_LENGTH)
+    file.seek(start)
+    tail = file.read()
+    end = tail.rfind(_END)
+    if end < 0 or len(tail) < end + _END_LENGTH:
+        raise ModelError("the archive is damaged or cut off: it has no list of its files", node=shown)
+    (length,) = struct.unpack_from("<I", tail, end + 12)
+    locator = tail[max(0, end - _LOCATOR_LENGTH) : end]
+    if locator.startswith(_LOCATOR_64) and len(locator) == _LOCATOR_LENGTH:
+        (record,) = struct.unpack_from("<Q", locator, 8)
+        file.seek(min(record, size))
+        fields = file.read(_END_64_LENGTH)
+        length = struct.unpack_from("<Q", fields, 40)[0] if len(fields) == _END_64_LENGTH else 0
+    file.seek(0)
+    if min(length, size) > MAX_LIST:
+        raise LimitError(f"the list of files of the archive has more than {MAX_LIST} bytes", node=shown)
