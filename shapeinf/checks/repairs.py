@@ -8,24 +8,32 @@ is a repair; when all repairs are of one node, that node is the likely cause.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
-from shapeinf.algebra import Dim
+from shapeinf.checks.changes import (
+    INPUT,
+    Change,
+    attributes,
+    has_sizes_of_its_own,
+    longer,
+    numbers_in,
+    opened,
+    operands,
+    other_outlines,
+    outline,
+)
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
-from shapeinf.checks.variants import other_values, text_of
 from shapeinf.checks.what_if import Look, Trials
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.graph import MISSING, UNUSED, NodeKind
+from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
-_HIGHEST = 6
-"""The highest rank of which an axis more or less is tried."""
 _MOST_PLACES = 300
 _MOST_KEPT = 1_000_000
 """How many numbers the states before all tried places may hold."""
@@ -34,15 +42,23 @@ CAUSE = also("C114", "a node that is likely wrong: with a small change of it not
 
 @attrs.frozen
 class Repair:
-    """A change of a node with which nothing is found any more, as text: `perm (0, 2, 1) in place of (0, 1, 2)`."""
+    """A change of a node with which nothing is found any more, as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+
+    `left` is how much is still found, `weight` how well it explains (the less the better).
+    """
 
     node: str
     op: str
     change: str
+    left: int
+    weight: int
 
 
 def repairs(subject: Subject, found: list[Finding], look: Look, inputs_only: bool = False) -> tuple[list[Repair], bool]:
-    """The repairs of what is found first, and whether every node that could be the cause was tried; inputs first."""
+    """The repairs of what is found first, and whether every node that could be the cause was tried.
+
+    Those come first that leave least, of these what is written in a node before what it makes, then the nearest.
+    """
     inference = subject.result.inference
     if found[0].code in ("C101", "C102") and _has_numbers(subject, found[0].node):
         return [], True  # the constant that holds the size is right there
@@ -54,15 +70,17 @@ def repairs(subject: Subject, found: list[Finding], look: Look, inputs_only: boo
     search = _Search(subject, trials)
     for name in subject.asked:
         asked = inference.asked[name]
-        if isinstance(asked, TensorType) and trials.affordable:
+        if isinstance(asked, TensorType):
             search.try_input(name, asked)
-    for place in () if inputs_only else places:
-        if not trials.affordable:
-            return search.found, False
-        search.try_all(inference.program.step(place))
-        if place in near and found[0].severity == "error":
-            search.try_ranks(inference.program.step(place))
-    return search.found, trials.affordable and len(places) < _MOST_PLACES
+    steps = [] if inputs_only else [inference.program.step(place) for place in places]
+    for candidates in (attributes, search.operands, search.opened):
+        for step in steps:
+            search.try_all(step, candidates(step))
+    for step in steps if found[0].severity == "error" else ():
+        if step.place in near:
+            search.try_all(step, other_outlines(inference, step))
+    whole = trials.affordable and len(places) < _MOST_PLACES
+    return sorted(search.found, key=lambda one: (one.left, one.weight)), whole
 
 
 def likely_cause(
@@ -89,7 +107,8 @@ def _has_numbers(subject: Subject, name: str) -> bool:
     """Whether a node reads a constant of ints: sizes, axes, ends."""
     node, inference = subject.nodes.get(name), subject.result.inference
     names = [] if node is None else [one for one in node.inputs if one in subject.graph.constants]
-    return any(_is_numbers(inference.table.types[inference.numbers[inference.program.slots[one]]]) for one in names)
+    types = [inference.table.types[inference.numbers[inference.program.slots[one]]] for one in names]
+    return any(numbers_in(one) is not None for one in types)
 
 
 def _place(subject: Subject, first: Finding) -> int | None:
@@ -103,10 +122,6 @@ def _place(subject: Subject, first: Finding) -> int | None:
 
 def _inputs(inference: Inference, place: int) -> list[int]:
     return [slot for slot in inference.program.step(place).inputs if slot != MISSING]
-
-
-def _given(step: Step) -> list[int]:
-    return [slot for slot in step.arguments if slot != MISSING]
 
 
 def _leading(inference: Inference, place: int | None) -> list[int]:
@@ -133,43 +148,29 @@ class _Search:
         program = subject.result.inference.program
         self.constants = {program.slots[name] for name in subject.graph.constants}
 
-    def try_all(self, step: Step) -> None:
-        """Every change of one node, up to the first repair."""
-        for name, value in step.operation.kind.attrs.items():
-            for other in other_values(value):
-                kind = step.operation.kind
-                edited = attrs.evolve(kind, attrs={**kind.attrs, name: other})
-                if self._makes_another_shape(step, edited) and self.trials.holds(step.place, edited):
-                    change = f"{name} {text_of(other)} in place of {text_of(value)}"
-                    self.found.append(Repair(step.site, step.operation.kind.op, change))
-                    return
-        for axes in self._open_axes(step):
-            sizes = self._with_other_sizes(step, axes)
-            if sizes is not None:
-                self.found.append(Repair(step.site, step.operation.kind.op, sizes))
-                return
+    def operands(self, step: Step) -> Iterator[Change]:
+        """Other operands of a node."""
+        return operands(self.subject.result.inference, step)
 
-    def try_ranks(self, step: Step) -> None:
-        """An axis of 1 more or less in what a node makes."""
-        outputs = [slot for slot in step.outputs if slot != UNUSED]
+    def opened(self, step: Step) -> Iterator[Change]:
+        """What a node makes left open."""
         inference = self.subject.result.inference
-        if len(outputs) != 1 or any(one.node == step.site for one in self.found):
-            return
-        dims = _outline(inference.table.types[inference.numbers[outputs[0]]])[1]
-        if dims is None or len(dims) > _HIGHEST:
-            return
-        others = [(*dims[:i], 1, *dims[i:]) for i in range(len(dims) + 1)]
-        others += [(*dims[:i], *dims[i + 1 :]) for i, dim in enumerate(dims) if dim == 1]
-        for other in dict.fromkeys(others):
+        own = has_sizes_of_its_own(inference, step, self.constants)
+        yield from opened(inference, step, own)
+        yield from longer(inference, step) if own else ()
 
-            def prepare(fresh: Inference, new: tuple[Dim, ...] = other) -> None:
-                fresh.declared[outputs[0]] = lambda number, _: _reshaped(fresh, number, dims, new)
+    def try_all(self, step: Step, changes: Iterable[Change]) -> None:
+        """Every change of one node, up to the first repair; none of a node that has one."""
+        if self.trials.affordable and all(one.node != step.site for one in self.found):
+            any(self._makes_another(step, change) and self._try(step, change) for change in changes)
 
-            if self.trials.holds(step.place, prepare=prepare):
-                self.found.append(
-                    Repair(step.site, step.operation.kind.op, f"{Shape(other)} in place of {Shape(dims)}")
-                )
-                return
+    def _try(self, step: Step, change: Change) -> bool:
+        repaired = self.trials.repaired(step, change)
+        if repaired is None:
+            return False
+        left, text = repaired
+        self.found.append(Repair(step.site, step.operation.kind.op, text, left, change.weight))
+        return True
 
     def try_input(self, name: str, found: TensorType) -> None:
         """Two axes of an input exchanged."""
@@ -178,18 +179,28 @@ class _Search:
             other = list(dims)
             other[a], other[b] = other[b], other[a]
             swapped = PartialTensor(found.dtype, Shape(other), None)
-            if other != dims and self.trials.holds_with(name, swapped):
-                self.found.append(Repair(name, "", f"{swapped.shape} in place of {found.shape}"))
+            left = self.trials.left_with(name, swapped) if other != dims else None
+            if left is not None:
+                self.found.append(Repair(name, "", f"{swapped.shape} in place of {found.shape}", left, INPUT))
                 return
 
-    def _makes_another_shape(self, step: Step, kind: NodeKind) -> bool:
-        """Whether the change alone makes the node give another shape, of the same element type and no less known."""
+    def _makes_another(self, step: Step, change: Change) -> bool:
+        """Whether the change alone makes the node give something else, of the same element type and no less known."""
+        if change.prepare is not None:
+            return True
         inference = self.subject.result.inference
         table = inference.table
         self.trials.visits += 1 + len(inference.program.rows) // 100
-        types = [table.types[inference.numbers[slot]] for slot in step.arguments]
+        slots = [slot for slot in (change.inputs or step.arguments)]
+        types = [table.types[inference.numbers[slot]] for slot in slots]
+        if change.constant is not None:
+            types = [
+                change.constant[1] if slot == change.constant[0] else t for slot, t in zip(slots, types, strict=True)
+            ]
         made = [table.types[inference.numbers[slot]] for slot in step.outputs if slot != UNUSED]
-        call = inference.program.edited(step.place, kind).step(step.place).operation.call
+        call = step.operation.call
+        if change.kind is not None:
+            call = inference.program.edited(step.place, change.kind).step(step.place).operation.call
         if call is None or step.operation.bodies:
             return False
         try:
@@ -198,72 +209,10 @@ class _Search:
             return False  # an attribute that the rule cannot take
         if found.unknown is not None:
             return False
-        old, new = ([_outline(one) for one in side] for side in (made, found.types))
-        return [dtype for dtype, _ in old] == [dtype for dtype, _ in new] and old != new
-
-    def _open_axes(self, step: Step) -> Iterator[tuple[int, ...]]:
-        """The axes of the output of a node that numbers of its own decide: each, then all if none has a name."""
-        inference = self.subject.result.inference
-        types = [inference.table.types[inference.numbers[slot]] for slot in step.arguments if slot in self.constants]
-        outputs = [slot for slot in step.outputs if slot != UNUSED]
-        if len(outputs) != 1 or not any(_is_numbers(one) for one in types):
-            return
-        dims = _outline(inference.table.types[inference.numbers[outputs[0]]])[1] or ()
-        if any(_but_ones(_outline(one)[1]) == _but_ones(dims) for one in map(inference.current, _given(step))):
-            return  # it only hands on what it reads, with axes of 1 more or less
-        yield from ((axis,) for axis in range(len(dims)))
-        if len(dims) > 1 and all(isinstance(dim, int) for dim in dims):
-            yield tuple(range(len(dims)))
-
-    def _with_other_sizes(self, step: Step, axes: tuple[int, ...]) -> str | None:
-        """The change of the sizes of these axes of what a node makes that is a repair, as text."""
-        opened: list[tuple[Inference, list[Dim], list[Dim]]] = []
-
-        def prepare(fresh: Inference) -> None:
-            def opener(number: int, at: Step) -> int:
-                made = fresh.table.get(number)
-                if not isinstance(made, TensorType) or made.shape.dims is None or max(axes) >= len(made.shape.dims):
-                    return number
-                dims = list(made.shape.dims)
-                for axis in axes:
-                    dims[axis] = fresh.facts.scope.fresh(f"{at.site}.{axis}", 0)
-                opened.append((fresh, dims, list(made.shape.dims)))
-                return fresh.table.add(PartialTensor(made.dtype, Shape(dims), None))
-
-            fresh.declared[step.outputs[0]] = opener
-
-        if not self.trials.holds(step.place, prepare=prepare, apart_from=step.site) or not opened:
-            return None
-        fresh, dims, was = opened[-1]
-        if len(axes) > 1:
-            return f"other sizes in place of {Shape(was)}"
-        return _solved(fresh, axes[0], dims[axes[0]], was[axes[0]])
+        old, new = ([_contents(one) for one in side] for side in (made, found.types))
+        return [dtype for dtype, *_ in old] == [dtype for dtype, *_ in new] and old != new
 
 
-def _solved(fresh: Inference, axis: int, opened: Dim, was: Dim) -> str | None:
-    """The size that the rest of the graph needs of an opened axis, as text, if it needs a certain other one."""
-    size = fresh.facts.canon(opened)
-    known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
-    if not known or fresh.facts.prove_eq(size, was) is True:
-        return None
-    return f"{size} in place of {was} on axis {axis} of what it makes"
-
-
-def _but_ones(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
-    return None if dims is None else [dim for dim in dims if dim != 1]
-
-
-def _reshaped(fresh: Inference, number: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> int:
-    """A type with other dims, if it still is what it was."""
-    made = fresh.table.get(number)
-    if not isinstance(made, TensorType) or made.shape.dims != old:
-        return number
-    return fresh.table.add(PartialTensor(made.dtype, Shape(new), made.elements))
-
-
-def _is_numbers(found: Type | None) -> bool:
-    return isinstance(found, PartialTensor) and found.elements is not None and found.dtype in ("int32", "int64")
-
-
-def _outline(found: Type | None) -> tuple[str | None, tuple[Dim, ...] | None]:
-    return (found.dtype, found.shape.dims) if isinstance(found, TensorType) else (None, None)
+def _contents(found: Type | None) -> tuple[object, ...]:
+    """What may change by a change: of integers what they are, too."""
+    return (*outline(found), None if numbers_in(found) is None else numbers_in(found).elements)  # type: ignore[union-attr]

@@ -113,6 +113,12 @@ def legal(facts: ShapeFacts, symbols: Iterable[Dimension], later: ShapeFacts | N
             yield binding
 
 
+def possible(facts: ShapeFacts, names: set[str]) -> Callable[[Binding], bool]:
+    """Whether a binding of these names may fulfil all that is known of nothing else."""
+    tests = _tests(facts, names)
+    return lambda binding: all(test(binding) for test in tests)
+
+
 def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]]:
     """Whether a binding may fulfil what is known of nothing but these names: a test for each fact, none twice."""
     found = _inequalities(facts, names)

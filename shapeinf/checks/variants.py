@@ -28,6 +28,22 @@ def other_values(value: object) -> Iterator[object]:
                 yield other
 
 
+def other_numbers(numbers: tuple[object, ...]) -> Iterator[tuple[int, ...]]:
+    """The same numbers with one of them near to what it was, doubled or halved.
+
+    >>> list(other_numbers((1,)))
+    [(0,), (2,), (3,), (4,)]
+    """
+    for place, number in enumerate(numbers):
+        if isinstance(number, int):
+            near = [n for n in other_values(number) if isinstance(n, int)]
+            more = [number * 2, number // 2] if number > _NEAR + 1 else []
+            for other in dict.fromkeys(near + more):
+                changed = [n for n in numbers if isinstance(n, int)]
+                changed[place] = other
+                yield tuple(changed)
+
+
 def _swaps(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     for a, b in itertools.combinations(range(len(value)), 2):
         swapped = list(value)
