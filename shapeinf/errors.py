@@ -11,6 +11,8 @@ from itertools import islice
 
 import attrs
 
+from shapeinf.texts import printable
+
 _MOST_SHOWN = 12
 _MOST_NAMES = 8
 
@@ -33,6 +35,10 @@ class Source:
 
 class ShapeInferenceError(Exception):
     """Base of everything that shapeinf raises on purpose."""
+
+    def __str__(self) -> str:
+        """The message on one line that any terminal may show: names in it come from files."""
+        return printable(super().__str__())
 
 
 class ShapeError(ShapeInferenceError):
@@ -75,7 +81,7 @@ class ShapeError(ShapeInferenceError):
             text += f" (because {self.because})"
         if self.node is not None:
             text = f"{self.op} '{self.node}': {text}"
-        return f"{self.location}: {text}" if self.location else text
+        return printable(f"{self.location}: {text}" if self.location else text)
 
 
 class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)

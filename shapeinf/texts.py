@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def printable(text: str) -> str:
-    r"""The text without control characters: names come from files that nobody vouches for.
+    r"""The text for a terminal, on one line: control characters, line ends and marks of direction as their escapes.
+
+    Names come from files that nobody vouches for.
 
     >>> print(printable("a\x1b[31m"))
     a\x1b[31m
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable_lines(lines: Iterable[str]) -> str:
+    r"""Several lines as one text; a line end inside of one is no line end.
+
+    >>> print(printable_lines(["a\nb", "c"]))
+    a\nb
+    c
+    """
+    return "\n".join(map(printable, lines))
 
 
 def shortened(text: str, most: int) -> str:

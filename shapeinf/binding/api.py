@@ -22,6 +22,7 @@ from shapeinf.driver.result import Result
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import save
 from shapeinf.ops import OpRegistry
+from shapeinf.texts import printable
 
 
 class BindError(ShapeInferenceError):
@@ -32,6 +33,10 @@ class BindError(ShapeInferenceError):
         super().__init__("\n".join([headline, *map(str, findings)]))
         self.headline = headline
         self.findings = tuple(findings)
+
+    def __str__(self) -> str:
+        """The headline, and the lines of each finding."""
+        return "\n".join([printable(self.headline), *map(str, self.findings)])
 
 
 @attrs.frozen

@@ -11,8 +11,8 @@ from shapeinf.binding import bind as bound_model
 from shapeinf.cli import options
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.output import echo, echo_document, echo_lines
 from shapeinf.cli.progress import LateProgress
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
@@ -42,13 +42,15 @@ def bind(model: str, wanted: tuple[str, ...], given: ModelOptions, output: str |
         try:
             bound = _bound(model, options.wishes(wanted), given)
         except BindError as error:
-            click.echo(printable_lines(str(error)), err=True)
+            echo_lines(str(error), err=True)
             sys.exit(FINDINGS)
         _report(bound, err=output == "-")
         if output is not None:
-            bound.save(sys.stdout if output == "-" else output)
-            if output != "-":
-                click.echo(f"saved {output}", err=True)
+            if output == "-":
+                echo_document(bound.save)
+            else:
+                bound.save(output)
+                echo(f"saved {output}", err=True)
 
 
 def _bound(model: str, wanted: dict[str, str], given: ModelOptions) -> Bound:
@@ -71,11 +73,6 @@ def _report(bound: Bound, err: bool) -> None:
     outputs = {name: tensors[name] for name in bound.result.graph.outputs}
     for heading, found in (("input", inputs), ("output", outputs)):
         for name, info in found.items():
-            click.echo(printable(f"{heading:<7}{name}: {info}"), err=err)
+            echo(f"{heading:<7}{name}: {info}", err=err)
     for condition in bound.result.contract.conditions:
-        click.echo(printable(f"note   {condition}"), err=err)
-
-
-def printable_lines(text: str) -> str:
-    """The text with all of its characters printable; line ends stay."""
-    return "\n".join(map(printable, text.split("\n")))
+        echo(f"note   {condition}", err=err)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 import attrs
@@ -23,8 +22,9 @@ from shapeinf.checks import (
 from shapeinf.checks.profile import Shapes
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import WIDE, printable, say
+from shapeinf.cli.listing import WIDE, say, show_finding
 from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.output import echo_json, echo_lines
 from shapeinf.lattice.spec import SpecError
 from shapeinf.report import findings_as_github, findings_as_json, findings_as_markdown, summary
 
@@ -100,17 +100,17 @@ def check_command(
 def show(model: str, findings: Sequence[Finding], form: str | None) -> None:
     """Print findings in a form; for people by default."""
     if form == "json":
-        click.echo(json.dumps(findings_as_json(model, findings), indent=2))
+        echo_json(findings_as_json(model, findings))
     elif form == "markdown":
-        click.echo("\n".join(map(printable, findings_as_markdown(model, findings).split("\n"))))
+        echo_lines(findings_as_markdown(model, findings))
     elif form == "github":
         if findings:
-            click.echo("\n".join(map(printable, findings_as_github(model, findings).split("\n"))))
+            echo_lines(findings_as_github(model, findings))
     else:
         console = Console()
         if not console.is_terminal:
             console.width = WIDE
         for one in findings:
-            say(console, one.render(), {"error": "red", "warning": "yellow"}.get(one.severity, ""))
+            show_finding(console, one)
             say(console, "")
         say(console, summary(findings))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-import click
+from shapeinf.cli.output import echo_lines
 
 FINE = 0
 FINDINGS = 1
@@ -15,5 +15,5 @@ FAILED = 3
 
 def stop(code: int, message: str) -> NoReturn:
     """Say what is wrong on stderr and exit."""
-    click.echo(f"error: {message}", err=True)
+    echo_lines(f"error: {message}", err=True)
     sys.exit(code)

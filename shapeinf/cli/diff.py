@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import attrs
 import click
 
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
+from shapeinf.cli.output import echo, echo_json
 from shapeinf.driver import diff as differences
 
 SCHEMA = "shapeinf.diff/1"
@@ -30,10 +28,8 @@ def diff(before: str, after: str, given: ModelOptions, json_wanted: bool) -> Non
         found = differences(given.infer(before), given.infer(after))
         if json_wanted:
             records = [{"how": one.how, **attrs.asdict(one)} for one in found]
-            click.echo(
-                json.dumps({"schema": SCHEMA, "before": before, "after": after, "differences": records}, indent=2)
-            )
+            echo_json({"schema": SCHEMA, "before": before, "after": after, "differences": records})
         else:
-            click.echo("\n".join(printable(str(one)) for one in found) or "no difference")
+            echo(*(map(str, found) if found else ["no difference"]))
     if found:
         raise click.exceptions.Exit(FINDINGS)

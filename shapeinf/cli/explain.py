@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
+from shapeinf.cli.output import echo, echo_json
 from shapeinf.driver import Result
 from shapeinf.report import explanations, unknowns_as_json
 
@@ -36,7 +35,7 @@ def explain(model: str, given: ModelOptions, tensor: str | None, axis: int | Non
         result = given.infer(model)
         if json_wanted:
             found = unknowns_as_json(result) if tensor is None else explanations(result, tensor, axis)
-            click.echo(json.dumps({"model": model, **found}, indent=2))
+            echo_json({"model": model, **found})
         elif tensor is None:
             _print_unknowns(result)
         else:
@@ -46,24 +45,20 @@ def explain(model: str, given: ModelOptions, tensor: str | None, axis: int | Non
 def _print_chains(found: dict[str, Any]) -> None:
     """Each chain, the steps after the first one indented."""
     if not found["axes"]:
-        _say(f"{found['tensor']} is a scalar: it has no axes")
+        echo(f"{found['tensor']} is a scalar: it has no axes")
     for one in found["axes"]:
         first, *rest = one["steps"]
-        _say(first)
+        echo(first)
         for step in rest:
-            _say(f"  {step}")
+            echo(f"  {step}")
 
 
 def _print_unknowns(result: Result) -> None:
     groups = result.unknowns()
     if not groups:
-        _say("nothing is unknown")
+        echo("nothing is unknown")
     for group in groups:
-        _say(str(group))
+        echo(str(group))
         names = [str(unknown) for unknown in group.unknowns[:MOST_SHOWN]]
         more = f" and {group.count - MOST_SHOWN} more" if group.count > MOST_SHOWN else ""
-        _say(f"  {', '.join(names)}{more}")
-
-
-def _say(line: str) -> None:
-    click.echo(printable(line))
+        echo(f"  {', '.join(names)}{more}")

@@ -10,6 +10,7 @@ import click
 
 from shapeinf.algebra import DimSyntaxError
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
+from shapeinf.cli.output import echo_lines
 from shapeinf.driver import Diagnostic
 from shapeinf.errors import (
     MissingPackageError,
@@ -20,6 +21,7 @@ from shapeinf.errors import (
     UnknownNameError,
 )
 from shapeinf.lattice.spec import SpecError
+from shapeinf.texts import printable
 
 
 @contextmanager
@@ -41,9 +43,9 @@ def readable_errors() -> Iterator[None]:
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
-        stop(FAILED, f"{error.filename or 'file'}: {error.strerror or error}")
+        stop(FAILED, printable(f"{error.filename or 'file'}: {error.strerror or error}"))
     except Exception as error:
-        stop(FAILED, f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}")
+        stop(FAILED, printable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}"))
 
 
 def _finding(error: ShapeError) -> None:
@@ -55,5 +57,5 @@ def _finding(error: ShapeError) -> None:
     found = Diagnostic(
         "error", error.code, law, error.node, error.op or "", (), error.because, error.help, error.location
     )
-    click.echo(found.render(), err=True)
+    echo_lines(found.render(), err=True)
     sys.exit(FINDINGS)

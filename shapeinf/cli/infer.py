@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-
 import click
 from rich.console import Console
 
@@ -12,6 +9,7 @@ from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import print_result
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
+from shapeinf.cli.output import echo, echo_document, echo_json
 from shapeinf.report import as_json
 
 
@@ -36,13 +34,13 @@ def infer(model: str, given: ModelOptions, json_wanted: bool, save: str | None) 
         if save == "-":
             if json_wanted:
                 raise click.UsageError("--save - and --json both print: choose one")
-            result.save(sys.stdout)
+            echo_document(result.save)
         elif json_wanted:
-            click.echo(json.dumps({"model": model, **as_json(result)}, indent=2))
+            echo_json({"model": model, **as_json(result)})
         else:
             print_result(result, Console())
         if save is not None and save != "-":
             result.save(save)
-            click.echo(f"saved {save}", err=True)
+            echo(f"saved {save}", err=True)
     if any(found.severity == "error" for found in result.diagnostics):
         raise click.exceptions.Exit(FINDINGS)

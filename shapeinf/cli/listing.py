@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from rich.console import Console, RenderableType
-from rich.segment import Segment, Segments
+from rich.console import Console
 from rich.text import Text
 
 from shapeinf.algebra import Dimension
-from shapeinf.driver import Result
+from shapeinf.checks import Finding
+from shapeinf.driver import Diagnostic, Result
 from shapeinf.report import as_table
-from shapeinf.texts import printable as printable
+from shapeinf.texts import printable
 
 WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped in a file or a pipe."""
@@ -21,7 +21,7 @@ def print_result(result: Result, console: Console) -> None:
     """Print everything that a person wants to know of a result."""
     if not console.is_terminal:
         console.width = WIDE
-    console.print(_clean(console, as_table(result)), end="")
+    console.print(as_table(result))
     dims = dims_line(result)
     if dims:
         say(console, f"dims      {dims}")
@@ -32,15 +32,7 @@ def print_result(result: Result, console: Console) -> None:
     say(console, f"coverage  {result.coverage}")
     for found in result.diagnostics:
         say(console, "")
-        say(console, found.render(), {"error": "red", "warning": "yellow"}.get(found.severity, ""))
-
-
-def _clean(console: Console, view: RenderableType) -> Segments:
-    """The view with all of its texts printable; line ends stay."""
-    return Segments(
-        Segment("\n".join(printable(line) for line in segment.text.split("\n")), segment.style)
-        for segment in console.render(view)
-    )
+        show_finding(console, found)
 
 
 def dims_line(result: Result) -> str:
@@ -57,7 +49,12 @@ def _residue(result: Result, symbol: Dimension) -> str:
     return f" (a multiple of {found.modulus})" if not found.rest else f" ({found.rest} modulo {found.modulus})"
 
 
-def say(console: Console, text: str, style: str = "") -> None:
-    """Print text without control characters, lines as they are."""
-    lines = "\n".join(printable(line) for line in text.split("\n"))
-    console.print(Text(lines, style=style), soft_wrap=True)
+def show_finding(console: Console, found: Diagnostic | Finding) -> None:
+    """Print a finding in the colour of its severity."""
+    for line in found.render().split("\n"):
+        say(console, line, {"error": "red", "warning": "yellow"}.get(found.severity, ""))
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    """Print one line, whatever is in it."""
+    console.print(Text(printable(line), style=style), soft_wrap=True)

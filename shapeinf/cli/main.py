@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
+
+from shapeinf.texts import printable
 
 COMMANDS = {
     "infer": "infer.infer",
@@ -37,6 +40,14 @@ class Commands(click.Group):
         module, attribute = COMMANDS[cmd_name].split(".")
         command: click.Command = getattr(importlib.import_module(f"shapeinf.cli.{module}"), attribute)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a sub-command; what it says of its usage may name parts of a file."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = printable(error.message)  # type: ignore[misc]
+            raise
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

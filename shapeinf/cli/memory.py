@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -14,11 +13,12 @@ from shapeinf.algebra import Dim, evaluate
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
+from shapeinf.cli.output import echo, echo_json
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
-from shapeinf.texts import exact_bytes, printable
+from shapeinf.texts import exact_bytes
 
 SCHEMA = "shapeinf.memory.summary/1"
 LONG = 400
@@ -134,11 +134,11 @@ def memory_command(
             from shapeinf.memory.exports import export
 
             export(answer.memory, exported, sizes=answer.sizes)
-            click.echo(f"saved {exported}", err=True)
+            echo(f"saved {exported}", err=True)
         if json_wanted:
-            click.echo(json.dumps({"schema": SCHEMA, "model": model, **_as_json(answer)}, indent=2))
+            echo_json({"schema": SCHEMA, "model": model, **_as_json(answer)})
         else:
-            click.echo("\n".join(map(printable, _lines(answer, top))))
+            echo(*_lines(answer, top))
     if not answer.fits:
         raise click.exceptions.Exit(FINDINGS)
 
@@ -153,12 +153,12 @@ def _draw(answer: Answer, model: str, html: str | None, png: str | None, plan: s
     view = attrs.evolve(view_of_memory(answer.bound, sizes, Path(model).name, slots), sizes=answer.where)
     if html is not None:
         Path(html).write_text(memory_page(view), encoding="utf-8", errors="backslashreplace")
-        click.echo(f"saved {html}", err=True)
+        echo(f"saved {html}", err=True)
     if png is not None:
         from shapeinf.report.memory_png import save_png
 
         save_png(view, png)
-        click.echo(f"saved {png}", err=True)
+        echo(f"saved {png}", err=True)
 
 
 def _lines(answer: Answer, top: int) -> Iterator[str]:

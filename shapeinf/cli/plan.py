@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 import click
 
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import dims_line, printable
+from shapeinf.cli.listing import dims_line
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
+from shapeinf.cli.output import echo, echo_json
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import LimitError
 from shapeinf.memory import Memory
@@ -79,12 +79,12 @@ def plan(
         memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
         made = memory.plan(planner=planner, alignment=alignment)
         if json_wanted:
-            click.echo(json.dumps(to_json(made), indent=2))
+            echo_json(to_json(made))
         else:
             _print_plan(made, memory)
         if output is not None:
             save_plan(made, output)
-            click.echo(f"saved {output}", err=True)
+            echo(f"saved {output}", err=True)
     if made.unplaced:
         raise click.exceptions.Exit(FINDINGS)
 
@@ -125,31 +125,31 @@ def verify(
             _print_json(plan, model, found)
         else:
             told = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
-            click.echo("\n".join(printable(str(one)) for one in found) or told)
+            echo(*(map(str, found) if found else [told]))
     if found:
         raise click.exceptions.Exit(FINDINGS)
 
 
 def _print_plan(made: Plan, memory: Memory) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
-    click.echo(
+    echo(
         f"arena {exact_bytes(made.arena)} for {counted(len(made.slots), 'tensor')} by {made.planner}, "
         f"offsets are multiples of {made.alignment}; no plan needs less than {exact_bytes(made.problem.least_arena)}"
     )
     dims = dims_line(memory.result)
     if dims:
-        click.echo(printable(f"valid for {dims}"))
+        echo(f"valid for {dims}")
     rows = [("offset", "bytes", "moments", "tensor")]
     for s in sorted(made.slots, key=lambda slot: (slot.offset, slot.lower)):
-        rows.append((str(s.offset), str(s.size), f"{s.lower}..{s.upper - 1}", printable(s.name)))
+        rows.append((str(s.offset), str(s.size), f"{s.lower}..{s.upper - 1}", s.name))
     wide = [max(len(row[k]) for row in rows) for k in range(3)]
     for row in rows if made.slots else []:
-        click.echo("  ".join([*(row[k].rjust(wide[k]) for k in range(3)), row[3]]))
+        echo("  ".join([*(row[k].rjust(wide[k]) for k in range(3)), row[3]]))
     for one in made.unplaced:
-        click.echo(printable(f"no place for {one.name}: {one.cause}"))
+        echo(f"no place for {one.name}: {one.cause}")
     endless = _endless(memory) if made.unplaced else ()
     if endless:
-        click.echo(printable(f"--bind or --dim says how large {', '.join(endless)} may be"))
+        echo(f"--bind or --dim says how large {', '.join(endless)} may be")
 
 
 def _endless(memory: Memory) -> tuple[str, ...]:
@@ -164,4 +164,4 @@ def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:
     records = [
         {"kind": one.kind, "tensor": one.tensor, "other": one.other or None, "cause": one.cause} for one in found
     ]
-    click.echo(json.dumps({"schema": SCHEMA, "plan": plan, "model": model, "findings": records}, indent=2))
+    echo_json({"schema": SCHEMA, "plan": plan, "model": model, "findings": records})

@@ -8,7 +8,7 @@ import click
 
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import printable
+from shapeinf.cli.output import echo, echo_lines
 from shapeinf.driver import Rebatched, RebatchError
 from shapeinf.driver import rebatch as rebatched_model
 
@@ -36,12 +36,12 @@ def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], output: s
         try:
             found = rebatched_model(model, axis=axis, name=name, inputs=inputs)
         except RebatchError as error:
-            click.echo("\n".join(map(printable, f"error: {error}".split("\n"))), err=True)
+            echo_lines(f"error: {error}", err=True)
             sys.exit(FINDINGS)
         _report(found)
         if output is not None:
             found.save(output)
-            click.echo(f"saved {output}", err=True)
+            echo(f"saved {output}", err=True)
 
 
 def _report(found: Rebatched) -> None:
@@ -49,6 +49,6 @@ def _report(found: Rebatched) -> None:
     tensors = found.result.tensors
     for heading, names in (("input", found.inputs), ("output", found.result.graph.outputs)):
         for name in names:
-            click.echo(printable(f"{heading:<7}{name}: {tensors[name]}"))
+            echo(f"{heading:<7}{name}: {tensors[name]}")
     for one in found.rewrites:
-        click.echo(printable(f"rewritten {one}"))
+        echo(f"rewritten {one}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 from shapeinf.cli import options
 from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import printable
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
+from shapeinf.cli.output import echo_json, echo_lines
 from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
 from shapeinf.lattice.spec import SpecError, parse_bindings
@@ -116,9 +115,9 @@ def verify_command(
             declared=given.declared,
         )
         if json_wanted:
-            click.echo(json.dumps({"model": model, **found.as_json()}, indent=2))
+            echo_json({"model": model, **found.as_json()})
         else:
-            click.echo("\n".join(map(printable, str(found).split("\n"))))
+            echo_lines(str(found))
     if found.mismatches:
         raise click.exceptions.Exit(FINDINGS)
     if found.refused:

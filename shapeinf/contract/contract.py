@@ -21,6 +21,7 @@ from shapeinf.driver.update import rerun
 from shapeinf.errors import ShapeError, Source, UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.sharing import cached_property, exclusive
+from shapeinf.texts import printable_lines
 
 MAX_PROBES = 24
 """Sizes at the ends of the solved pieces that are tried, so that a law which only shows with numbers is not missed."""
@@ -85,7 +86,7 @@ class Contract:
 
     def __str__(self) -> str:
         """One condition a line."""
-        return "\n".join(map(str, self.conditions)) or "nothing is demanded of the inputs"
+        return printable_lines(map(str, self.conditions)) or "nothing is demanded of the inputs"
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes; names that are no identifiers go into the mapping.

@@ -8,6 +8,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.errors import ShapeError
+from shapeinf.texts import printable_lines
 
 Severity = Literal["error", "warning", "note"]
 
@@ -43,7 +44,7 @@ class Diagnostic:
             lines.append(f"   = because {self.because}")
         if self.help:
             lines.append(f"   = help: {self.help}")
-        return "\n".join(lines)
+        return printable_lines(lines)
 
     def __str__(self) -> str:
         """The rendered text."""

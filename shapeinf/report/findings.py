@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
 
 from shapeinf.checks import Finding, title_of
+from shapeinf.texts import printable
 
 SCHEMA = "shapeinf.check/1"
 
@@ -39,20 +41,23 @@ def findings_as_markdown(model: str, findings: Sequence[Finding]) -> str:
 
 
 def _row(one: Finding) -> str:
-    where = " ".join(filter(None, (_cell(_code(one.place)) if one.place else "", _cell(one.op))))
+    where = " ".join(filter(None, (_code(one.place).replace("|", "\\|") if one.place else "", _plain(one.op))))
     what = one.message + (f". Because {one.reason}" if one.reason else "") + (f". {one.help}" if one.help else "")
-    return f"| {one.severity} | {one.code} | {where} | {_cell(what)} |"
+    return f"| {one.severity} | {one.code} | {where} | {_plain(what)} |"
 
 
 def _code(text: str) -> str:
-    """Text as code; with a backquote inside, the fence is longer."""
-    text = " ".join(text.split())
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    """Text as code; with backquotes inside, the fence is longer than any row of them."""
+    text = printable(" ".join(text.split()))
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
-def _cell(text: str) -> str:
-    """Text that stays in its cell and is no markup of its own."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+def _plain(text: str) -> str:
+    """Text that stays in its cell and is no markup: no emphasis, code, link, picture, tag, and nobody is mentioned."""
+    text = re.sub(r"([\\`*\[\]])", r"\\\1", printable(" ".join(text.split())))
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("@", "@<!-- -->")
 
 
 def findings_as_github(model: str, findings: Iterable[Finding]) -> str:
@@ -78,12 +83,12 @@ def _text(one: Finding) -> str:
 
 def _data(text: str) -> str:
     """Escaped as GitHub's runner reads the message of a workflow command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return "%0A".join(printable(line).replace("%", "%25") for line in text.split("\n"))
 
 
 def _property(text: str) -> str:
     """Escaped as GitHub's runner reads a property of a workflow command."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return printable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
 
 
 def summary(findings: Iterable[Finding]) -> str:

@@ -180,7 +180,7 @@ def _name(name: str, width: float, x: float, y: float, on_rest: bool = False) ->
     if room < min(LEAST_LABEL, len(name)):
         return ""
     style = "name soft" if on_rest else "name"
-    text = escape(shortened(name, room))
+    text = quoted(name, room)
     return f'<text class="{style}" x="{x:.2f}" y="{y + 4:.2f}" text-anchor="middle">{text}</text>'
 
 

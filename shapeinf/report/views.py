@@ -10,6 +10,7 @@ from rich.text import Text
 
 from shapeinf.algebra import Dim
 from shapeinf.driver import Result, TensorInfo
+from shapeinf.texts import printable
 
 SCHEMA = "shapeinf.infer/1"
 
@@ -21,7 +22,8 @@ def as_table(result: Result) -> Table:
         table.add_column(heading, overflow="fold")
     for name, origin in _origins(result).items():
         info = result.tensors[name]
-        table.add_row(Text(name), info.dtype or "?", Text(_shape(info)), Text(_ranges(result, info)), Text(origin))
+        cells = (name, info.dtype or "?", _shape(info), _ranges(result, info), origin)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     return table
 
 

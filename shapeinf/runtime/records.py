@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.texts import counted
+from shapeinf.texts import counted, printable_lines
 
 SCHEMA = "shapeinf.verify/1"
 MOST_LINES = 20
@@ -106,7 +106,7 @@ class Run:
         lines += _first(f"  WRONG {one}" for one in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
-        return "\n".join(lines)
+        return printable_lines(lines)
 
 
 def _first(lines: Iterable[str]) -> list[str]:

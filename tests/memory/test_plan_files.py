@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 
 import attrs
@@ -223,6 +224,39 @@ def test_a_file_that_is_too_large(tmp_path, monkeypatch):
         load_plan(tmp_path / "plan.csv")
 
 
-def test_a_name_that_no_csv_can_hold():
+ODD_NAMES = [
+    "a\0b",
+    "=1+1",
+    "-2",
+    "+x",
+    "@SUM(1)",
+    "\tx",
+    "a\rb",
+    "a\nb",
+    "'x",
+    "'=x",
+    "'a\\x1b",
+    "a\\x1b",
+    "=a\\x1b\x1b",
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_odd_names_come_back_and_are_no_formulas(name):
+    plan = Plan([Slot(name, 0, 1, 1, 0)], 1)
+    text = to_csv(plan)
+    assert plan_from_csv(text).slots == plan.slots
+    (cell, *_) = list(csv.reader(text.splitlines()))[1]
+    assert cell.isprintable() and not cell.startswith(tuple("=+-@"))
+
+
+@pytest.mark.parametrize("name", ["x", "'quoted'", "it's", "a\\b", "'", "'\\q"])
+def test_names_of_other_programs_stay(name):
+    (slot,) = plan_from_csv(f"id,lower,upper,size,offset\n{name},0,1,1,0\n").slots
+    assert slot.name == name
+
+
+def test_an_empty_name_is_no_id():
     with pytest.raises(PlanError, match="write JSON"):
-        to_csv(Plan([Slot("a\0b", 0, 1, 1, 0)], 1))
+        to_csv(Plan([Slot("", 0, 1, 1, 0)], 1))

@@ -18,6 +18,7 @@ from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
+from shapeinf.texts import printable_lines
 
 
 class RebatchError(ShapeInferenceError):
@@ -28,6 +29,10 @@ class RebatchError(ShapeInferenceError):
         super().__init__("\n".join([headline, *reasons]))
         self.headline = headline
         self.reasons = tuple(reasons)
+
+    def __str__(self) -> str:
+        """The headline, and a line for each reason."""
+        return printable_lines([self.headline, *self.reasons])
 
 
 @attrs.frozen

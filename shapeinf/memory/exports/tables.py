@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.algebra.many_bindings import INT64_MAX, exact
 from shapeinf.algebra.straight_line import lowered
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
-from shapeinf.memory.csv_lines import CsvLines
+from shapeinf.memory.csv_lines import csv_text as csv_of
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
@@ -47,11 +46,7 @@ def rows(subject: Subject, sizes: Mapping[str, int]) -> list[Row]:
 
 def csv_text(subject: Subject, sizes: Mapping[str, int]) -> str:
     """The table as CSV, with a line of the names of its columns."""
-    lines = CsvLines()
-    writer = csv.DictWriter(lines, COLUMNS, lineterminator=CsvLines.END)
-    writer.writeheader()
-    writer.writerows(rows(subject, sizes))
-    return "".join(lines)
+    return csv_of([COLUMNS, *([row[column] for column in COLUMNS] for row in rows(subject, sizes))])
 
 
 def write_parquet(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from reprlib import repr as shown
 
 from shapeinf.errors import LimitError
-from shapeinf.memory.csv_lines import CsvLines
+from shapeinf.memory.csv_lines import csv_text, text_of
 from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Problem, Request, Slot, check_alignment
 
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
@@ -67,20 +67,14 @@ def to_csv(what: Problem | Plan) -> str:
     id,lower,upper,size,offset
     x,0,2,100,64
     """
-    lines = CsvLines()
-    writer = csv.writer(lines, lineterminator=CsvLines.END)
     if isinstance(what, Problem):
-        writer.writerow(_WANTED)
-        writer.writerows((_id(r.name), r.lower, r.upper, r.size) for r in what.requests)
-    else:
-        writer.writerow((*_WANTED, "offset"))
-        writer.writerows((_id(s.name), s.lower, s.upper, s.size, s.offset) for s in what.slots)
-    return "".join(lines)
+        return csv_text([_WANTED, *((_id(r.name), r.lower, r.upper, r.size) for r in what.requests)])
+    return csv_text([(*_WANTED, "offset"), *((_id(s.name), s.lower, s.upper, s.size, s.offset) for s in what.slots)])
 
 
 def _id(name: str) -> str:
-    if not name or "\0" in name:
-        raise PlanError(f"{shown(name)} cannot be an id of a CSV: write JSON")
+    if not name:
+        raise PlanError("an id of a CSV cannot be empty: write JSON")
     return name
 
 
@@ -126,7 +120,7 @@ def _columns(line: int, row: list[str]) -> dict[str, int]:
 
 
 def _row(line: int, row: list[str], columns: dict[str, int]) -> tuple[int, Request, int | None]:
-    name = row[columns["id"]]
+    name = text_of(row[columns["id"]])
     if not name:
         raise PlanFileError(line, "the id is empty")
     lower, upper, size = (_number(line, key, row[columns[key]]) for key in _WANTED[1:])

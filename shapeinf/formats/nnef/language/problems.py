@@ -9,6 +9,7 @@ import attrs
 
 from shapeinf.errors import ModelError
 from shapeinf.sharing import cached_property
+from shapeinf.texts import printable, printable_lines
 
 MAX_PROBLEMS = 20
 """Problems after which a check stops looking."""
@@ -69,6 +70,10 @@ class NnefError(ModelError):
         self.line, self.column = source.position(self.problems[0].at)
         super().__init__("\n".join(shown(problem, source) for problem in self.problems))
 
+    def __str__(self) -> str:
+        """The lines of all problems."""
+        return str(self.args[0])
+
 
 def shown(problem: Problem, source: SourceText) -> str:
     """A problem as text: place, code, message, the line itself with a mark, and the calls around it."""
@@ -76,9 +81,10 @@ def shown(problem: Problem, source: SourceText) -> str:
     # Of a long line, what is around the place.
     start = max(0, column - 1 - _SHOWN_WIDTH // 2)
     written = source.line(line)[start : start + _SHOWN_WIDTH].replace("\t", " ")
-    mark = " " * (column - 1 - start) + "^"
-    text = f"{source.name}:{line}:{column}: {problem.message} [{problem.code}]\n    {written}\n    {mark}"
+    before = written[: column - 1 - start]
+    lines = [f"{source.name}:{line}:{column}: {problem.message} [{problem.code}]", f"    {written}"]
+    lines.append(" " * (4 + len(printable(before))) + "^")
     for at in problem.calls:
         called_line, called_column = source.position(at)
-        text += f"\n  called at {source.name}:{called_line}:{called_column}"
-    return text
+        lines.append(f"  called at {source.name}:{called_line}:{called_column}")
+    return printable_lines(lines)

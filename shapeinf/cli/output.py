@@ -1,0 +1,39 @@
+"""The one way to the terminal: whatever a file calls its parts, a terminal only shows it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from io import StringIO
+from typing import TextIO
+
+import click
+
+from shapeinf.texts import printable
+
+
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines. An argument is one line, whatever is in it."""
+    for line in lines:
+        click.echo(printable(line), err=err)
+
+
+def echo_lines(text: str, *, err: bool = False) -> None:
+    """Print a text of several lines, which was made of printable ones."""
+    echo(*text.split("\n"), err=err)
+
+
+def echo_json(data: object) -> None:
+    """Print JSON, which is ASCII."""
+    click.echo(json.dumps(data, indent=2))
+
+
+def echo_document(write: Callable[[TextIO], None]) -> None:
+    """Print a document: to a file or a pipe as it is, to a terminal as lines."""
+    if not sys.stdout.isatty():
+        write(sys.stdout)
+        return
+    text = StringIO()
+    write(text)
+    echo_lines(text.getvalue().removesuffix("\n"))

@@ -1,0 +1,255 @@
+"""Models whose every string is hostile, through every command: nothing of a file is more than text anywhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
+
+import shapeinf.cli
+from shapeinf.cli import main
+from shapeinf.cli.main import COMMANDS
+
+STRINGS = {
+    "terminal": "\x1b[2J\x1b]0;pwned\x07\x9b31m\x00\x08\x7f",
+    "direction": "\u202egpj.exe\u2066\u200b\u2028FAKE\u2029",
+    "lines": "\nFAKE line\r\nFAKE\x0bFAKE\x85",
+    "formula": "=cmd|'/C calc'!A0",
+    "at": '@SUM(1+1)*cmd|"x"',
+    "tag": "</title></script><script>alert(1)</script><img src=x onerror='alert(1)'>\"&",
+    "markdown": "| a `b` ``c`` ![x](http://e/x.png) <!-- @team [l](javascript:1) **",
+    "c": '*/ #error "x" /* ??/ \\ " %s \n#error y',
+    "github": "::error file=a,title=b::FAKE%0A\n::set-output name=x::y",
+    "long": "x" * 10_000,
+    "format": "{0} %s ${7*7} {{7*7}} $x_{$",
+}
+SOME = ["terminal", "lines", "formula", "tag"]
+FLAVOURS = [name if name in SOME else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
+"""The others run with `-m slow`."""
+
+
+def info(name, dims):
+    value = helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+    value.doc_string = name
+    return value
+
+
+def onnx_model(bad, broken=False):
+    """Every string that a model has is one that begins with, is, or ends with the bad one."""
+
+    def n(name):
+        return bad + name
+
+    body = helper.make_graph(
+        [helper.make_node("Neg", [n("r")], [n("b")], n("neg"))], n("body"), [], [info(n("b"), None)]
+    )
+    weight = numpy_helper.from_array(np.zeros((3, 3), "float32"), n("w"))
+    set_external_data(weight, n("data.bin"))
+    weight.ClearField("raw_data")
+    nodes = [
+        helper.make_node("Relu", [n("x")], [n("r")], n("relu"), doc_string=bad),
+        helper.make_node("MatMul", [n("r"), n("w")], [n("m")], n("matmul")),
+        helper.make_node("Add", [n("m"), n("other")], [n("a")], n("add")),
+        helper.make_node(n("Op"), [n("a")], [n("u")], n("unknown"), domain=n("dom"), **{n("attr"): bad}),
+        helper.make_node("Concat", [n("x"), n("x")], [n("cat")], n("concat"), axis=7),
+        helper.make_node("NonZero", [n("r")], [n("nz")], n("nonzero")),
+        helper.make_node("If", [n("flag")], [n("if")], n("if node"), then_branch=body, else_branch=body),
+        helper.make_node(n("Func"), [n("x")], [n("f")], n("call"), domain=n("dom")),
+        helper.make_node("Resize", [n("x")], [n("z")], n("resize"), mode=bad),
+    ]
+    if broken:
+        nodes.append(helper.make_node("Relu", [n("nowhere")], [n("x")], n("relu")))
+    relu = helper.make_node("Relu", [n("p")], [n("q")], n("relu in function"))
+    function = helper.make_function(n("dom"), n("Func"), [n("p")], [n("q")], [relu], [helper.make_opsetid("", 17)])
+    outputs = ["u", "cat", "nz", "if", "f", "a"]
+    graph = helper.make_graph(
+        nodes,
+        n("graph"),
+        [info(n("x"), [n("N"), 3]), info(n("other"), [n("M"), 3]), helper.make_tensor_value_info(n("flag"), 9, [])],
+        [info(n(name), [n("declared"), 5] if name == "a" else None) for name in outputs],
+        [weight],
+        doc_string=bad,
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(n("dom"), 1)]
+    model = helper.make_model(graph, opset_imports=imports, functions=[function], producer_name=bad, ir_version=9)
+    helper.set_model_props(model, {bad: bad, "shapeinf.assumptions": f"{bad} <= 3"})
+    return model.SerializeToString()
+
+
+def sound_model(bad):
+    """One that runs, with names that are hostile: what plans, exports and pictures are made of."""
+    nodes = [
+        helper.make_node("Relu", [bad + "x"], [bad + "r"], bad + "relu"),
+        helper.make_node("Concat", [bad + "r", bad + "x"], [bad + "y"], bad + "cat", axis=0),
+    ]
+    graph = helper.make_graph(nodes, bad, [info(bad + "x", [bad + "N", 3])], [info(bad + "y", None)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def nnef_text(bad, broken=False):
+    """The strings that a document of NNEF has; the names of tract's may be anything."""
+    quoted = bad.replace("\\", "\\\\").replace('"', '\\"')
+    name = f'i"{quoted}x"'
+    extra = f"    {name} = relu({name});\n" if broken else ""
+    return (
+        f"version 1.0;\nextension tract_registry tract_core;\nextension tract_symbol S;\n# {bad}\n"
+        f"graph net({name}) -> (y)\n{{\n    {name} = tract_core_external(shape = [S, 3], datum_type = 'f32');\n"
+        f'    w = variable<scalar>(shape = [3, 3], label = "{quoted}");\n    y = matmul({name}, w);\n{extra}}}\n'
+    )
+
+
+def run(*arguments):
+    """What a command prints; every character of it is one that a terminal only shows."""
+    done = CliRunner().invoke(main, list(map(str, arguments)))
+    told = done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert "this is a bug of shapeinf" not in told, told
+    assert not [c for c in told if not c.isprintable() and c != "\n"], told
+    assert not re.search(r"^FAKE", told, re.M), told
+    return done
+
+
+def commands(path, dim, tensor, folder):
+    """All commands with all options that print or write something."""
+    other = "examples/convnet.onnx"
+    yield from (["infer", path, *more] for more in ([], ["--json"], ["--strict"], ["--dim", "zz=3"]))
+    yield from (
+        ["infer", path, *more] for more in (["--input-shapes", "1x2"], ["--save", folder / f"saved{path.suffix}"])
+    )
+    yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))
+    yield ["check", path, "--minShapes", "q:1", "--maxShapes", "q:2"]
+    yield from (["explain", path, *more] for more in ([], ["--json"], ["-t", tensor], ["-t", "q"]))
+    yield from (["diff", path, path], ["diff", path, other], ["diff", path, other, "--json"])
+    yield from (["bind", path, *more] for more in ([], [f"`{dim}`=4"], ["zz=4"], ["-o", folder / "b.onnx"]))
+    yield from (["rebatch", path, *more] for more in ([], ["-o", folder / "r.onnx"], ["--input", "q"]))
+    yield from (["memory", path, *more] for more in ([], ["--json"], ["--bind", "zz=3"], ["--budget", "1"]))
+    yield ["memory", path, "--html", folder / "m.html", "--png", folder / "m.png"]
+    yield from (["memory", path, "--export", folder / f"m.{suffix}"] for suffix in ("csv", "json", "h", "parquet"))
+    yield from (["plan", path, *more] for more in ([], ["--json"], ["-o", folder / "p.csv"], ["-o", folder / "p.json"]))
+    yield from (["plan", "verify", folder / name, "-m", path] for name in ("p.csv", "p.json"))
+    yield from (["verify", path], ["verify", path, "--json"])
+
+
+def test_all_commands_are_here(tmp_path):
+    assert {str(arguments[0]) for arguments in commands(tmp_path / "m.onnx", "N", "x", tmp_path)} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("form", ["damaged.onnx", "broken.onnx", "sound.onnx", "m.nnef", "broken.nnef"])
+def test_every_command_only_shows_text(tmp_path, flavour, form):
+    bad = STRINGS[flavour]
+    path = tmp_path / form
+    if form.endswith(".nnef"):
+        path.write_text(nnef_text(bad, form == "broken.nnef"), encoding="utf-8", newline="")
+    else:
+        path.write_bytes(sound_model(bad) if form == "sound.onnx" else onnx_model(bad, form == "broken.onnx"))
+    for arguments in commands(path, bad + "N", bad + "x", tmp_path):
+        done = run(*arguments)
+        if "--json" in arguments and done.exit_code in (0, 1) and done.stdout:
+            assert done.stdout.isascii()
+            json.loads(done.stdout)
+        if "--markdown" in arguments and done.stdout:
+            check_markdown(done.stdout)
+        if "--github" in arguments:
+            assert all(
+                line.startswith(("::error file=", "::warning file=", "::notice file="))
+                for line in done.stdout.splitlines()
+            )
+    for written in tmp_path.iterdir():
+        CHECKS.get(written.suffix, lambda _: None)(written)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_everything_that_is_written_of_a_model_that_runs(tmp_path, flavour):
+    """With a size for the dim, so that tables, headers and pictures are made."""
+    bad = STRINGS[flavour]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(sound_model(bad))
+    made = ["m.html", "m.png", "e.csv", "e.json", "e.h", "e.parquet"]
+    for name in made:
+        option = "--export" if name.startswith("e.") else f"--{name[2:]}"
+        assert run("memory", path, option, tmp_path / name, "--input-shapes", "4x3").exit_code == 0
+    assert run("plan", path, "--input-shapes", "4x3", "-o", tmp_path / "p.csv").exit_code == 0
+    assert run("plan", "verify", tmp_path / "p.csv", "-m", path, "--input-shapes", "4x3").exit_code == 0
+    for name in (*made, "p.csv"):
+        CHECKS.get(tmp_path.joinpath(name).suffix, lambda _: None)(tmp_path / name)
+
+
+def check_markdown(text):
+    """A heading, then a table: every row has four cells, and no markup of its own."""
+    heading, *table = [line for line in text.splitlines() if line]
+    assert heading.startswith("### `")
+    for row in table:
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 5, row
+        outside = re.sub(r"(`+) .*? \1|`[^`]*`", "", re.sub(r"\\.", "", row))
+        assert not re.search(r"[\[`*]|<(?!!-- -->)|@(?!<!-- -->)", outside), row
+
+
+def check_csv(path):
+    for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")):
+        for cell in row:
+            assert cell.isprintable(), cell
+            assert re.fullmatch(r"-?\d+", cell) or not cell.startswith(tuple("=+-@\t\r")), cell
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes = set(), set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+
+def check_html(path):
+    text = path.read_text(encoding="utf-8")
+    assert not [c for c in text if not c.isprintable() and c != "\n"]
+    found = Tags()
+    found.feed(text)
+    assert not found.tags & {"script", "img", "iframe", "object", "embed", "link", "a", "form"}
+    assert not [name for name in found.attributes if name.startswith("on") or name in ("href", "src")]
+
+
+def check_header(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.isascii()
+    compiler = shutil.which("gcc")
+    if compiler is not None:
+        strict = ["-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wcomment", "-trigraphs", "-Werror", "-x", "c"]
+        done = subprocess.run([compiler, *strict, path], capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
+
+
+def check_json(path):
+    assert path.read_text(encoding="utf-8").isascii()
+    json.loads(path.read_text(encoding="utf-8"))
+
+
+CHECKS = {".csv": check_csv, ".html": check_html, ".h": check_header, ".json": check_json}
+
+
+def test_only_one_module_prints():
+    """Nothing in the command line prints past the function that escapes; rich prints texts that went through it."""
+    folder = Path(shapeinf.cli.__file__).parent
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
+    direct = {
+        name
+        for name, text in texts.items()
+        if re.search(r"click\.(secho|echo)\(|(?<![\w.])print\(|stdout\.write", text)
+    }
+    assert direct == {"output.py"}
+    assert {name for name, text in texts.items() if "console.print(" in text} == {"listing.py"}

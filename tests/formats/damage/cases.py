@@ -1,0 +1,57 @@
+"""The damaged files, by family and number: the same number is the same file everywhere."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+
+from onnx import helper
+
+from tests.differential.random_graphs import bodies, sizes
+from tests.formats.damage.documents import DOCUMENTS, ArchiveDamage, TextDamage
+from tests.formats.damage.structure import StructureDamage, operators
+from tests.formats.damage.wire import WireDamage
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+FAMILIES = ("wire", "structure", "text", "archive")
+
+
+@cache
+def models() -> list[bytes]:
+    """ONNX models: examples, random graphs of sizes and of bodies, and one of each operator."""
+    found = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.onnx"))]
+    found += [module.drawn(seed).SerializeToString() for module in (bodies, sizes) for seed in range(12)]
+    return found + [of_operators(seed).SerializeToString() for seed in range(40)]
+
+
+def of_operators(seed: int) -> object:
+    """A model of a few operators in a row."""
+    draw = random.Random(seed)
+    nodes, names = [], ["x", "z"]
+    domains = {"": 21}
+    for number, (domain, op) in enumerate(draw.sample(operators(), 12)):
+        domains.setdefault(domain, 1)
+        inputs = [draw.choice(names) for _ in range(draw.choice((1, 2, 3)))]
+        nodes.append(helper.make_node(op, inputs, [f"t{number}"], domain=domain))
+        names.append(f"t{number}")
+    values = [helper.make_tensor_value_info("x", 1, ["N", 4, 8]), helper.make_tensor_value_info("z", 7, [3])]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in names[-2:]]
+    graph = helper.make_graph(nodes, "g", values, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*each) for each in domains.items()])
+
+
+@cache
+def documents() -> list[str]:
+    """NNEF documents."""
+    return [*DOCUMENTS, *DOCUMENTS, *(path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.nnef")))]
+
+
+def case(family: str, number: int) -> bytes | str:
+    """A damaged file."""
+    draw = random.Random(f"{family} {number}")
+    if family == "wire":
+        return WireDamage(draw, models()).damaged()
+    if family == "structure":
+        return StructureDamage(draw, models()).damaged()
+    return TextDamage(draw, documents()).damaged() if family == "text" else ArchiveDamage(draw).damaged()

@@ -1,0 +1,96 @@
+"""A process that asks about damaged files, one after another: `python -m tests.formats.damage.child FAMILY START STOP`.
+
+It prints a line of JSON before each file that takes it long, and for each that goes wrong. Its memory is limited, and
+the time of each file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import signal
+import sys
+import time
+import traceback
+
+from shapeinf import ShapeInferenceError, infer_shapes
+from tests.formats.damage.cases import case
+
+SECONDS = 10
+MOST_RESIDENT = 1 << 20  # KiB
+ADDRESS_SPACE = 4 << 30
+SHRINKINGS = 150
+
+
+class OverTime(BaseException):
+    """A question takes too long."""
+
+
+def main(family: str, start: str, stop: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    signal.signal(signal.SIGVTALRM, over_time)
+    results = 0
+    for number in range(int(start), int(stop)):
+        print(json.dumps({"at": number}), flush=True)
+        data = case(family, number)
+        wrong = asked(data)
+        results += wrong is None
+        if wrong:
+            small = shrunk(data, wrong) if not wrong.startswith("OverTime") else data
+            print(json.dumps({"number": number, "wrong": wrong, "file": repr(small)[:2000]}), flush=True)
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_RESIDENT:
+            print(json.dumps({"number": number, "wrong": "more than 1 GB", "file": repr(data)[:2000]}), flush=True)
+            return
+    print(json.dumps({"done": int(stop) - int(start), "results": results}), flush=True)
+
+
+def over_time(*_: object) -> None:
+    raise OverTime
+
+
+def asked(data: bytes | str) -> str | None:
+    """What goes wrong, as text; empty for an error of ours, None for a result."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    started = time.process_time()
+    try:
+        result = infer_shapes(data)
+        notes = [str(note) for note in result.diagnostics]
+        _ = [str(one) for one in result.tensors.values()]
+        for question in (lambda: str(result.contract), lambda: str(result.memory().peak)):
+            with contextlib.suppress(ShapeInferenceError):
+                question()
+        failed = next((note for note in notes if "S301" in note), None)
+    except ShapeInferenceError:
+        return ""
+    except OverTime:
+        return "OverTime: " + "".join(traceback.format_exc(limit=-6))
+    except BaseException as error:
+        return f"{type(error).__name__}: {str(error)[:200]}\n{traceback.format_exc(limit=-5)}"
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    if failed:
+        return failed[:800]
+    return None if time.process_time() - started <= SECONDS else "OverTime: in the end"
+
+
+def shrunk(data: bytes | str, wrong: str) -> bytes | str:
+    """As much left out as can be, while the first line of what goes wrong stays."""
+    head, left = wrong.partition("\n")[0][:60], SHRINKINGS
+    size = len(data) // 2
+    while size and left > 0:
+        at = 0
+        while at < len(data) and left > 0:
+            left -= 1
+            smaller = data[:at] + data[at + size :]
+            found = asked(smaller)
+            if found and found.partition("\n")[0][:60] == head:
+                data = smaller
+            else:
+                at += size
+        size //= 2
+    return data
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

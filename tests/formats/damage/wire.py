@@ -1,0 +1,155 @@
+"""Damage to the bytes of a protobuf message, with and without knowledge of its fields."""
+
+from __future__ import annotations
+
+import random
+
+from shapeinf.formats.onnx.wire import BYTES, FIXED32, FIXED64, VARINT, DamagedError, encoded_varint, fields, tagged
+
+HUGE = (0, 1, 127, 128, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
+TEXTS = (b"", b"\xff\xfe\xc0", b"\0", b"\xed\xa0\x80", b"x" * 5000, b"N//0", b"\xe2\x80\xae", b"(" * 300, b"a+" * 900)
+
+Field = list  # [number, kind, an int, bytes or a list of fields]
+
+
+def parsed(data: bytes, depth: int = 0) -> list[Field] | bytes:
+    """The fields of a message; what cannot be one stays bytes."""
+    found: list[Field] = []
+    try:
+        for number, kind, start, end in fields(data, 0, len(data)):
+            if not 0 < number < 600:
+                return data
+            if kind == VARINT:
+                found.append([number, kind, start])
+            elif kind == BYTES and depth < 12 and end - start > 1:
+                found.append([number, kind, parsed(data[start:end], depth + 1)])
+            else:
+                found.append([number, kind, data[start:end]])
+    except (DamagedError, IndexError):
+        return data
+    return found
+
+
+def written(message: list[Field] | bytes, lies: dict[int, int] | None = None) -> bytes:
+    """The bytes of fields; `lies` has wrong lengths, by the identity of the field."""
+    if isinstance(message, bytes):
+        return message
+    out = bytearray()
+    for field in message:
+        number, kind, value = field
+        out += tagged(number, kind)
+        if kind == VARINT:
+            out += encoded_varint(value)
+            continue
+        data = written(value, lies) if kind == BYTES else value
+        if kind == BYTES:
+            out += encoded_varint((lies or {}).get(id(field), len(data)))
+        out += data
+    return bytes(out)
+
+
+def messages_in(message: list[Field] | bytes) -> list[list[Field]]:
+    """The message and all that are in it."""
+    if isinstance(message, bytes):
+        return []
+    return [message, *(inner for field in message if field[1] == BYTES for inner in messages_in(field[2]))]
+
+
+class WireDamage:
+    """Damages one of some models, with pieces of the others."""
+
+    def __init__(self, draw: random.Random, models: list[bytes]) -> None:
+        self.draw = draw
+        self.models = models
+
+    def damaged(self) -> bytes:
+        """A damaged model."""
+        data = self.draw.choice(self.models)
+        if self.draw.random() < 0.35:
+            return self.raw(data)
+        message = parsed(data)
+        lies: dict[int, int] = {}
+        for _ in range(self.draw.choice((1, 1, 1, 2, 4))):
+            places = [one for one in messages_in(message) if one]
+            if not places:
+                break
+            self.field(self.draw.choice(places), lies)
+        data = written(message, lies)
+        return self.raw(data) if data and self.draw.random() < 0.1 else data
+
+    def raw(self, data: bytes) -> bytes:
+        """Bytes changed, cut out, put in or copied, in a few places."""
+        found, draw = bytearray(data), self.draw
+        for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
+            if not found:
+                return data
+            at, kind = draw.randrange(len(found)), draw.randrange(6)
+            if kind == 0:
+                found[at] ^= 1 << draw.randrange(8)
+            elif kind == 1:
+                found[at] = draw.choice((0, 1, 127, 128, 255))
+            elif kind == 2:
+                del found[at : at + draw.choice((1, 2, 8, 100))]
+            elif kind == 3:
+                found[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
+            elif kind == 4:
+                other = draw.randrange(len(found))
+                found[at : at + 20] = found[other : other + 20]
+            else:
+                del found[at:]
+        return bytes(found)
+
+    def field(self, message: list[Field], lies: dict[int, int]) -> None:
+        """Damage one field of a message."""
+        draw = self.draw
+        at = draw.randrange(len(message))
+        field = message[at]
+        getattr(self, draw.choice(KINDS))(message, at, field, lies)
+
+    def repeat(self, message: list[Field], at: int, field: Field, _: dict[int, int]) -> None:
+        message[at:at] = [[*field]] * self.draw.choice((1, 1, 2, 50))
+
+    def reorder(self, message: list[Field], *_: object) -> None:
+        self.draw.shuffle(message)
+
+    def drop(self, message: list[Field], at: int, *_: object) -> None:
+        del message[at]
+
+    def renumber(self, _: list[Field], __: int, field: Field, ___: dict[int, int]) -> None:
+        field[0] = self.draw.randrange(1, 25)
+
+    def retype(self, message: list[Field], at: int, field: Field, _: dict[int, int]) -> None:
+        kind = self.draw.choice((VARINT, FIXED64, BYTES, FIXED32))
+        value = {VARINT: self.draw.choice(HUGE), FIXED64: b"\xff" * 8, FIXED32: b"\x7f" * 4}
+        message[at] = [field[0], kind, value.get(kind, self.draw.choice(TEXTS))]
+
+    def number(self, message: list[Field], at: int, field: Field, lies: dict[int, int]) -> None:
+        if field[1] == VARINT:
+            field[2] = self.draw.choice(HUGE)
+        else:
+            self.text(message, at, field, lies)
+
+    def text(self, message: list[Field], at: int, field: Field, lies: dict[int, int]) -> None:
+        if field[1] == BYTES:
+            field[2] = self.draw.choice(TEXTS)
+        else:
+            self.number(message, at, [field[0], VARINT, 0], lies)
+
+    def lie(self, _: list[Field], __: int, field: Field, lies: dict[int, int]) -> None:
+        lies[id(field)] = self.draw.choice((*HUGE, 2, 3, 5))
+
+    def splice(self, message: list[Field], at: int, field: Field, _: dict[int, int]) -> None:
+        """A message of another model in this place."""
+        others = messages_in(parsed(self.draw.choice(self.models)))
+        message[at] = [field[0], BYTES, self.draw.choice(others)]
+
+    def nest(self, _: list[Field], __: int, field: Field, ___: dict[int, int]) -> None:
+        """Deep: each message in a field of its own kind."""
+        if field[1] == BYTES and not isinstance(field[2], bytes):
+            data = written(field[2])
+            for _ in range(self.draw.choice((3, 40, 200))):
+                data = tagged(field[0], BYTES) + encoded_varint(len(data)) + data
+            field[2] = data
+
+
+KINDS = ("repeat", "reorder", "drop", "renumber", "retype", "number", "text", "lie", "splice", "nest")
