@@ -11,14 +11,6 @@ from shapeinf.ops import InferenceContext
 
 HUGE = 2**31 - 1
 """Ends from here on mean "to the end"."""
-FAR = 10**9
-"""Ends from here on mean "to the end" too, as far as anybody writes them; that the axis is no longer is assumed."""
-
-
-def assume_near(c: InferenceContext, index: Dim | None, size: Dim) -> None:
-    """Assume that an axis does not reach as far as an end that was written to be past any axis."""
-    if isinstance(index, int) and FAR <= abs(index) < HUGE and c.interval(size).hi is None:
-        c.assume_at_most(size, abs(index) - 1, f"{index} is taken to be past the axis")
 
 
 def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
@@ -42,8 +34,6 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
 
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
     """The number of elements of `start:end:step`; bounded by 0..size where an end is not known."""
-    for index in (start, end):
-        assume_near(c, index, size)
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
     first = None if start is None else clamped(c, start, size, 0, highest)
     last = None if end is None else clamped(c, end, size, lowest, highest)

@@ -281,6 +281,15 @@ class Reader:
             if self.facts.prove_le(low, high) is None:
                 yield from self._at_least_zero(high - low, guard.source)
 
+    def unheeded(self) -> Iterator[Condition]:
+        """Advice that is surely not followed: the graph is legal, but some runtimes refuse it."""
+        for guard in self.facts.advice:
+            low, high = map(self.facts.canon, guard.operands)
+            if self.facts.prove_le(low, high) is False:
+                text = f"not {self.shown(low)} <= {self.shown(high)}"
+                found = self.condition("relation", text, guard.source, low, high, clauses=())
+                yield from () if found is None else (found,)
+
     def _interval(self, guard: Guard, operands: tuple[Dim, ...], about: tuple[Dim, ...] = ()) -> list[Condition] | None:
         """The bounds that a guard about one symbol comes to, if it comes to some; they are `about` dims, too."""
         equation = None if guard.equation is None else self.facts.canon(guard.equation)

@@ -33,7 +33,7 @@ class Answer:
 
     Args:
         verdict: True, False, or None for "can't tell": it depends on data, or on dims without a value.
-        reasons: what it breaks, or what is left to hold.
+        reasons: what it breaks, or what is left to hold; of a legal graph, why some runtimes refuse it nevertheless.
     """
 
     verdict: bool | None
@@ -125,8 +125,9 @@ class Contract:
             return Answer(None, tuple(_told(law) for law, _ in broken)), found
         if any(not step.operation.known for step in found.program.steps):
             return Answer(None, ("an operator without a rule may demand anything",)), found
-        left = Contract(found).conditions
-        return Answer(None if left else True, tuple(map(str, left))), found
+        reached = Contract(found)
+        left, unheeded = reached.conditions, reached._reader.unheeded()
+        return Answer(None if left else True, tuple(map(str, (*left, *unheeded)))), found
 
     def _rerun(self, facts: ShapeFacts) -> Inference:
         """The inference from these facts; what breaks only under what nodes assume of sizes does not break."""

@@ -115,8 +115,8 @@ class ShapeFacts(Facts):
         return isinstance(found, Dimension) and found.is_symbol and found.is_anonymous
 
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
-        """Keep that some runtimes want `a <= b`, where that is not decided."""
-        if self.prove_le(a, b) is None:
+        """Keep that some runtimes want `a <= b`, where that is not so anyway."""
+        if self.prove_le(a, b) is not True:
             self.advice.append(Guard("{0} <= {1}", source, None, (a, b)))
 
     def assume_le(self, a: Dim, b: Dim, source: Source) -> bool:

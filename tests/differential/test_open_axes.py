@@ -147,12 +147,10 @@ def test_an_end_past_any_axis_is_the_end(far, step):
     model = model_of(
         node, {"x": (TensorProto.FLOAT, ["N", "M"])}, constants=constants | {"steps": np.array([step])}, opset=13
     )
-    result = infer_shapes(model)
-    shape = result.tensors["y"].shape
-    assert "max" not in str(shape) and "min" not in str(shape)
-    for rows in range(1, 8):
+    bounded = infer_shapes(model, dims={"N": (1, 4096)})
+    assert "max" not in str(bounded.tensors["y"].shape) and "min" not in str(bounded.tensors["y"].shape)
+    for rows, result in product(range(1, 8), (bounded, infer_shapes(model))):
         binding = {"N": rows, "M": 2}
         (real,) = made(model, {"x": np.zeros((rows, 2), np.float32)})
-        assert [evaluate(d, binding) for d in shape] == list(real)
+        assert [evaluate(d, binding) for d in result.tensors["y"].shape] == list(real)
         assert result.contract.check(binding).verdict is True
-    assert all(c.kind == "assumption" for c in result.contract)

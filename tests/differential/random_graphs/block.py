@@ -39,7 +39,7 @@ class Block:
     def split(self, op: str, outputs: int, *inputs: str, **attributes: Any) -> list[str]:
         """A node of several outputs."""
         names = [self.draw.name() for _ in range(outputs)]
-        self.nodes.append(helper.make_node(op, inputs, names, **attributes))
+        self.nodes.append(helper.make_node(op, inputs, names, names[0], **attributes))
         return names
 
     def known(self, value: Any, dtype: type = np.int64) -> str:
