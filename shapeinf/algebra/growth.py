@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapeinf.algebra.dimension import Atom, Dim, Dimension, Floor, Symbol
-from shapeinf.algebra.dominance import Shift
+from shapeinf.algebra.dominance import Shift, atoms_in
 from shapeinf.algebra.facts import Facts
 
 
@@ -32,7 +32,7 @@ class _Growth:
         if isinstance(d, int) or self.symbol not in d.symbols():
             return True
         for (monomial, _), coefficient in self.shift.dim(d).items():
-            for atom in dict.fromkeys(monomial):
+            for atom in dict.fromkeys(atoms_in(monomial)):
                 inside = self.symbol in self.facts.scope.symbols_of(atom)
                 if inside and (coefficient < 0 or not self.of_atom(atom)):
                     return False
