@@ -7,22 +7,25 @@ negative then, neither is the difference. It decides most pairs, all at once; is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import inf, prod
 
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra.dimension import Dim, Dimension, Monomial
+from shapeinf.algebra.budget import Budget
+from shapeinf.algebra.dimension import MAX_DEGREE, Dim, Dimension, Monomial
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import sample_points, value_at
 from shapeinf.algebra.long_sums import canonical, is_long
 
 MAX_COMPARED = 512
 """Dims that others are compared with; where more of them are left, isl is not asked about any."""
-MAX_CELLS = 1 << 25
+MAX_CELLS = 1 << 24
 """Coefficients of all dims in all monomials together; past that all dims are kept."""
 MAX_PROOFS = 64
-"""Pairs that isl is asked about; about 1 ms each."""
+"""Pairs that isl is asked about; most take 1 ms."""
+WHOLE = -1
+"""Stands before the atoms of a monomial of so many that it is not written out: `x*y*... - l*m*...` for its bounds."""
 
 Shifted = dict[tuple[Monomial, int], int]
 """A polynomial in what atoms are above their lower bounds, by (monomial, sign); see `Shift`."""
@@ -66,6 +69,9 @@ class Shift:
         return total
 
     def _most(self, monomial: Monomial) -> float:
+        if monomial[:1] == (WHOLE,):
+            bounds = [self.facts.bounds(self.facts.scope.atom_dim(atom)) for atom in monomial[1:]]
+            return 0 if any(high <= 0 for _, high in bounds) else prod(high for _, high in bounds)
         result: float = 1
         for atom in monomial:
             low, high = self.facts.bounds(self.facts.scope.atom_dim(atom))
@@ -81,6 +87,14 @@ class Shift:
 
     def _monomial(self, monomial: Monomial) -> dict[Monomial, int]:
         found = self._monomials.get(monomial)
+        if found is None and len(monomial) > MAX_DEGREE:  # written out it would be 2**degree terms
+            lows = [self._low(atom) for atom in monomial]
+            whole = (WHOLE, *monomial)
+            found = self._monomials[monomial] = {whole: 1}
+            if min(lows) < 0:
+                self._unsigned.add(whole)
+            else:
+                found[()] = int(prod(map(int, lows)))
         if found is None:
             found = {(): 1}
             for atom in monomial:
@@ -97,8 +111,15 @@ class Shift:
         return found
 
 
-def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> list[int]:
+def atoms_in(monomial: Monomial) -> Monomial:
+    """The atoms of a monomial of a shifted polynomial."""
+    return monomial[1:] if monomial[:1] == (WHOLE,) else monomial
+
+
+def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS, budget: Budget | None = None) -> list[int]:
     """The places of dims of which none is proved to be always at most another one; `dims` must be all different.
+
+    What the budget is not enough for is not proved.
 
     >>> from shapeinf.algebra import Scope
     >>> facts = Facts(Scope())
@@ -109,7 +130,7 @@ def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS) -> 
     forms = [canonical(facts, d) for d in dims]
     kept = _by_coefficients(Shift(facts), forms)
     if 1 < len(kept) <= MAX_COMPARED:
-        kept = _by_proof(facts, forms, kept, proofs)
+        kept = _by_proof(facts, forms, kept, proofs, budget or Budget())
     return sorted(kept)
 
 
@@ -143,12 +164,14 @@ def _matrix(
     return rows
 
 
-def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int) -> list[int]:
+def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int, budget: Budget) -> list[int]:
     """Ask isl, where no sample point shows that the answer is no; the strongest are asked first."""
     from shapeinf.algebra.integer_sets import decide_le  # loading isl takes a while
 
     symbolic = [d for d in (dims[i] for i in kept) if isinstance(d, Dimension)]
-    points = sample_points(facts, {s for d in symbolic for s in d.symbols()})
+    points = sample_points(facts, {s for d in symbolic for s in d.symbols()}, budget)
+    if not budget.take(4 * len(points) * sum(len(d.terms) for d in symbolic)):
+        return kept
     rows = [[value_at(facts, dims[i], point) for i in kept] for point in points]
     whole = [[v for v in row if v is not None] for row in rows if None not in row]
     values = {i: [row[place] for row in whole] for place, i in enumerate(kept)}
@@ -156,13 +179,13 @@ def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int) -
     left = list(order)
     for place in reversed(order):
         for other in left:
-            if proofs <= 0:
+            if proofs <= 0 or budget.cut:
                 return left
             if is_long(dims[place]) or is_long(dims[other]):
                 continue
             if other != place and all(a <= b for a, b in zip(values[place], values[other], strict=True)):
                 proofs -= 1
-                if decide_le(facts, dims[place], dims[other]).value:
+                if decide_le(facts, dims[place], dims[other], budget).value:
                     left.remove(place)
                     break
     return left

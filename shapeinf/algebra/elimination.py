@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import inf
 
 from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.algebra.extremum import maximum, minimum
 from shapeinf.algebra.facts import Facts
@@ -31,10 +32,14 @@ class Elimination:
     (8*H*H + H, H)
     """
 
-    def __init__(self, facts: Facts, kept: Callable[[Dimension], bool]) -> None:
-        """`facts` must not change while this is in use."""
+    def __init__(self, facts: Facts, kept: Callable[[Dimension], bool], budget: Budget | None = None) -> None:
+        """`facts` must not change while this is in use. What the budget is not enough for has the bounds of symbols."""
         self.facts = facts
         self.kept = kept
+        self.budget = budget or Budget()
+        self._circles = 0
+        """How often a symbol turned up in its own bound."""
+        self._ready: set[Dimension] = set()
         self._busy: set[Dimension] = set()
         self._cuts = 0
         self._done: dict[tuple[Dim, bool], Dim | None] = {}
@@ -42,7 +47,10 @@ class Elimination:
 
     def upper(self, d: Dim) -> Dim | None:
         """An upper bound of a dim; the dim itself where nothing is to go, None where there is no bound."""
-        return self._bound(canonical(self.facts, d), True)
+        form = canonical(self.facts, d)
+        if isinstance(form, Dimension) and not self.stays(form):
+            self._prepare(form)
+        return self._bound(form, True)
 
     def lower(self, d: Dim) -> Dim | None:
         """A lower bound of a dim."""
@@ -61,11 +69,26 @@ class Elimination:
     def _bound(self, d: Dim, up: bool) -> Dim | None:
         if isinstance(d, int) or self.stays(d):
             return d
-        if self._busy:
-            return self._found(d, up)
-        if (d, up) not in self._done:
-            self._done[d, up] = self._found(d, up)
-        return self._done[d, up]
+        if (d, up) in self._done:
+            return self._done[d, up]
+        circles = self._circles
+        found = self._found(d, up) if self.budget.take(10 * len(d.terms)) else self._number(d, up)
+        if not self._busy or circles == self._circles:
+            self._done[d, up] = found
+        return found
+
+    def _prepare(self, d: Dimension) -> None:
+        """Bound the symbols that others are bounded by before these, so that no bound goes deep."""
+        left = [(symbol, False) for symbol in sorted(d.symbols(), key=_age, reverse=True)]
+        while left:
+            symbol, entered = left.pop()
+            if entered:
+                self._bound(symbol, True)
+            elif symbol not in self._ready and not self.kept(symbol):
+                self._ready.add(symbol)
+                left.append((symbol, True))
+                below = {s for d in self.limits.get(symbol, ()) if isinstance(d, Dimension) for s in d.symbols()}
+                left += [(s, False) for s in sorted(below, key=_age, reverse=True)]
 
     def _found(self, d: Dimension, up: bool) -> Dim | None:
         found = self._nearer(self._sum(d, up), self._number(d, up), up)
@@ -160,6 +183,7 @@ class Elimination:
     def _symbol(self, symbol: Dimension, up: bool) -> Dim | None:
         found: Dim | None = self._number(symbol, up)
         if not up or symbol in self._busy:
+            self._circles += up
             return found
         self._busy.add(symbol)
         try:
@@ -184,6 +208,10 @@ class Elimination:
                     if not self.kept(symbol):
                         self._limits.setdefault(symbol, []).append(limit)
         return self._limits
+
+
+def _age(symbol: Dimension) -> int:
+    return symbol.terms[0][0][0]
 
 
 def _solved(expression: Dim) -> list[tuple[Dimension, Dim]]:

@@ -20,7 +20,7 @@ from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
 from shapeinf.algebra.journal import Journal, Solutions, Uses
-from shapeinf.algebra.kept import Kept
+from shapeinf.algebra.kept import Fact, Kept
 from shapeinf.algebra.residues import NoSolution, Residues
 from shapeinf.algebra.told import Divisibility, Guard, Range, Relation
 from shapeinf.errors import Contradiction, Source
@@ -69,6 +69,11 @@ class Facts:
     def guards(self) -> Collection[Guard]:
         """Conditions that are no range or relation of symbols and no equation that could be solved."""
         return self._kept.guards.keys()
+
+    @property
+    def count(self) -> int:
+        """How many facts were told, but for bounds."""
+        return len(self.relations) + len(self.divisibilities) + len(self.guards) + len(self.solved)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -150,6 +155,10 @@ class Facts:
         """Whether `a != b` always, never, or not decided."""
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
+
+    def related(self, d: Dim) -> set[Fact]:
+        """The relations, divisibilities and equations that have to do with a dim, directly or through another one."""
+        return self._kept.related(self.canon(d), self.canon)
 
     def copy(self) -> Facts:
         """Independent facts over the same scope, for a what-if."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from math import inf
 
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.evaluation import evaluate
 from shapeinf.algebra.facts import Facts
@@ -14,6 +15,8 @@ from shapeinf.algebra.long_sums import canonical
 from shapeinf.algebra.told import Guard
 
 SAMPLES = 24
+STEPS_A_FACT = 40
+"""What it takes to look at a fact at one point, in the steps of a budget."""
 _SPREAD = 4096
 
 
@@ -48,11 +51,13 @@ def holds_at(facts: Facts, values: Mapping[str, int]) -> bool:
     )
 
 
-def sample_points(facts: Facts, symbols: Iterable[Dimension]) -> list[dict[str, int]]:
+def sample_points(facts: Facts, symbols: Iterable[Dimension], budget: Budget) -> list[dict[str, int]]:
     """Some points at which all facts hold, the same at every call; none where they are hard to hit."""
     ordered = sorted(symbols, key=lambda s: s.terms[0][0][0])
     found = []
     for number in range(SAMPLES):
+        if not budget.take(STEPS_A_FACT * (facts.count + len(ordered))):
+            break
         values = _sample(facts, ordered, random.Random(number), number)
         if holds_at(facts, values):
             found.append(values)

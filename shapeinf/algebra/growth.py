@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shapeinf.algebra.atoms import Atom, Floor, Symbol
 from shapeinf.algebra.dimension import Dim, Dimension
-from shapeinf.algebra.dominance import Shift
+from shapeinf.algebra.dominance import Shift, atoms_in
 from shapeinf.algebra.facts import Facts
 
 
@@ -33,7 +33,7 @@ class _Growth:
         if isinstance(d, int) or self.symbol not in d.symbols():
             return True
         for (monomial, _), coefficient in self.shift.dim(d).items():
-            for atom in dict.fromkeys(monomial):
+            for atom in dict.fromkeys(atoms_in(monomial)):
                 inside = self.symbol in self.facts.scope.symbols_of(atom)
                 if inside and (coefficient < 0 or not self.of_atom(atom)):
                     return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.journal import Journal
@@ -74,6 +74,21 @@ class Kept:
         found = self._about.get(symbol, ())
         return tuple(fact for fact in found if not isinstance(fact, Guard) or fact in self.guards)
 
+    def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[Fact]:
+        """All facts that share a symbol with a canonical dim, or with another such fact."""
+        found: set[Fact] = set()
+        seen = set(d.symbols()) if isinstance(d, Dimension) else set()
+        left = list(seen)
+        while left:
+            for fact in self.about(left.pop()):
+                if fact not in found:
+                    found.add(fact)
+                    inside = canon(_expression(fact))
+                    new = inside.symbols() - seen if isinstance(inside, Dimension) else frozenset()
+                    seen |= new
+                    left += new
+        return found
+
     def relations_about(self, d: Dim) -> Iterator[Relation]:
         """Relations in which any symbol of a canonical dim is; no other one says anything of it."""
         seen: set[Fact] = set()
@@ -82,6 +97,13 @@ class Kept:
                 if isinstance(fact, Relation) and fact not in seen:
                     seen.add(fact)
                     yield fact
+
+
+def _expression(fact: Fact) -> Dim:
+    if isinstance(fact, Guard):
+        assert fact.equation is not None  # a condition in words is not found by symbols
+        return fact.equation
+    return fact.expression
 
 
 def _age(symbol: Dimension) -> int:

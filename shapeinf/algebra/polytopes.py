@@ -21,9 +21,10 @@ import attrs
 import islpy as isl
 
 from shapeinf.algebra.atoms import Floor, Maximum, Symbol
+from shapeinf.algebra.budget import Budget, TooMuch, ask_isl
 from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.facts import Facts
-from shapeinf.algebra.feasible import holds_at, value_at
+from shapeinf.algebra.feasible import STEPS_A_FACT, holds_at, value_at
 
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
@@ -31,6 +32,8 @@ MAX_COORDINATES = 10
 MAX_ALTERNATIVES = 4
 """Maxima and guards that are told exactly, as alternatives; the parts of a set double with each, or more."""
 MAX_CORNERS = 6
+MAX_ORDERS = 64
+"""Orders of the symbols in which corners are looked for."""
 MAX_CUTS = 48
 
 
@@ -48,7 +51,7 @@ class Most:
     unbounded: tuple[Dimension, ...] = ()
 
 
-def reach(facts: Facts, symbol: Dimension) -> tuple[int | None, int | None] | None:
+def reach(facts: Facts, symbol: Dimension, budget: Budget | None = None) -> tuple[int | None, int | None] | None:
     """The least and the greatest value of a symbol by all linear facts; None where isl cannot tell.
 
     Raises NoPoint where the facts cannot hold.
@@ -60,16 +63,17 @@ def reach(facts: Facts, symbol: Dimension) -> tuple[int | None, int | None] | No
     >>> reach(facts, h)
     (17, 500)
     """
-    context = _limited()
     try:
-        writer = _Writer(facts)
+        writer = _Writer(facts, budget or Budget())
         asked, domain, names = writer.question(symbol)
-        points = isl.Set.read_from_str(
-            context, f"{{ [{', '.join([*names, 'asked'])}] : {domain} and asked = {asked} }}"
-        )
-        place = len(names)
-        low, high = points.dim_min_val(place), points.dim_max_val(place)
-    except (isl.Error, _TooLarge):
+        text = f"{{ [{', '.join([*names, 'asked'])}] : {domain} and asked = {asked} }}"
+
+        def ends(context: Any) -> tuple[Any, Any]:
+            points = isl.Set.read_from_str(context, text)
+            return points.dim_min_val(len(names)), points.dim_max_val(len(names))
+
+        low, high = ask_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
+    except (TooMuch, _TooLarge):
         return None
     if low.is_nan() or high.is_nan():
         raise NoPoint
@@ -84,7 +88,7 @@ class _TooLarge(Exception):  # noqa: N818  (an answer, as StopIteration is)
     """More coordinates than isl can be asked about in reasonable time."""
 
 
-def most(facts: Facts, e: Dimension, enough: float = -inf) -> Most | None:
+def most(facts: Facts, e: Dimension, enough: float = -inf, budget: Budget | None = None) -> Most | None:
     """The least bound that isl finds for a canonical dim; None where it is too much for isl.
 
     It need not be less than `enough`.
@@ -96,11 +100,15 @@ def most(facts: Facts, e: Dimension, enough: float = -inf) -> Most | None:
     >>> most(facts, 4 * s * (p + s) + 768 * s + 512 * p).value
     70254592
     """
-    context = _limited()
     try:
-        writer = _Writer(facts)
+        writer = _Writer(facts, budget or Budget())
         polynomial, domain, names = writer.question(e)
-        coordinates = ", ".join(names)
+    except (TooMuch, _TooLarge):
+        return None
+    coordinates = ", ".join(names)
+    partial: list[Most] = []
+
+    def answer(context: Any) -> Most:
         points = isl.Set.read_from_str(context, f"{{ [{coordinates}] : {domain} }}")
         if points.is_empty():
             return Most(None, empty=True)
@@ -108,16 +116,12 @@ def most(facts: Facts, e: Dimension, enough: float = -inf) -> Most | None:
         value = _bernstein(whole)
         if value is None:
             return Most(None, unbounded=tuple(writer.unbounded(points, e)))
-    except (isl.Error, _TooLarge):
-        return None
-    return _Cuts(writer, e, whole, points, value, enough).most()
+        return _Cuts(writer, e, whole, points, value, enough).most(partial)
 
-
-def _limited() -> Any:
-    """A context of isl that gives up in time."""
-    context = isl.Context()
-    context.set_max_operations(MAX_OPERATIONS)
-    return context
+    try:
+        return ask_isl(writer.budget, MAX_OPERATIONS, len(names), answer)
+    except TooMuch:
+        return partial[-1] if partial else None
 
 
 def _bernstein(polynomial: Any) -> int | None:
@@ -140,24 +144,28 @@ class _Cuts:
         self.best: int | None = None
         self.sizes: dict[str, int] = {}
 
-    def most(self) -> Most:
-        """The bound of all parts."""
-        for _ in range(MAX_CUTS):
-            part = self.parts[0]
-            try:
+    def most(self, partial: list[Most]) -> Most:
+        """The bound of all parts; what holds where isl may do no more goes into a list."""
+        try:
+            for _ in range(MAX_CUTS):
+                part = self.parts[0]
                 self._witness(part[2])
                 if self._attained() or -part[0] <= self.enough:
                     break
                 halves = self._halves(part)
-            except isl.Error:  # past the limit: what is known holds
-                break
-            if not halves:
-                break
-            heappop(self.parts)
-            for half in halves:
-                heappush(self.parts, half)
-            if not self.parts or self._attained():
-                break
+                if not halves:
+                    break
+                heappop(self.parts)
+                for half in halves:
+                    heappush(self.parts, half)
+                if not self.parts or self._attained():
+                    break
+        except isl.Error:
+            partial.append(self._known())
+            raise
+        return self._known()
+
+    def _known(self) -> Most:
         left = [-part[0] for part in self.parts[:1]]
         known = [] if self.best is None else [self.best]
         if not left and not known:
@@ -171,6 +179,8 @@ class _Cuts:
         """Look for a point of a part that is larger than those known."""
         facts = self.writer.facts
         names = {s.name for s in self.e.symbols()}
+        if not self.writer.budget.take(STEPS_A_FACT * MAX_CORNERS * facts.count):
+            return
         for corner in islice(self.writer.corners(points), MAX_CORNERS):
             value = value_at(facts, self.e, corner)
             if value is not None and (self.best is None or value > self.best) and holds_at(facts, corner):
@@ -201,8 +211,9 @@ class _Cuts:
 class _Writer:
     """The coordinates, and isl's text of dims and facts in them."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, budget: Budget) -> None:
         self.facts = facts
+        self.budget = budget
         self.scope: Scope = facts.scope
         self.names: dict[object, str] = {}
         self.symbols: dict[Dimension, str] = {}
@@ -280,6 +291,8 @@ class _Writer:
         known = 0
         while known != len(self.symbols) + len(left):
             known = len(self.symbols) + len(left)
+            if not self.budget.take(10 * len(left)):
+                raise TooMuch
             for fact in tuple(left):
                 e, relation = fact
                 if e.symbols() & set(self.symbols):
@@ -325,9 +338,10 @@ class _Writer:
 
     def _facts(self) -> Iterator[tuple[Dimension, str]]:
         facts = self.facts
-        found = [(r.expression, "<=") for r in facts.relations]
-        found += [(g.equation, "=") for g in facts.guards if g.equation is not None]
-        found += [(d.expression, f"mod{d.divisor}") for d in facts.divisibilities]
+        related = set().union(*map(facts.related, self.symbols))
+        found = [(r.expression, "<=") for r in facts.relations if r in related]
+        found += [(g.equation, "=") for g in facts.guards if g.equation is not None and g in related]
+        found += [(d.expression, f"mod{d.divisor}") for d in facts.divisibilities if d in related]
         for expression, relation in found:
             e = facts.canon(expression)
             if isinstance(e, Dimension):
@@ -349,7 +363,7 @@ class _Writer:
         """Points at which one symbol after the other is as large as it can be."""
         order = list(self.names)
         symbols = list(self.symbols)
-        for arranged in permutations(symbols):
+        for arranged in islice(permutations(symbols), MAX_ORDERS):
             left = points
             values: dict[str, int] = {}
             for symbol in arranged:

@@ -10,6 +10,7 @@ import attrs
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
 from shapeinf.algebra.atoms import Floor
+from shapeinf.algebra.budget import Budget
 from shapeinf.errors import Contradiction, Source, UnknownNameError
 from shapeinf.lattice import ShapeFacts
 
@@ -51,18 +52,18 @@ class Comparison:
         else:
             facts.tell_le(self.left, self.right, source)
 
-    def decide(self, facts: ShapeFacts) -> bool | None:
+    def decide(self, facts: ShapeFacts, budget: Budget | None = None) -> bool | None:
         """Whether it holds always, never, or depends, by all that the facts say."""
         from shapeinf.algebra.integer_sets import decide_le, decide_ne  # isl takes a while to load
 
         left = self.left % self.divisor if self.kind == "%" else self.left
         if self.kind == "<=":
-            return decide_le(facts, left, self.right).value
+            return decide_le(facts, left, self.right, budget).value
         if self.kind == "%":
             known = facts.divides(self.divisor, self.left - self.right)
             if known is not None:
                 return known
-        unequal = decide_ne(facts, left, self.right).value
+        unequal = decide_ne(facts, left, self.right, budget).value
         return None if unequal is None else not unequal
 
 
@@ -146,10 +147,11 @@ def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str], who: str = "
     if isinstance(assumptions, str):
         assumptions = (assumptions,)
     useless = []
+    budget = Budget()
     for text in assumptions:
         _check_names(facts.scope, text)
         source = Source("", f"assumed by the {who}: {text}")
-        decided = [_tell(facts, one, source) for one in parse_assumption(text, facts.scope)]
+        decided = [_tell(facts, one, source, budget) for one in parse_assumption(text, facts.scope)]
         if all(decided):
             useless.append(text)
     return useless
@@ -163,29 +165,29 @@ def _check_names(scope: Scope, text: str) -> None:
             raise UnknownNameError("dim", name, scope.names())
 
 
-def _tell(facts: ShapeFacts, one: Comparison, source: Source) -> bool:
+def _tell(facts: ShapeFacts, one: Comparison, source: Source, budget: Budget) -> bool:
     """Tell one comparison; whether it held already."""
-    known = one.decide(facts)
+    known = one.decide(facts, budget)
     if known is True:
         return True
-    before = facts.copy()
     try:
         one.tell(facts, source)
         if known is False:
             raise Contradiction(str(one), source)
     except Contradiction as error:
-        second = _about(before, one) or error.second
+        second = _about(facts, one, source) or error.second
         raise Contradiction(f"{source} cannot hold", source, second) from None
     return False
 
 
-def _about(facts: ShapeFacts, one: Comparison) -> Source | None:
-    """Everything that was said of the symbols of a comparison, as one source; None for nothing but the policy."""
+def _about(facts: ShapeFacts, one: Comparison, telling: Source) -> Source | None:
+    """Everything that others have said of the symbols of a comparison, as one source; None for only the policy."""
     names = {s for side in (one.left, one.right) if isinstance(side, Dimension) for s in side.symbols()}
     told = [(r.expression, r.source) for r in facts.relations]
     told += [(d.expression, d.source) for d in facts.divisibilities]
     told += [(facts.scope.atom_dim(atom), one.source) for atom, one in facts.ranges.items()]
     told += [(symbol - facts.solved[symbol], source) for symbol, source in facts.sources.items()]
     told += [(symbol, source) for symbol, source in facts.sources.items()]
+    told = [(e, source) for e, source in told if source is not telling]
     reasons = {str(s): None for e, s in told if isinstance(e, Dimension) and e.symbols() & names}
     return Source("", "; ".join(reasons)) if reasons else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 import attrs
 
 from shapeinf.algebra import Dim, Interval, Scope, quote_name
+from shapeinf.algebra.budget import WORK
 from shapeinf.driver.annotate import annotation
 from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.explain import explain
@@ -177,7 +178,12 @@ class Result:
         return unknowns(self._inference)
 
     def memory(
-        self, *, order: Literal["file", "least"] = "file", aliases: bool = False, in_place: bool = False
+        self,
+        *,
+        order: Literal["file", "least"] = "file",
+        aliases: bool = False,
+        in_place: bool = False,
+        work: int = WORK,
     ) -> Memory:
         """Which blocks of memory the graph uses when, as dims of bytes.
 
@@ -185,12 +191,14 @@ class Result:
             order: "file" for the nodes as the file lists them, "least" for an order that needs less at once.
             aliases: values that are views of others, such as reshaped ones, have no memory of their own.
             in_place: results are written in the place of inputs that nobody needs any more, where operators allow it.
+            work: the budget of each question about a peak, in steps that are the same on every machine; answers say
+                where it was reached.
 
         Raises UnknownNameError for another order, LimitError when functions and bodies expand to too many nodes.
         """
         from shapeinf.memory.memory import Memory
 
-        return Memory(self, order, aliases=aliases, in_place=in_place)
+        return Memory(self, order, aliases=aliases, in_place=in_place, work=work)
 
     def where_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a trial.

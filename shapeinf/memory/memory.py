@@ -7,6 +7,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.budget import WORK
 from shapeinf.algebra.long_sums import sum_of
 from shapeinf.driver.inputs import as_sizes
 from shapeinf.errors import UnknownNameError
@@ -36,11 +37,20 @@ class Memory:
     alive at one time; `unsized` has the others.
     """
 
-    def __init__(self, result: Result, order: Order = "file", *, aliases: bool = False, in_place: bool = False) -> None:
+    def __init__(
+        self,
+        result: Result,
+        order: Order = "file",
+        *,
+        aliases: bool = False,
+        in_place: bool = False,
+        work: int = WORK,
+    ) -> None:
         """See `Result.memory`. Raises UnknownNameError for another order, LimitError for too large a model."""
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS)
         self.result = result
+        self.work = work
         self._options = (order, aliases, in_place)
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
@@ -76,7 +86,7 @@ class Memory:
         """
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.facts, labels=self.labels, smaller=self._smaller)
+        return Peak(self.timeline, self.facts, labels=self.labels, smaller=self._smaller, work=self.work)
 
     def _smaller(self, lower: Mapping[str, int]) -> Peak | None:
         memory = self._where_smaller(lower)
@@ -86,7 +96,7 @@ class Memory:
         """The memory of the same model where dims may be this small; None after an update."""
         result = self.result.where_smaller(lower)
         order, aliases, in_place = self._options
-        return None if result is None else Memory(result, order, aliases=aliases, in_place=in_place)
+        return None if result is None else Memory(result, order, aliases=aliases, in_place=in_place, work=self.work)
 
     def _for(self, sizes: Mapping[str, int] | None) -> Memory:
         """What can be asked about these sizes: also those below the least that the inference took for granted."""

@@ -9,6 +9,7 @@ from typing import Protocol
 import attrs
 
 from shapeinf.algebra import evaluate
+from shapeinf.algebra.budget import Budget
 from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
 from shapeinf.memory.peak.answers import qualified
 from shapeinf.memory.peak.asked import Asked
@@ -194,7 +195,7 @@ def view_of_memory(
     """
     with held(memory):
         asked = Asked(memory.facts, memory.labels)
-        found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept)
+        found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept, Budget(memory.work))
         values = asked.evaluate(found.upper, asked.bound(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from shapeinf.algebra.upper_bounds import UpperBound
+from shapeinf.algebra.upper_bounds import CUT, UpperBound
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, Moment
 
@@ -77,6 +77,7 @@ class Largest:
         unlimited: there is no size with which the peak would not fit.
         proven: no larger size is possible; False where the bound over the other dims may be too large.
         at_least: buffers of unknown size come on top, so that even this size may not fit.
+        cut: the budget of work was reached: with more, a larger size may be found.
     """
 
     name: str
@@ -86,16 +87,18 @@ class Largest:
     unlimited: bool = False
     proven: bool = True
     at_least: bool = False
+    cut: bool = False
 
     def __str__(self) -> str:
         """One line."""
+        reached = f" ({CUT})" if self.cut else ""
         doubt = " (without the buffers of unknown size)" if self.at_least else ""
         if self.unlimited:
             return f"every size of {self.name} fits into {self.budget} bytes{doubt}"
         if self.value is None:
             known = "fits" if self.proven else "is known to fit"
-            return f"no size of {self.name} {known} into {self.budget} bytes"
-        more = "" if self.proven else "; a larger one may fit as well"
+            return f"no size of {self.name} {known} into {self.budget} bytes{reached}"
+        more = "" if self.proven else f"; a larger one may fit as well{reached}"
         return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{doubt}{more}"
 
 

@@ -1,19 +1,22 @@
 """The inverse question: how large may a dim be, so that the peak fits into a budget?
 
 Where the peak can only grow with the dim, the answer is found by bisection; else every size of the dim is looked at.
-Either way it is a size with which the graph runs by all facts, and the peak at it is at most the budget.
+Either way it is a size with which the graph runs by all facts, and the peak at it is at most the budget. Where the work
+is more than may be done, the sizes that are left were not looked at, and the answer says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from math import inf
 
 import numpy as np
 
 from shapeinf.algebra import Dim, Dimension, evaluate, substitute
-from shapeinf.algebra.feasible import broken_at, holds_at, value_at
+from shapeinf.algebra.budget import Budget
+from shapeinf.algebra.feasible import STEPS_A_FACT, broken_at, holds_at, value_at
 from shapeinf.algebra.growth import grows_with
 from shapeinf.algebra.long_sums import by_terms, canonical
 from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
@@ -36,15 +39,16 @@ class Search:
     """Looks for the largest size of one dim."""
 
     def __init__(
-        self, terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, at_least: bool = False
+        self, terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, at_least: bool, work: Budget
     ) -> None:
         """`facts` hold the sizes and ranges of the other dims."""
+        self.work = work
         self.facts = facts
         self.asked = asked
         self.symbol = asked.followed(name, facts)
         self.name = asked.labels[asked.symbol(name)]
         self.at_least = at_least
-        narrow(facts, [self.symbol, *(term.size for term in terms)])
+        narrow(facts, [self.symbol, *(term.size for term in terms)], work)
         self.dims: list[Dim] = [canonical(facts, term.size) for term in terms]
         low, high = facts.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
@@ -63,17 +67,19 @@ class Search:
         return self._by_trial(limit)
 
     def _answer(self, budget: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
-        return Largest(self.name, value, budget, size, proven=proven, at_least=self.at_least)
+        cut = self.work.cut
+        return Largest(self.name, value, budget, size, proven=proven and not cut, at_least=self.at_least, cut=cut)
 
     # -- where the peak only grows -----------------------------------------------------------------------------------
 
     def _by_bisection(self, budget: int, most: Callable[[int], UpperBound]) -> Largest:
-        top, above = self._bisected(budget, most)
+        top, above = self._bisected(budget, most := cache(most))
         if top is None and above is None:
             return Largest(self.name, None, budget, unlimited=True, at_least=self.at_least)
         proven = above is None or above.tight
         for value in self._legal_down(top) if top is not None else ():
-            return self._answer(budget, value, _known(most(value)), proven)
+            size = _known(most(value if top is None or not self.work.cut else top))  # a bound of this size as well
+            return self._answer(budget, value, size, proven)
         return self._answer(budget, None, proven=proven)
 
     def _bisected(self, budget: int, most: Callable[[int], UpperBound]) -> tuple[int | None, UpperBound | None]:
@@ -112,7 +118,7 @@ class Search:
         )
 
     def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
-        found, _ = largest_bound(facts, dims or [0])
+        found, _ = largest_bound(facts, dims or [0], self.work)
         if found.value is None:
             missing = sorted(map(self.asked.label, found.unbounded))
             raise MissingSizeError(missing or ["other dims"], "give it a size or a range")
@@ -141,7 +147,8 @@ class Search:
         high = self._finite()
         if high < self.low:
             return self._answer(budget, None)
-        sizes = np.max([values_along(d, self.symbol, self.low, high) for d in self.dims], axis=0)
+        parts = values_along(self.dims, self.symbol, self.low, high, self.work)
+        sizes = np.concatenate([np.max(values, axis=0) for values in parts])
         fitting = np.flatnonzero(sizes <= budget)
         for value in self._legal_down(self.low + int(fitting[-1])) if len(fitting) else ():
             size = int(sizes[value - self.low])
@@ -150,7 +157,7 @@ class Search:
         return self._answer(budget, None)
 
     def _finite(self) -> int:
-        high = self.high if self.high is not None else upper_bound(self.facts, self.symbol).value
+        high = self.high if self.high is not None else upper_bound(self.facts, self.symbol, budget=self.work).value
         if high is None:
             raise MissingSizeError([self.name], "give it a range, since the peak may get smaller where it gets larger")
         return high
@@ -164,6 +171,8 @@ class Search:
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
+            if not self.work.take(STEPS_A_FACT * (2 + self.facts.count) + sum(map(_terms, self.dims))):
+                return self._answer(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
             found = self._tried(value)
@@ -209,7 +218,7 @@ class Search:
 
         if holds_at(self.facts, {self.symbol.name: value}):
             return True
-        found = values_of(self.facts, self.symbol, value, value)
+        found = values_of(self.facts, self.symbol, value, value, self.work)
         return None if found is None else bool(found)
 
     def _legal_down(self, top: int) -> Iterator[int]:
@@ -223,18 +232,28 @@ class Search:
             if top < self.low:
                 return
             start = max(self.low, top - WINDOW + 1)
-            found = values_of(self.facts, self.symbol, start, top)
-            if found is None:
-                yield from (v for v in range(top, start - 1, -1) if self._with(v) is not None)
-            else:
-                yield from reversed(found)
+            found = values_of(self.facts, self.symbol, start, top, self.work)
+            yield from self._legal_by_trial(start, top) if found is None else reversed(found)
+            if self.work.cut:
+                return
             top = start - 1
         raise LimitError(f"too many sizes of {self.name} to try: give a smaller range")
+
+    def _legal_by_trial(self, start: int, top: int) -> Iterator[int]:
+        for value in range(top, start - 1, -1):
+            if not self.work.take(STEPS_A_FACT * (2 + self.facts.count)):
+                return
+            if self._with(value) is not None:
+                yield value
 
 
 def _known(bound: UpperBound) -> int:
     assert bound.value is not None
     return bound.value
+
+
+def _terms(d: Dim) -> int:
+    return len(d.terms) if isinstance(d, Dimension) else 1
 
 
 def _symbols(d: Dim) -> frozenset[Dimension]:

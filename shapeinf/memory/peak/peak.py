@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 
 from shapeinf.algebra import Dimension
+from shapeinf.algebra.budget import WORK, Budget
 from shapeinf.algebra.long_sums import canonical
 from shapeinf.algebra.upper_bounds import largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike, as_sizes
@@ -25,6 +26,9 @@ class Peak:
 
     It is sound: a total is left out only where it is proved to be never more than another one. Sizes that depend on
     data stand with their upper bounds; buffers without one are in `unbounded`, and then every answer says "at least".
+
+    Every question has a budget of work, in steps that are the same on every machine. Where it is reached the answer is
+    right all the same, but another one may be sharper: terms that can never win (`cut`), a bound that may be less.
 
     >>> from shapeinf.lattice import Shape
     >>> from shapeinf.memory import Buffer, Moment
@@ -53,20 +57,25 @@ class Peak:
         *,
         labels: Mapping[Dimension, str] | None = None,
         smaller: Callable[[Mapping[str, int]], Peak | None] | None = None,
+        work: int = WORK,
     ) -> None:
         """Counts the buffers of these roles.
 
         `labels` are the symbols that users choose, the dims of inputs, with their names; all that have a name by
         default. Others depend on data, whatever a file calls them. `smaller` gives the same peak for dims that may be
-        below the least sizes that the formulas hold for; without it, to ask for less is an error.
+        below the least sizes that the formulas hold for; without it, to ask for less is an error. `work` is the budget
+        of each question.
         """
+        self.work = work
+        self._budget = Budget(work)
+        """Of the terms."""
         self._smaller = smaller
         self.timeline = timeline
         self.facts = facts
         self.roles = tuple(roles)
         self._asked = Asked(facts, labels)
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
-        self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept)
+        self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept, self._budget)
 
     @property
     def lock(self) -> RLock:
@@ -86,7 +95,13 @@ class Peak:
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:
         """The totals that can be the peak, in the order of their first moments; none for a model without nodes."""
-        return terms_of_peak(totals(self.timeline, self._sizes, self.facts.scope), self.facts)
+        found = totals(self.timeline, self._sizes, self.facts.scope)
+        return terms_of_peak(found, self.facts, self._budget)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the budget of work was reached: with more, there may be fewer terms, or lower upper bounds."""
+        return bool(self.terms) and self._budget.cut
 
     @property
     def unbounded(self) -> tuple[Unbounded, ...]:
@@ -159,14 +174,17 @@ class Peak:
         if other is not self:
             return other.over(given, assume=assume)
         facts = self._asked.ranged(given, assume)
-        narrow(facts, [term.size for term in self.terms])
-        best, place = largest_bound(facts, [term.size for term in self.terms] or [0])
+        dims = [term.size for term in self.terms]
+        budget = Budget(self.work)
+        narrow(facts, dims, budget)
+        best, place = largest_bound(facts, dims or [0], budget)
         return PeakBound(
             best.value,
             best.engine,
             best.tight,
             self._asked.sizes(given, best, facts),
             tuple(map(self._asked.label, best.unbounded)),
+            best.cut,
             moment=self.timeline.moments[self.terms[place].moments[0]] if self.terms else None,
             at_least=self.at_least,
             at_most=self.at_most,
@@ -195,7 +213,7 @@ class Peak:
         if other is not self:
             return other.largest(name, budget, given, assume=assume)
         facts = self._asked.ranged(given, assume)
-        return Search(self.terms, facts, self._asked, name, self.at_least).largest(budget)
+        return Search(self.terms, facts, self._asked, name, self.at_least, Budget(self.work)).largest(budget)
 
     def regions(
         self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike
@@ -209,4 +227,4 @@ class Peak:
         if other is not self:
             return other.regions(name, given)
         facts = self._asked.ranged(given)
-        return regions_of(self.terms, facts, self._asked, name, self.timeline)
+        return regions_of(self.terms, facts, self._asked, name, self.timeline, Budget(self.work))

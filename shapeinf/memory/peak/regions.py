@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension, evaluate
+from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.long_sums import canonical
+from shapeinf.algebra.many_bindings import Values, exact, run
+from shapeinf.algebra.straight_line import StraightLine, lowered
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Region
@@ -16,10 +20,13 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Timeline
 
 MAX_SIZES = 1 << 20
+MAX_NUMBERS = 1 << 22
+"""Numbers at one time."""
+NUMBERS_A_STEP = 500
 
 
 def regions_of(
-    terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, timeline: Timeline
+    terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, timeline: Timeline, budget: Budget
 ) -> tuple[Region, ...]:
     """Ranges of sizes of a dim, with the term that is the largest there; the first one of those that are equal."""
     symbol = asked.followed(name, facts)
@@ -30,8 +37,8 @@ def regions_of(
     if not terms or bounds.hi < low:
         return ()
     dims = [only(canonical(facts, term.size), symbol, facts, asked) for term in terms]
-    values = np.stack([values_along(d, symbol, low, bounds.hi) for d in dims])
-    winners = np.argmax(values, axis=0)
+    parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
+    winners = np.concatenate(parts)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
     ends = [*starts[1:], bounds.hi - low + 1]
     return tuple(
@@ -49,12 +56,36 @@ def only(d: Dim, symbol: Dimension, facts: ShapeFacts, asked: Asked) -> Dim:
     return d
 
 
-def values_along(d: Dim, symbol: Dimension, low: int, high: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    """The exact values of a dim of one symbol for all its sizes. Raises LimitError for too many."""
-    if high - low >= MAX_SIZES:
-        raise LimitError(f"{high - low + 1} sizes of {symbol} are more than can be tried: give a smaller range")
-    sizes = np.array(range(low, high + 1), dtype=object)
-    try:
-        return np.broadcast_to(np.asarray(evaluate(d, {symbol.name: sizes}), dtype=object), sizes.shape)
-    except ZeroDivisionError as error:
-        raise ShapeInferenceError(f"{error} in this range") from None
+def values_along(
+    dims: Sequence[Dim], symbol: Dimension, low: int, high: int, budget: Budget
+) -> Iterator[npt.NDArray[np.int64] | npt.NDArray[np.object_]]:
+    """The exact values of dims of one symbol for all its sizes: a row a dim, some columns at a time.
+
+    Raises LimitError for too many.
+    """
+    count = high - low + 1
+    program = lowered(dims)
+    steps = count * len(program.instructions) // NUMBERS_A_STEP
+    if count > MAX_SIZES or not budget.take(steps):
+        raise LimitError(f"{count} sizes of {symbol} are more than can be tried: give a smaller range")
+    width = max(1, MAX_NUMBERS // max(len(dims), len(program.instructions)))
+    for start in range(low, high + 1, width):
+        sizes = np.arange(start, min(start + width, high + 1), dtype=np.int64)
+        found = run(program, [sizes] * len(program.symbols), len(sizes))
+        if found.undefined:
+            dim = dims[next(iter(found.undefined))]
+            raise ShapeInferenceError(f"{dim} divides by zero in this range")
+        yield _exact(found, program, sizes, budget) if found.overflow else found.matrix
+
+
+def _exact(
+    found: Values, program: StraightLine, sizes: npt.NDArray[np.int64], budget: Budget
+) -> npt.NDArray[np.object_]:
+    """The values where some do not fit 64 bits. Raises LimitError for too many."""
+    matrix = found.matrix.astype(object)
+    wide = np.flatnonzero(np.logical_or.reduce(list(found.overflow.values())))
+    if not budget.take(len(wide) * len(program.instructions)):
+        raise LimitError(f"{len(wide)} of these sizes need more bytes than 64 bits can say: give a smaller range")
+    for column in wide:
+        matrix[:, column] = exact(program, [int(sizes[column])] * len(program.symbols))
+    return matrix

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from shapeinf.algebra import Dim, Dimension, Scope
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.dimension import Monomial, terms_of
 from shapeinf.algebra.dominance import undominated
 from shapeinf.algebra.elimination import Elimination
@@ -62,9 +63,9 @@ class Sizes:
     unbounded: tuple[Unbounded, ...]
 
 
-def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimension], bool]) -> Sizes:
+def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimension], bool], budget: Budget) -> Sizes:
     """The sizes of buffers without what depends on data."""
-    without = Elimination(facts, kept)
+    without = Elimination(facts, kept, budget)
     upper: list[Dim] = []
     bounded: list[str] = []
     unbounded: list[Unbounded] = []
@@ -127,8 +128,8 @@ def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> No
             running.pop(monomial, None)
 
 
-def terms_of_peak(found: Mapping[Dim, Sequence[int]], facts: ShapeFacts) -> tuple[PeakTerm, ...]:
+def terms_of_peak(found: Mapping[Dim, Sequence[int]], facts: ShapeFacts, budget: Budget) -> tuple[PeakTerm, ...]:
     """The totals that are not proved to be always at most another one, in the order of their first moments."""
     dims = list(found)
-    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(facts, dims)]
+    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(facts, dims, budget=budget)]
     return tuple(sorted(kept, key=lambda term: term.moments))

@@ -94,7 +94,8 @@ def needs(
 def _most(without: Elimination, size: Dim) -> int | str:
     facts = without.facts
     exact = canonical(facts, size)
-    bounds = [upper_bound(facts, d).value for d in dict.fromkeys((exact, without.upper(exact))) if d is not None]
+    exact_or_most = dict.fromkeys((exact, without.upper(exact)))
+    bounds = [upper_bound(facts, d, budget=without.budget).value for d in exact_or_most if d is not None]
     known = [bound for bound in bounds if bound is not None]
     if not known:
         symbols = exact.symbols() if isinstance(exact, Dimension) else ()
