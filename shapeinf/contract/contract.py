@@ -73,8 +73,23 @@ class Contract:
 
         They are what nodes require, also where a declaration of the file that is trusted says the same.
         """
-        found = tuple(merged(self._reader))
+        found = self._without_assuming(tuple(merged(self._reader)))
         return (*found, *hidden_by_declarations(self._inference, found))
+
+    def _without_assuming(self, found: tuple[Condition, ...]) -> tuple[Condition, ...]:
+        """The conditions, where demands among them reach as far down as something is assumed.
+
+        What is demanded there may not be demanded without the assumption: then demands are read from an inference that
+        assumes nothing.
+        """
+        if not _reaches_assumptions(found):
+            return found
+        facts = self._inference.setup.copy()
+        facts.assuming = False
+        terms = {_demand(one): one.terms for one in found}
+        exact = merged(Reader(rerun(self._inference, facts)))
+        demands = (attrs.evolve(one, terms=terms.get(_demand(one), one.terms)) for one in exact)
+        return (*(_without_demands(one) for one in found if one.kind == "assumption"), *demands)
 
     def __iter__(self) -> Iterator[Condition]:
         """The conditions."""
@@ -172,6 +187,26 @@ class Contract:
             if name in (label, symbol.symbol.name):
                 return symbol
         raise UnknownNameError("dim", name, self._reader.labels.values())
+
+
+def _demand(condition: Condition) -> tuple[object, ...]:
+    """What is the same in an inference that assumes nothing, where the dims that it is about may be other ones."""
+    return condition.node, condition.law, condition.kind, condition.terms[:1], condition.least is None
+
+
+def _without_demands(condition: Condition) -> Condition:
+    return attrs.evolve(condition, weaker=tuple(one for one in condition.weaker if one.kind == "assumption"))
+
+
+def _reaches_assumptions(conditions: Iterable[Condition]) -> bool:
+    """Whether a least size that nodes demand, or the only one, is no more than what is assumed."""
+    least = {one.terms[0]: one.least for one in conditions if one.kind == "assumption" and one.least is not None}
+    for one in conditions if least else ():
+        assumed = least.get(one.terms[0]) if one.terms else None
+        known = one.terms[1] if one.kind == "value" else one.least if one.kind == "range" else None
+        if assumed is not None and isinstance(known, int) and known <= assumed:
+            return True
+    return False
 
 
 def _told(found: Diagnostic) -> str:

@@ -7,11 +7,13 @@ import itertools
 import random
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
+from shapeinf.checks import check
 from tests.differential import ort
 
 FEW = 60
@@ -157,3 +159,67 @@ def test_a_window_larger_than_its_input(case):
 def test_every_window_larger_than_its_input(place):
     for case in ALL[place::16]:
         compared(*case)
+
+
+STACKS = [[(2, 2)], [(3, 2)], [(2, 2), (3, 2)], [(3, 3), (2, 2)], [(5, 2)], [(2, 2), (2, 2)]]
+
+
+def squeezed(stack):
+    """Pools on one another, of which only one row may be left."""
+    names = ["x", *(f"p{i}" for i in range(len(stack)))]
+    nodes = [
+        helper.make_node("MaxPool", [names[i]], [names[i + 1]], kernel_shape=[k, 1], strides=[s, 1])
+        for i, (k, s) in enumerate(stack)
+    ]
+    nodes.append(helper.make_node("Squeeze", [names[-1], "axis"], ["y"], "squeezed"))
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, "h", 8])
+    axis = helper.make_tensor("axis", TensorProto.INT64, [1], [2])
+    graph = helper.make_graph(nodes, "g", [x], [helper.make_empty_tensor_value_info("y")], [axis])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=str)
+def test_what_is_assumed_is_not_reported_as_demanded(stack):
+    model = squeezed(stack)
+    session = ort.session_of(model)
+    legal = []
+    for h in range(1, 20):
+        try:
+            session.run(None, {"x": np.ones((1, 4, h, 8), np.float32)})
+            legal.append(h)
+        except Exception:  # onnxruntime has no class of its own for what fails at run time
+            continue
+    result = infer_shapes(model, declared="check")
+    contract = result.contract
+    assert list(contract.solve("h", range(1, 20))) == legal
+    assert all(c.holds({"h": h}) for c in contract if c.kind != "assumption" for h in legal)
+    (finding,) = [f for f in check(result) if f.code == "C101"]
+    low, high = legal[0], legal[-1]
+    assert finding.message.endswith(
+        f"can only be {low} to {high}" if low < high - 1 else f"can only be {high} or {low}"
+    )
+
+
+# A row that a window does not fit into, and what makes it one row: later nodes, or what is declared.
+SINGLE = {
+    "a later sum": """g (float[1, 4, h, 8] x, float[1, 4, 1, 8] w) => (y, z)
+      { y = MaxPool<kernel_shape = [2, 1], strides = [2, 1]>(x)  z = Concat<axis = 1>(x, w) }""",
+    "a later shape": """g (float[1, 4, h, 8] x) => (y, z) <int64[2] row = {4, 8}>
+      { y = AveragePool<kernel_shape = [2, 1], strides = [2, 1]>(x)  z = Reshape(x, row) }""",
+    "in a branch": """g (bool c, float[1, 4, h, 8] x) => (y, z) { z = Relu(x)
+      y = If(c) <then_branch = a () => (p) { p = MaxPool<kernel_shape = [2, 1], strides = [2, 1]>(x) },
+                 else_branch = b () => (q) { q = Relu(x) }> }""",
+}
+
+
+@pytest.mark.parametrize("text", SINGLE.values(), ids=SINGLE)
+def test_what_is_assumed_breaks_nothing(text):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]>\n{text}')
+    session = ort.session_of(model)
+    feeds = {"x": np.ones((1, 4, 1, 8), np.float32), "w": np.ones((1, 4, 1, 8), np.float32), "c": np.array(True)}
+    y, _ = session.run(["y", "z"], {i.name: feeds[i.name] for i in session.get_inputs()})
+    for mode in ("best", "strict"):
+        result = infer_shapes(model, mode=mode)
+        assert not result.diagnostics
+        assert result.contract.check(h=1).verdict is True
+        assert ort.contains(result, result.tensors["y"].shape, y.shape, {"h": 1}, False)
