@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.choosing import boxes_kept, some, top
+from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
 from opdefs.rules.elements import as_dim, tensor_of
 from opdefs.rules.operands import one_value, vector
+from opdefs.rules.progressions import progression
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -15,13 +16,16 @@ from shapeinf.ops import InferenceContext, Value
 
 @onnx("NonZero")
 def non_zero(c: InferenceContext, x: Value) -> TensorType:
-    """[rank, count] with a count of at most all elements."""
+    """[rank, count] with a count of at most all elements: of all or none where the contents are one number."""
     if x.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
     array = x.array()
     if array is not None and array.ndim:
         return tensor_of(np.array(np.nonzero(array), dtype=np.int64), "int64")
-    return TensorType("int64", Shape((len(x.shape), some(c, c.numel(x.shape)))))
+    count = nonzero_count(c, x)
+    if len(x.shape) == 1 and count == x.shape[0]:
+        return progression("int64", Shape((1, count)), 0, (0, 1))
+    return TensorType("int64", Shape((len(x.shape), count)))
 
 
 @onnx("TopK", since=10)

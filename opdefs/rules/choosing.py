@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.rules.elements import known_dims
+from opdefs.rules.progressions import without_zeros
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -20,7 +21,12 @@ def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
     array = x.array()
     if array is not None:
         return int(np.count_nonzero(array))
-    return c.fresh("count") if x.shape.dims is None else some(c, c.numel(x.shape))
+    if x.shape.dims is None:
+        return c.fresh("count")
+    all_of_them = without_zeros(c, x)
+    if all_of_them is None:
+        return some(c, c.numel(x.shape))
+    return c.numel(x.shape) if all_of_them else 0
 
 
 def top(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:

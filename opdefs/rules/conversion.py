@@ -9,7 +9,7 @@ import numpy as np
 
 from opdefs.rules.elements import folded, in_range, is_float, mapped
 from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, parts_of
-from opdefs.rules.progressions import INDEX_TYPES, progression
+from opdefs.rules.progressions import INDEX_TYPES, converted_to
 from shapeinf.algebra import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext
@@ -23,7 +23,7 @@ def converted(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate
     if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
     if isinstance(x, Progression):
-        return progression(dtype, x.shape, x.base, x.steps)
+        return converted_to(x, dtype)
     target = numpy_dtype(dtype)
     if target is None or dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
         return PartialTensor(dtype, x.shape, None)

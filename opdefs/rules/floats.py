@@ -17,6 +17,7 @@ bounds of the sizes prove that nothing is rounded, or that a single rounding doe
   `|x*r| * (|e| + (1 + |e|)*u)` away from it, with `u = 2**-p / (1 + 2**-p)`. Where `x*r` is whole the product rounds to
   it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it. Where e is
   larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`, since rounding passes no number.
+  That alone is relied on in narrow types: runtimes that have no kernels for these count in wider ones.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def float_format(dtype: str | None) -> FloatFormat | None:
     kind = numpy_dtype(dtype)
     assert kind is not None
     limits = ml_dtypes.finfo(kind)  # type: ignore[no-untyped-call]
-    return FloatFormat(dtype, limits.nmant + 1, int(limits.max), Fraction(float(limits.smallest_normal)))
+    return FloatFormat(dtype, limits.nmant + 1, int(float(limits.max)), Fraction(float(limits.smallest_normal)))
 
 
 FLOAT32 = FloatFormat("float32", 24, int(np.finfo(np.float32).max), Fraction(float(np.finfo(np.float32).tiny)))
@@ -286,7 +287,8 @@ class FloatArithmetic:
     def _reach(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
         """Up to which x the rounded `x*constant` and `x*simple` are never parted by a multiple of `1/grid`."""
         error = constant / simple - 1
-        if abs(error) > Fraction(1, 2 * self.format.exact) and error * side <= 0:
+        rounded_back = self.format.assumable and abs(error) <= Fraction(1, 2 * self.format.exact)
+        if error and not rounded_back and error * side <= 0:
             return 0
         unit = Fraction(1, self.format.exact + 1)
         share = simple.numerator * grid * (abs(error) + (1 + abs(error)) * unit)

@@ -8,8 +8,9 @@ from functools import reduce
 import numpy as np
 
 from opdefs.rules.elements import as_dim, elements_of, fits, known_dims
+from opdefs.rules.floats import float_format
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.lattice import Bounded, PartialTensor, Progression, Shape
+from shapeinf.lattice import Bounded, PartialTensor, Progression, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
 INDEX_TYPES = ("int64", "int32")
@@ -23,13 +24,29 @@ MAX_ELEMENT = 2**31 - 1
 
 
 def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
-    """A progression, or only its shape where indices may not be of this type or some element may wrap around."""
-    if dtype not in INDEX_TYPES or (steps and not -MAX_STEP <= min(steps) <= max(steps) <= MAX_STEP):
+    """A progression, or only its shape where indices may not be of this type or some element may wrap around.
+
+    Of other types only tensors that are filled with one int are kept, which the type must hold.
+    """
+    if dtype not in INDEX_TYPES:
+        held = not any(steps) and isinstance(base, int) and _holds(dtype, base)
+        return Progression(dtype, shape, base, steps) if held else PartialTensor(dtype, shape, None)
+    if steps and not -MAX_STEP <= min(steps) <= max(steps) <= MAX_STEP:
         return PartialTensor(dtype, shape, None)
     spans = sum(abs(step) * (size - 1) for size, step in zip(shape, steps, strict=True) if isinstance(size, int))
     if _magnitude(base) + spans > MAX_ELEMENT:
         return PartialTensor(dtype, shape, None)
     return Progression(dtype, shape, base, steps)
+
+
+def _holds(dtype: str | None, number: int) -> bool:
+    """Whether a type that is none of indices holds an int exactly."""
+    floats, kind = float_format(dtype), numpy_dtype(dtype)
+    if floats is not None:
+        return abs(number) <= min(floats.exact, floats.largest)
+    if kind is None or kind.kind not in "biu":
+        return False
+    return number in (0, 1) if kind.kind == "b" else np.iinfo(kind).min <= number <= np.iinfo(kind).max
 
 
 def _magnitude(d: Dim) -> int:
@@ -183,7 +200,27 @@ def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim
 
 
 def filled(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:
-    """A tensor of one int, of which the elements are not listed."""
-    if shape.dims is None or type(fill) is not int:
+    """A tensor of one whole number, of which the elements are not listed."""
+    if shape.dims is None or not isinstance(fill, (int, float)) or fill != fill // 1:
         return PartialTensor(dtype, shape, None)
-    return progression(dtype, shape, fill, (0,) * len(shape))
+    return progression(dtype, shape, int(fill), (0,) * len(shape))
+
+
+def converted_to(value: Progression, dtype: str) -> PartialTensor:
+    """The tensor in another type."""
+    if dtype != "bool":
+        return progression(dtype, value.shape, value.base, value.steps)
+    known = not any(value.steps) and isinstance(value.base, int)
+    return filled(dtype, value.shape, int(value.base != 0)) if known else PartialTensor(dtype, value.shape, None)
+
+
+def without_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
+    """Whether no element is 0 (True), or all are (False), of a tensor whose elements are not listed."""
+    if not isinstance(value, (Progression, Bounded)):
+        return None
+    if isinstance(value, Progression) and not any(value.steps):
+        zero = c.prove_eq(value.base, 0)
+        return None if zero is None else not zero
+    least, most = ends(c, value)
+    nonzero = (least and c.prove_le(1, least[0]) is True) or (most and c.prove_le(most[0], -1) is True)
+    return True if nonzero else None

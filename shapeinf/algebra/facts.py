@@ -144,7 +144,7 @@ class Facts:
         low, high = self.bounds(e)
         if low > 0 or high < 0 or self.residues.no_root(e):
             return False
-        return None
+        return True if low == high else None
 
     def divides(self, divisor: int, d: Dim) -> bool | None:
         """Whether `divisor` divides `d` always, never, or not decided."""
@@ -258,7 +258,7 @@ class Facts:
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Learn `e == 0` for a canonical `e`."""
         e = primitive(e, self._positive)
-        if e == 0:
+        if e == 0 or self.bounds(e) == (0, 0):
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
             raise Contradiction("dimensions must be equal", source, blamed(self, *operands, *about), map(str, operands))

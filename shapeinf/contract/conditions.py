@@ -193,11 +193,12 @@ class Reader:
     def _ranges(self) -> Iterator[Condition]:
         for atom, told in self.facts.ranges.items():
             symbol = self.facts.scope.atom_dim(atom)
-            if symbol not in self.labels or symbol in self.facts.solved:
+            if symbol in self.facts.solved:
                 continue
             known = self.before.bounds(symbol)
             for bounds, source, _ in told.steps():
-                yield from self._bounded(symbol, bounds, source, known)
+                if symbol in self.labels or source.assumed:  # what a node says of its own unknowns demands nothing
+                    yield from self._bounded(symbol, bounds, source, known)
                 known = bounds
 
     def _bounded(

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import attrs
 
 from shapeinf.driver.diagnostics import Diagnostic, from_error
-from shapeinf.driver.program import Program, Step
+from shapeinf.driver.program import Operation, Program, Step
 from shapeinf.driver.types import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
@@ -110,6 +110,8 @@ class Inference:
         self.told: tuple[ShapeFacts, ShapeFacts] | None = None
         """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
+        self._made: dict[tuple[Operation, tuple[int, ...]], tuple[int, Key, Sequence[int]]] = {}
+        """Where an operation was first done to these slots, and what unknowns it made."""
 
     def freeze_setup(self) -> None:
         """Remember the facts told so far: those of inputs and users, before any node has spoken."""
@@ -157,6 +159,7 @@ class Inference:
         other.found = {place: list(notes) for place, notes in self.found.items()}
         other.children = {place: dict(bodies) for place, bodies in self.children.items()}
         other.made_fresh, other.setup, other._memo = self.made_fresh, self.setup, dict(self._memo)
+        other._made = dict(self._made)
         return other
 
     def run_straight(self, start: int = 0) -> None:
@@ -258,6 +261,9 @@ class Inference:
     def _called(self, step: Step, key: Key) -> Sequence[int]:
         """Call what the step does, and remember the answer where that is sound."""
         operation, table = step.operation, self.table
+        first = self._made.get((operation, step.inputs))
+        if first is not None and first[0] < step.place and first[1] == key:
+            return first[2]
         fresh = self.made_fresh
         self.made_fresh = False
         types = [table.types[number] for number in key[1:]]
@@ -278,10 +284,19 @@ class Inference:
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
         if not self.made_fresh and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = found
+        elif self._is_repeatable(step):
+            self._made[operation, step.inputs] = step.place, key, found
         self.made_fresh = fresh or self.made_fresh
         if self.facts.epoch != table.epoch:
             table.refresh()
         return found
+
+    def _is_repeatable(self, step: Step) -> bool:
+        """Whether another node that does the same to the same values makes the same, unknowns too."""
+        operation, place = step.operation, step.place
+        silent = place not in self.found and place not in self.reasons
+        plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
+        return plain and silent and bool(step.inputs) and self.program.groups is None
 
     def _ruled(self, step: Step, types: Sequence[Type | None]) -> Sequence[int]:
         operation = step.operation
