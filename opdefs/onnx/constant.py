@@ -56,9 +56,9 @@ def _given_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
     if shape.dtype == "int32":
         c.fail("the shape must be of type int64", shape.dtype)
     for d in dims:
-        if isinstance(d, int) and d < 0:
-            c.fail("a dimension must be at least 0", d)
-    return Shape(d if d is not None and c.prove_le(0, d) is True else c.fresh(f"shape.{i}") for i, d in enumerate(dims))
+        if d is not None:
+            c.at_least(d, 0, "a dimension must be at least 0")
+    return Shape(c.fresh(f"shape.{i}") if d is None else d for i, d in enumerate(dims))
 
 
 onnx("Range")(arithmetic_range)

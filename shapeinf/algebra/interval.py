@@ -94,6 +94,10 @@ def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS) -> Bounds:
                 return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1))
             if isinstance(atom, Maximum):
                 return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1))
+        for place in {place for monomial, _ in d.terms for place in monomial}:
+            atom = scope.atoms[place]
+            if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
+                result = _meet(result, _through_remainder(d, place, atom, known, splits - 1))
     return result
 
 
@@ -178,6 +182,32 @@ def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known,
     low, high = bounds_with(rest * q + atom.numerator * c, known, splits)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
+
+
+def _through_remainder(d: Dimension, place: int, atom: Floor, known: Known, splits: int) -> Bounds:
+    """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
+    n, q, scope = atom.numerator, atom.denominator, d.scope
+    factor = scope.make({_without(monomial, place): c for monomial, c in d.terms if monomial.count(place) == 1})
+    k = _multiple(factor, q)
+    if k is None or bounds_with(q, known, splits)[0] < 1:
+        return -inf, inf
+    none = scope.make({monomial: c for monomial, c in d.terms if place not in monomial}) + n * k
+    most = none - (q - 1) * k
+    low, high = (most, none) if k > 0 else (none, most)
+    return bounds_with(low, known, splits)[0], bounds_with(high, known, splits)[1]
+
+
+def _without(monomial: Monomial, place: int) -> Monomial:
+    at = monomial.index(place)
+    return monomial[:at] + monomial[at + 1 :]
+
+
+def _multiple(d: Dim, of: Dim) -> int | None:
+    """The number that makes `d` of a dim, where there is one."""
+    if not isinstance(d, Dimension) or not isinstance(of, Dimension):
+        return None
+    number = d.terms[0][1] // of.terms[0][1]
+    return number if number and of * number is d else None
 
 
 def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int) -> Bounds:

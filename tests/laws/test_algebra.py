@@ -31,6 +31,31 @@ def test_bounds_of_a_quotient_whatever_the_divisor_may_be(top, bottom):
         assert all(a // b in found for b in range(bottom[0], bottom[1] + 1) if b)
 
 
+FACTORS = st.integers(-3, 3)
+
+
+@given(EXPRESSIONS, EXPRESSIONS, EXPRESSIONS, FACTORS, FACTORS, BINDINGS)
+def test_bounds_of_a_remainder_of_a_symbolic_divisor(number, divisor, rest, factor, times, env):
+    """`rest + factor * (number mod divisor) + times * divisor`: remainders lie between 0 and the divisor."""
+    builds, meanings = zip(number, divisor, rest, strict=True)
+    scope = Scope()
+    n, q, r = (build(scope) for build in builds)
+    q = maximum(q, 1) if isinstance(q, int) or (interval(q).lo or 0) < 1 else q
+    found = interval(r + factor * (n % q) + times * q)
+    n, q, r = (meaning(env) for meaning in meanings)
+    q = max(q, 1)
+    assert r + factor * (n % q) + times * q in found
+
+
+def test_a_remainder_is_less_than_its_symbolic_divisor():
+    size = Scope().symbol("size", 1)
+    for divisor in (size, 2 * size - 1, size * size + 1):
+        for number in (-2, 7, 3 * size + 5):
+            assert interval(number % divisor).lo is not None
+            assert (interval(number % divisor).lo or 0) >= 0
+            assert (interval(divisor - number % divisor).lo or 0) >= 1
+
+
 @given(EXPRESSIONS, st.lists(BINDINGS, min_size=2, max_size=4))
 def test_many_bindings_at_once(expression, envs):
     build, meaning = expression
