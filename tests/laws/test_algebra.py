@@ -77,7 +77,7 @@ def test_division_laws_hold_by_identity(a, b, p):
 
 @given(st.lists(st.integers(-9, 9), min_size=3, max_size=3), st.sampled_from((3, 5, 7, 9, 31)), st.integers(1, 4))
 def test_rounding_up_has_one_form(factors, p, step):
-    """However a size, or one divided by a step, is rounded up to a multiple (of an odd number: halves have two forms)."""
+    """However a size, or one divided by a step, is rounded up to a multiple (of an odd number: halves may have two)."""
     scope = Scope()
     x, y = scope.symbol("x"), scope.symbol("y")
     for size in (factors[0] * x + factors[1] * y + factors[2], (x + factors[2]) // step):
