@@ -2,7 +2,13 @@
 
 Rewrites (floor semantics need no condition on signs; Python, ONNX): multiples of the divisor leave the floor; the
 common factor cancels; `floor((floor(x/d) + y)/q)` is `floor((x + d*y)/(d*q))` for every integer y, and the other way
-round where `floor(x/d)` is a part of y.
+round where `floor(x/d)` is a part of y; `floor((y - floor(x/d))/q)` likewise, since `-floor(x/d)` is
+`floor((d - 1 - x)/d)`.
+
+For the same reason `floor(r/q)` and `floor((q - 1 - r)/q)` are one number with two signs, up to whole multiples of the
+symbols: `x - (3*x)//4` is `(x + 3)//4`. Of the two that one is kept whose leading coefficient (that of the last term)
+is at most half of the divisor, so that sizes rounded up to a multiple have one form however they are computed. Which of
+the two it is depends on the remainders of the coefficients alone. Where it is half of the divisor both forms stay.
 """
 
 from __future__ import annotations
@@ -60,24 +66,35 @@ def _proper(scope: Scope, r: Dim, q: int) -> Dim:
     if common > 1:
         reduced = scope.make({m: c // common for m, c in r.terms})
         return floordiv(scope, reduced, q // common)
+    if 2 * r.terms[-1][1] > q:
+        return _turned(scope, r, q)
     folded = _folded(scope, r, q)
     if folded is not None:
         return folded
-    nested = _nested_floor(scope, r)
-    if nested is not None:
-        atom, rest = nested
-        assert isinstance(atom.denominator, int)
-        return floordiv(scope, atom.numerator + rest * atom.denominator, q * atom.denominator)
-    return _atom(scope, r, q)
+    nested = _nested_floor(scope, r, q)
+    return _atom(scope, r, q) if nested is None else nested
+
+
+def _turned(scope: Scope, r: Dimension, q: int) -> Dim:
+    """`floor(r/q)` by the other one of the two forms: that of `-r`, rounded up."""
+    symbols = scope.make({m: 1 for m, _ in r.terms if m})
+    return symbols - floordiv(scope, q * symbols - r + (q - 1), q)
+
+
+def _by_constant(scope: Scope, monomial: Monomial) -> Floor | None:
+    """The floor atom that a monomial is, if it is one whose divisor is a number."""
+    atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
+    return atom if isinstance(atom, Floor) and isinstance(atom.denominator, int) else None
 
 
 def _folded(scope: Scope, r: Dimension, q: int) -> Dim | None:
     """`floor((n + d*m)/(d*k))` as `floor((floor(n/d) + m)/k)` where `floor(n/d)` is in `m` already; None otherwise."""
     for monomial, coefficient in r.terms:
-        atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
-        if not isinstance(atom, Floor) or not isinstance(atom.denominator, int):
+        atom = _by_constant(scope, monomial)
+        if atom is None:
             continue
         d = atom.denominator
+        assert isinstance(d, int)
         if coefficient % d or q % d:
             continue
         rest = r - atom.numerator
@@ -87,18 +104,34 @@ def _folded(scope: Scope, r: Dimension, q: int) -> Dim | None:
     return None
 
 
-def _nested_floor(scope: Scope, r: Dimension) -> tuple[Floor, Dim] | None:
-    """The only floor atom of `r` with coefficient 1 and a constant divisor, and what is left of `r`."""
-    found: tuple[Floor, Monomial] | None = None
-    for monomial, coefficient in r.terms:
-        atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
-        if coefficient == 1 and isinstance(atom, Floor) and isinstance(atom.denominator, int):
-            if found is not None:
-                return None
-            found = atom, monomial
-    if found is None:
-        return None
-    return found[0], scope.make({m: c for m, c in r.terms if m != found[1]})
+def _nested_floor(scope: Scope, r: Dimension, q: int) -> Dim | None:
+    """`floor((floor(n/d) + y)/q)` without the inner floor; None where there is no such part.
+
+    It is the only part of its kind with a factor of 1, or else the only one of -1; with a divisor of 2 it may be both.
+    """
+    for factor in (1, -1):
+        found = [
+            (m, atom) for m, c in r.terms if (c - factor) % q == 0 and (atom := _by_constant(scope, m)) is not None
+        ]
+        if len(found) > 1:
+            return None
+        for monomial, atom in found:
+            n, d = atom.numerator, atom.denominator
+            assert isinstance(d, int)
+            rest = scope.make({m: c for m, c in r.terms if m != monomial})
+            if factor > 0 and not (q == 2 and _is_rounded_up(n, d, rest)):
+                return floordiv(scope, n + rest * d, q * d)
+            return scope.atom_dim(monomial[0]) + floordiv(scope, rest * d - n + d - 1, q * d)
+    return None
+
+
+def _is_rounded_up(n: Dim, d: int, rest: Dim) -> bool:
+    """Whether `rest` and `floor(n/d)` come from one floor as `_turned` makes them: `(3*x)//4` is `x - (x + 3)//4`."""
+    if isinstance(n, int) or isinstance(rest, int):
+        return False
+    lead, coefficient = n.terms[-1]
+    constant = 0 if n.terms[0][0] else n.terms[0][1]
+    return 2 * coefficient < d <= 2 * constant + 1 and any(m == lead and c % 2 for m, c in rest.terms)
 
 
 def _by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:

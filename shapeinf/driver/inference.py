@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import attrs
 
 from shapeinf.driver.diagnostics import Diagnostic, from_error
-from shapeinf.driver.program import Operation, Program, Step
+from shapeinf.driver.program import Program, Step
 from shapeinf.driver.types import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
@@ -110,8 +110,8 @@ class Inference:
         self.told: tuple[ShapeFacts, ShapeFacts] | None = None
         """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
-        self._made: dict[tuple[Operation, tuple[int, ...]], tuple[int, Key, Sequence[int]]] = {}
-        """Where an operation was first done to these slots, and what unknowns it made."""
+        self._made: dict[tuple[str, tuple[int, ...]], tuple[Step, Key, Sequence[int]]] = {}
+        """By operator and slots of its inputs: the last step whose outputs have unknowns of its own, and these."""
 
     def freeze_setup(self) -> None:
         """Remember the facts told so far: those of inputs and users, before any node has spoken."""
@@ -261,8 +261,8 @@ class Inference:
     def _called(self, step: Step, key: Key) -> Sequence[int]:
         """Call what the step does, and remember the answer where that is sound."""
         operation, table = step.operation, self.table
-        first = self._made.get((operation, step.inputs))
-        if first is not None and first[0] < step.place and first[1] == key:
+        first = self._made.get((operation.kind.op, step.inputs))
+        if first is not None and _does_the_same(first[0], step) and first[1][1:] == key[1:]:
             return first[2]
         fresh = self.made_fresh
         self.made_fresh = False
@@ -285,7 +285,7 @@ class Inference:
         if not self.made_fresh and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = found
         elif self._is_repeatable(step):
-            self._made[operation, step.inputs] = step.place, key, found
+            self._made[operation.kind.op, step.inputs] = step, key, found
         self.made_fresh = fresh or self.made_fresh
         if self.facts.epoch != table.epoch:
             table.refresh()
@@ -362,6 +362,14 @@ class Inference:
             origin = f"from {self.program.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.current(slot)!r}   {origin}")
         return tuple(lines)
+
+
+def _does_the_same(first: Step, step: Step) -> bool:
+    """Whether a step does what an earlier one has done; readers need not share one operation among equal nodes."""
+    a, b = first.operation, step.operation
+    if first.place >= step.place or a.call is None or b.call is None:
+        return False
+    return a is b or (a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs)
 
 
 def _softened(found: Diagnostic) -> Diagnostic:

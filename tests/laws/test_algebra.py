@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope, evaluate, interval, maximum, parse_dim, substitute
+from shapeinf.algebra import Scope, ceildiv, evaluate, interval, maximum, parse_dim, substitute
 
 from .strategies import BINDINGS, EXPRESSIONS, NAMES
 
@@ -98,6 +98,30 @@ def test_division_laws_hold_by_identity(a, b, p):
         return
     assert _same(p * (x // p) + x % p, x)
     assert _same((x + p * y) // p, x // p + y)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=3, max_size=3), st.sampled_from((3, 5, 7, 9, 31)), st.integers(1, 4))
+def test_rounding_up_has_one_form(factors, p, step):
+    """However a size, or one divided by a step, is rounded up to a multiple (of an odd number: halves may have two)."""
+    scope = Scope()
+    x, y = scope.symbol("x"), scope.symbol("y")
+    for size in (factors[0] * x + factors[1] * y + factors[2], (x + factors[2]) // step):
+        up = ceildiv(size, p)
+        assert _same(-((-size) // p), up)
+        assert _same(size - ((p - 1) * size) // p, up)
+        assert _same(size + (-size) % p, p * up)
+        assert _same(size + (p - size % p) % p, p * up)
+
+
+@given(EXPRESSIONS, BINDINGS)
+def test_both_signs_of_a_quotient_mean_the_same(expression, env):
+    build, meaning = expression
+    scope = Scope()
+    d = build(scope)
+    if scope.capped or isinstance(d, int):
+        return
+    for p in (2, 3, 4, 6, 7):
+        assert evaluate(-((-d) // p), env) == evaluate(ceildiv(d, p), env) == -(-meaning(env) // p)
 
 
 @given(EXPRESSIONS, EXPRESSIONS)
