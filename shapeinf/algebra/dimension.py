@@ -348,13 +348,11 @@ class Scope:
         return self.make(total)
 
     def _too_large(self, what: str, a: Dimension, b: Dim) -> Dimension:
-        from shapeinf.algebra.interval import bounds_of, finite
+        from shapeinf.algebra.interval import of_sum_or_product
 
-        (alo, ahi), (blo, bhi) = bounds_of(a), bounds_of(b)
-        lo = alo + blo if what == "sum" else 0 if alo >= 0 and blo >= 0 else -float("inf")
-        hi = ahi + bhi if what == "sum" else float("inf")
+        lo, hi = of_sum_or_product(what, a, b)
         reason = f"a {what} of {len(a.terms)} and {len(terms_of(self, b))} terms passes the caps of the algebra"
-        return self.opaque(reason, finite(lo), finite(hi))
+        return self.opaque(reason, lo, hi)
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
         """The symbols inside one atom."""

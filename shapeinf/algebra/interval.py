@@ -80,10 +80,28 @@ def bounds_of(d: Dim) -> Bounds:
     return d.bounds
 
 
+def of_sum_or_product(what: str, a: Dim, b: Dim) -> tuple[int | None, int | None]:
+    """Bounds of a sum, or rough ones of a product, that passes the caps of the algebra."""
+    (alo, ahi), (blo, bhi) = bounds_of(a), bounds_of(b)
+    if what != "sum":
+        return (0 if alo >= 0 and blo >= 0 else None), None
+    return (
+        None if -inf in (alo, blo) else int(alo) + int(blo),
+        None if inf in (ahi, bhi) else int(ahi) + int(bhi),
+    )
+
+
 def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS) -> Bounds:
-    """Bounds of a dim under what is known of its symbols."""
+    """Bounds of a dim under what is known of its symbols; none where its numbers are past the largest float."""
     if isinstance(d, int):
         return d, d
+    try:
+        return _bounds_with(d, known, splits)
+    except OverflowError:
+        return -inf, inf
+
+
+def _bounds_with(d: Dimension, known: Known, splits: int) -> Bounds:
     scope = d.scope
     result = _plain(d, known)
     if len(d.terms) > 1 and splits > 0 and not _is_linear(d):

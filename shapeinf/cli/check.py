@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import attrs
 import click
-from rich.console import Console
 
 from shapeinf.checks import (
     Finding,
@@ -22,7 +21,7 @@ from shapeinf.checks import (
 from shapeinf.checks.profile import Shapes
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import WIDE, say, show_finding
+from shapeinf.cli.listing import say, show_finding, terminal
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo_json, echo_lines
 from shapeinf.lattice.spec import SpecError
@@ -107,9 +106,7 @@ def show(model: str, findings: Sequence[Finding], form: str | None) -> None:
         if findings:
             echo_lines(findings_as_github(model, findings))
     else:
-        console = Console()
-        if not console.is_terminal:
-            console.width = WIDE
+        console = terminal()
         for one in findings:
             show_finding(console, one)
             say(console, "")

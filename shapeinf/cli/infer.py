@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import print_result
+from shapeinf.cli.listing import print_result, terminal
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo, echo_document, echo_json
 from shapeinf.report import as_json
@@ -38,7 +37,7 @@ def infer(model: str, given: ModelOptions, json_wanted: bool, save: str | None) 
         elif json_wanted:
             echo_json({"model": model, **as_json(result)})
         else:
-            print_result(result, Console())
+            print_result(result, terminal())
         if save is not None and save != "-":
             result.save(save)
             echo(f"saved {save}", err=True)

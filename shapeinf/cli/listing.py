@@ -17,10 +17,16 @@ WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped in a file or a pipe."""
 
 
-def print_result(result: Result, console: Console) -> None:
-    """Print everything that a person wants to know of a result."""
+def terminal() -> Console:
+    """Standard output; where it is no terminal, nothing is cut."""
+    console = Console()
     if not console.is_terminal:
         console.width = WIDE
+    return console
+
+
+def print_result(result: Result, console: Console) -> None:
+    """Print everything that a person wants to know of a result."""
     console.print(as_table(result))
     dims = dims_line(result)
     if dims:

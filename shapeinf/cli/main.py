@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -43,6 +45,9 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a sub-command; what it says of its usage may name parts of a file."""
+        for stream in (sys.stdout, sys.stderr):  # names may have characters that the terminal does not
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except click.ClickException as error:

@@ -30,10 +30,10 @@ def echo_json(data: object) -> None:
 
 
 def echo_document(write: Callable[[TextIO], None]) -> None:
-    """Print a document: to a file or a pipe as it is, to a terminal as lines."""
-    if not sys.stdout.isatty():
-        write(sys.stdout)
-        return
+    """Print a document: to a file or a pipe as it is, in UTF-8, to a terminal as lines."""
     text = StringIO()
     write(text)
-    echo_lines(text.getvalue().removesuffix("\n"))
+    if sys.stdout.isatty():
+        echo_lines(text.getvalue().removesuffix("\n"))
+    else:
+        click.echo(text.getvalue().encode("utf-8"), nl=False)

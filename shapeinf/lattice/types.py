@@ -50,6 +50,9 @@ def dims_in(element: object) -> Iterator[Dimension]:
 MAX_ELEMENTS = 4096
 """Contents of tensors with more elements than this are never kept."""
 
+MAX_RANK = 30
+"""Nor are those of tensors with more axes: numpy has 32."""
+
 _SHOWN = 8
 
 
@@ -99,7 +102,7 @@ class PartialTensor(TensorType):
     """A tensor of which some or all elements are known.
 
     `elements` is the flat row-major tuple of its contents (None as a whole when nothing is known). Contents are kept
-    only for shapes of known ints with at most `MAX_ELEMENTS` elements.
+    only for shapes of known ints with at most `MAX_ELEMENTS` elements, on at most `MAX_RANK` axes.
 
     >>> PartialTensor.from_array(np.array([1, -1]))
     int64[2]{1, -1}
@@ -112,8 +115,12 @@ class PartialTensor(TensorType):
         self.dtype = dtype
         self.shape = shape
         self._elements = None if elements is None else tuple(elements)
-        if self._elements is not None and len(self._elements) != _count(shape):
+        if self._elements is None:
+            return
+        if len(self._elements) != _count(shape):
             raise ValueError(f"{len(self._elements)} elements do not fill {shape}")
+        if shape.dims is not None and len(shape.dims) > MAX_RANK:
+            self._elements = None
 
     @property
     def elements(self) -> tuple[Element, ...] | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 import shapeinf.cli
+from shapeinf import NamedDim, infer_shapes
 from shapeinf.cli import main
 from shapeinf.cli.main import COMMANDS
 
@@ -240,6 +243,28 @@ def check_json(path):
 
 
 CHECKS = {".csv": check_csv, ".html": check_html, ".h": check_header, ".json": check_json}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("command", ["infer", "check", "memory", "plan", "explain"])
+def test_a_terminal_of_few_characters(tmp_path, command, encoding):
+    (tmp_path / "m.onnx").write_bytes(sound_model("h\u00f6\u2603"))
+    done = subprocess.run(
+        [sys.executable, "-m", "shapeinf.cli", command, tmp_path / "m.onnx"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+    assert done.returncode in (0, 1)
+    assert b"bug" not in done.stderr
+
+
+def test_names_of_dims_stay_in_the_comments_of_a_document():
+    dim = NamedDim("N\n}\n# \x1b[2J")
+    text = io.StringIO()
+    infer_shapes(nnef_text("l"), inputs={"lx": [dim, 3]}).save(text)
+    assert not [c for c in text.getvalue() if not c.isprintable() and c != "\n"]
+    assert infer_shapes(text.getvalue()).coverage.nodes == 1
 
 
 def test_only_one_module_prints():

@@ -347,6 +347,12 @@ def test_a_path_that_leaves_the_folder_is_an_error(tmp_path, how):
         infer_shapes(path)
 
 
+def test_external_data_of_a_tensor_without_a_name_are_nobodys(tmp_path):
+    path = external(tmp_path / "m.onnx", SHAPE, "data.bin", name="")
+    assert [note.code for note in infer_shapes(path).diagnostics if note.severity == "error"] == ["S103"]
+    assert agreed(onnx.load_model(path, load_external_data=False)).unread.keys() == {"w"}
+
+
 LOCATIONS = ["a\0b", "\0", "x" * 5000, "a/" * 3000, ".", "..", "m.onnx/data.bin", "\u202e.bin", "CON", "\n"]
 PLACES = ["-1", "x", "", "1e3", "9" * 30, "9" * 6000, "\0", "25", str(2**63), "\u0663"]
 

@@ -198,6 +198,8 @@ class Builder:
 def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> PartialTensor:
     """A constant tensor; one item stands for all, none for contents that are not known."""
     count = prod(shape)
+    if dtype == "int64" and any(isinstance(item, int) and not -(1 << 63) <= item < 1 << 63 for item in contents):
+        contents = ()  # no runtime holds such a number
     if not contents or count > MAX_ELEMENTS or (len(contents) != count and len(contents) != 1):
         return PartialTensor(dtype, Shape(shape), () if count == 0 else None)
     return PartialTensor(dtype, Shape(shape), contents if len(contents) == count else contents * count)  # type: ignore[arg-type,operator]

@@ -92,6 +92,7 @@ def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) 
     An initializer without a name is one that nobody can read; an input without one is an error.
     """
     graph.constants.pop("", None)
+    graph.unread.pop("", None)
     if "" in graph.inputs:
         raise ModelError("an input of the graph has no name", node=graph.name)
     table = graph.declared

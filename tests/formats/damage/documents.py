@@ -13,7 +13,7 @@ TOKEN = re.compile(
 )
 EXTREMES = ("-1", "0", "1", "3", "1e999", "9" * 400, "2147483648", "9223372036854775807", "9" * 19, "0.5", "-0.0")
 WORDS = ("for", "in", "yield", "if", "else", "shape_of", "length_of", "external", "variable", "graph", "fragment")
-PUNCTUATION = tuple("()[]{}<>,;=+-*/!?:^") + ("->", "&&", "||", "==")
+PUNCTUATION = (*"()[]{}<>,;=+-*/!?:^", "->", "&&", "||", "==")
 
 FLAT = """version 1.0;
 extension KHR_enable_operator_expressions;

@@ -103,11 +103,13 @@ def kind_of(value: Value) -> str:
 
 
 def primitive_of(value: Value) -> PrimitiveName | None:
-    """The element type that a value has, or would have as a tensor; None for an empty array."""
-    while type(value) is tuple:
-        if not value:
-            return None
-        value = value[0]
+    """The element type that a value has, or would have as a tensor; None for an empty array.
+
+    An array with a number that is no integer is one of scalars.
+    """
+    if type(value) is tuple:
+        items = dict.fromkeys(map(primitive_of, value))
+        return "scalar" if "scalar" in items else next(iter(items), None)
     if isinstance(value, Tensor):
         return value.of
     if isinstance(value, bool):
