@@ -126,7 +126,9 @@ def refused_node(refusal: str) -> str:
 
 
 def by_data(model: onnx.ModelProto, refusal: str) -> bool:
-    """Whether the inputs of the node that is refused have sizes that depend on data: no sizes alone are to blame."""
+    """Whether data are to blame: a division by 0, or sizes that depend on data in what the refused node reads."""
+    if "by zero" in refusal:
+        return True
     makers = {output: node for node in model.graph.node for output in node.output}
     integers = {one.name for one in model.graph.input if not one.type.tensor_type.shape.dim}
     waiting, seen = [refused_node(refusal)], set()
@@ -158,10 +160,11 @@ def contradicted(
     binding = binding_of(model, feeds)
     static = infer_shapes(model, inputs={one.name: list(feeds[one.name].shape) for one in model.graph.input})
     own = _of_loops_without_trips(model, made)
+    claimed = (result, static) if _as_assumed(result, binding) else (static,)
     for name, value in made.items():  # in the order of the nodes: the first that is wrong is the cause
         if name in own:
             continue
-        for known in (result, static):
+        for known in claimed:
             for text in _differences(known, name, value, binding):
                 yield Finding("shape", turn, text, name)
     for words, known in (("for any sizes", result), ("for these sizes", static)):
@@ -172,6 +175,12 @@ def contradicted(
     if verdict.verdict is False:
         named = _NODE.search(str(verdict))
         yield Finding("no", turn, str(verdict), named[1] if named else "")
+
+
+def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
+    """Whether sizes are as the contract says that they are assumed to be: nothing is claimed of others."""
+    assumed = [one.clauses for one in result.contract if one.kind == "assumption"]
+    return all(any(clause.holds(binding) is not False for clause in clauses) for clauses in assumed if clauses)
 
 
 def _of_loops_without_trips(model: onnx.ModelProto, made: Mapping[str, Any]) -> set[str]:
