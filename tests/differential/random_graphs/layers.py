@@ -190,8 +190,8 @@ def quantized_by_axis(n: Net) -> None:
 
 
 def quantized_layer(n: Net) -> None:
-    x = n.pick(lambda a: a.dtype == np.uint8 and a.ndim >= 2)
     scale, zero = n.known(0.1, np.float32), n.known(3, np.uint8)
+    x = n.add("QuantizeLinear", n.floats(least=2), scale, zero)
     inner = n.shape(x)[-1]
     n.add("QLinearMatMul", x, scale, zero, n.weight(inner, 3, dtype=np.uint8), scale, zero, scale, zero)
 

@@ -146,6 +146,11 @@ class Net(Block):
         dtype = self.values[name].dtype
         return self.pick(lambda a: a.dtype == dtype and a.shape == wanted)
 
+    @property
+    def has_sequences(self) -> bool:
+        """Whether there is a sequence."""
+        return any(isinstance(self.values[name], list) for name in self.pool)
+
     def sequence(self) -> str:
         """A sequence of float tensors. Raises Refused."""
         found = [name for name in self.pool if isinstance(self.values[name], list) and self.values[name]]

@@ -319,10 +319,10 @@ def unique(n: Net) -> None:
 
 
 def suppression(n: Net) -> None:
-    boxes = n.pick(lambda a: a.dtype == np.float32 and a.ndim == 3 and a.shape[2] == 4)
-    batch, count, _ = n.shape(boxes)
-    scores = n.weight(batch, n.draw.choice((1, 2)), count)
-    n.add("NonMaxSuppression", boxes, scores, n.known([n.draw.choice((0, 1, 3))]), n.known([0.5], np.float32))
+    scores = n.floats(rank=3)
+    batch, _, count = n.shape(scores)
+    limit, threshold = n.known([n.draw.choice((0, 1, 3))]), n.known([0.5], np.float32)
+    n.add("NonMaxSuppression", n.weight(batch, count, 4), scores, limit, threshold)
 
 
 def dropped(n: Net) -> None:
