@@ -16,8 +16,6 @@ CASES = {
     "at": "g (float[n, m] x) => (y) <int64 at = {2}> { s = SplitToSequence<axis = 0>(x)  y = SequenceAt(s, at) }",
     "at from the end": """g (float[n, m] x) => (y) <int64 at = {-2}> {
         s = SplitToSequence<axis = 1, keepdims = 0>(x)  y = SequenceAt(s, at) }""",
-    "depth": "g (float[n] x, int64[m] d, int64[2] v) => (y) { i = Cast<to = 7>(x)  y = OneHot(i, d, v) }",
-    "values": "g (float[n] x, int64[1] d, int64[m] v) => (y) { i = Cast<to = 7>(x)  y = OneHot(i, d, v) }",
 }
 
 
