@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 from shapeinf import Result, infer_shapes
 from shapeinf.algebra import Dimension, evaluate
+from shapeinf.program import EvaluatedShapes
 from tests.differential.ort import contains, session_of
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.eager import model_of_nodes, read
@@ -101,6 +102,7 @@ def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> I
     for note in result.diagnostics:
         if note.code == "S301":
             yield Finding("failure", 0, str(note))
+    shapes = evaluated(drawn, result)
     for turn, (feeds, made) in enumerate(zip(drawn.feeds, real, strict=True)):
         if isinstance(made, str):
             tally.refused += 1
@@ -110,7 +112,7 @@ def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> I
                 yield Finding("yes", turn, made.strip().splitlines()[-1][-300:], refused_node(made))
             continue
         tally.runs += 1
-        found = next(contradicted(drawn.model, result, feeds, made, turn), None)
+        found = next(contradicted(drawn.model, result, shapes, feeds, made, turn), None)
         if found is not None and confirmed(drawn.model, feeds, made, found):
             yield found
 
@@ -131,7 +133,8 @@ def by_data(model: onnx.ModelProto, refusal: str) -> bool:
         return True
     makers = {output: node for node in model.graph.node for output in node.output}
     integers = {one.name for one in model.graph.input if not one.type.tensor_type.shape.dim}
-    waiting, seen = [refused_node(refusal)], set()
+    refused = refused_node(refusal)
+    waiting, seen = [refused] if refused in makers else list(makers), set()
     while waiting:
         node = makers.get(waiting.pop())
         if node is None or id(node) in seen:
@@ -153,28 +156,49 @@ def binding_of(model: onnx.ModelProto, feeds: Arrays) -> dict[str, int]:
     return found
 
 
+def evaluated(drawn: Drawn, result: Result) -> EvaluatedShapes | None:
+    """All shapes at all bindings by the program, None where that needs sizes that have no name."""
+    program, bindings = result.program(), [binding_of(drawn.model, feeds) for feeds in drawn.feeds]
+    if not bindings[0] or not set(program.needed) <= bindings[0].keys():
+        return None
+    return program.masked({name: [binding[name] for binding in bindings] for name in bindings[0]})
+
+
 def contradicted(
-    model: onnx.ModelProto, result: Result, feeds: Arrays, made: Mapping[str, Any], turn: int
+    model: onnx.ModelProto,
+    result: Result,
+    shapes: EvaluatedShapes | None,
+    feeds: Arrays,
+    made: Mapping[str, Any],
+    turn: int,
 ) -> Iterator[Finding]:
     """What a run shows to be wrong: for any sizes, and inferred again for these."""
     binding = binding_of(model, feeds)
     static = infer_shapes(model, inputs={one.name: list(feeds[one.name].shape) for one in model.graph.input})
     own = _of_loops_without_trips(model, made)
-    claimed = (result, static) if _as_assumed(result, binding) else (static,)
+    assumed = _as_assumed(result, binding)
+    claimed = (result, static) if assumed else (static,)
     for name, value in made.items():  # in the order of the nodes: the first that is wrong is the cause
         if name in own:
             continue
         for known in claimed:
             for text in _differences(known, name, value, binding):
                 yield Finding("shape", turn, text, name)
+        if shapes is not None and assumed and shapes.valid[turn] and name in shapes and not isinstance(value, list):
+            found = shapes[name][turn]
+            if found.mask.any() or tuple(found.tolist()) != np.shape(value):
+                yield Finding("shape", turn, f"{name}: the program makes {found} of it, not {np.shape(value)}", name)
     for words, known in (("for any sizes", result), ("for these sizes", static)):
         for note in known.diagnostics:
             if note.severity == "error":
                 yield Finding("error", turn, f"{words}: {note}", note.node.partition("/")[0])
     verdict = result.contract.check(binding)
-    if verdict.verdict is False:
-        named = _NODE.search(str(verdict))
-        yield Finding("no", turn, str(verdict), named[1] if named else "")
+    told = [str(verdict)] if verdict.verdict is False else []
+    if shapes is not None and assumed and not shapes.valid[turn]:
+        told += [f"the program says {problem}" for problem in shapes.problems]
+    for text in told:
+        named = _NODE.search(text)
+        yield Finding("no", turn, text, named[1] if named else "")
 
 
 def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
