@@ -84,17 +84,19 @@ def executed(drawn: Drawn) -> list[dict[str, Any] | str]:
         session = session_of(drawn.model)
     except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
         return [str(refusal)] * len(drawn.feeds)
+    else:
+        return [_run(session, feeds) for feeds in drawn.feeds]
+    finally:
+        signal.alarm(0)
+
+
+def _run(session: Any, feeds: Arrays) -> dict[str, Any] | str:
     names = [one.name for one in session.get_outputs()]
-    given = {one.name for one in session.get_inputs()}
-    found: list[dict[str, Any] | str] = []
-    for feeds in drawn.feeds:
-        try:
-            arrays = session.run(names, {name: array for name, array in feeds.items() if name in given})
-            found.append(dict(zip(names, arrays, strict=True)))
-        except Exception as refusal:
-            found.append(str(refusal))
-    signal.alarm(0)
-    return found
+    given = {one.name: feeds[one.name] for one in session.get_inputs()}
+    try:
+        return dict(zip(names, session.run(names, given), strict=True))
+    except Exception as refusal:
+        return str(refusal)
 
 
 def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> Iterator[Finding]:
@@ -112,7 +114,7 @@ def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> I
                 yield Finding("yes", turn, made.strip().splitlines()[-1][-300:], refused_node(made))
             continue
         tally.runs += 1
-        found = next(contradicted(drawn.model, result, shapes, feeds, made, turn), None)
+        found = next(contradicted(Run(drawn.model, feeds, made, turn), result, shapes), None)
         if found is not None and confirmed(drawn.model, feeds, made, found):
             yield found
 
@@ -164,41 +166,59 @@ def evaluated(drawn: Drawn, result: Result) -> EvaluatedShapes | None:
     return program.masked({name: [binding[name] for binding in bindings] for name in bindings[0]})
 
 
-def contradicted(
-    model: onnx.ModelProto,
-    result: Result,
-    shapes: EvaluatedShapes | None,
-    feeds: Arrays,
-    made: Mapping[str, Any],
-    turn: int,
-) -> Iterator[Finding]:
+@attrs.frozen
+class Run:
+    """A model that onnxruntime ran: with which inputs, and what it made."""
+
+    model: onnx.ModelProto
+    feeds: Arrays
+    made: Mapping[str, Any]
+    turn: int
+
+    @property
+    def binding(self) -> dict[str, int]:
+        """The sizes of the inputs by name."""
+        return binding_of(self.model, self.feeds)
+
+
+def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Finding]:
     """What a run shows to be wrong: for any sizes, and inferred again for these."""
-    binding = binding_of(model, feeds)
-    static = infer_shapes(model, inputs={one.name: list(feeds[one.name].shape) for one in model.graph.input})
-    own = _of_loops_without_trips(model, made)
-    assumed = _as_assumed(result, binding)
+    given = {one.name: list(run.feeds[one.name].shape) for one in run.model.graph.input}
+    static = infer_shapes(run.model, inputs=given)
+    assumed = _as_assumed(result, run.binding)
     claimed = (result, static) if assumed else (static,)
-    for name, value in made.items():  # in the order of the nodes: the first that is wrong is the cause
+    own = _of_loops_without_trips(run.model, run.made)
+    for name, value in run.made.items():  # in the order of the nodes: the first that is wrong is the cause
         if name in own:
             continue
-        for known in claimed:
-            for text in _differences(known, name, value, binding):
-                yield Finding("shape", turn, text, name)
-        if shapes is not None and assumed and shapes.valid[turn] and name in shapes and not isinstance(value, list):
-            found = shapes[name][turn]
-            if found.mask.any() or tuple(found.tolist()) != np.shape(value):
-                yield Finding("shape", turn, f"{name}: the program makes {found} of it, not {np.shape(value)}", name)
+        texts = [text for known in claimed for text in _differences(known, name, value, run.binding)]
+        texts += _miscalculated(shapes, name, value, run.turn) if shapes is not None and assumed else []
+        yield from (Finding("shape", run.turn, text, name) for text in texts)
     for words, known in (("for any sizes", result), ("for these sizes", static)):
         for note in known.diagnostics:
             if note.severity == "error":
-                yield Finding("error", turn, f"{words}: {note}", note.node.partition("/")[0])
-    verdict = result.contract.check(binding)
+                yield Finding("error", run.turn, f"{words}: {note}", note.node.partition("/")[0])
+    yield from _denied(run, result, shapes if assumed else None)
+
+
+def _miscalculated(shapes: EvaluatedShapes, name: str, value: Any, turn: int) -> list[str]:
+    """That the program of all shapes makes something else."""
+    if not shapes.valid[turn] or name not in shapes or isinstance(value, list):
+        return []
+    found = shapes[name][turn]
+    wrong = found.mask.any() or tuple(found.tolist()) != np.shape(value)
+    return [f"{name}: the program makes {found} of it, not {np.shape(value)}"] if wrong else []
+
+
+def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Finding]:
+    """That the contract or the program says no to what ran."""
+    verdict = result.contract.check(run.binding)
     told = [str(verdict)] if verdict.verdict is False else []
-    if shapes is not None and assumed and not shapes.valid[turn]:
+    if shapes is not None and not shapes.valid[run.turn]:
         told += [f"the program says {problem}" for problem in shapes.problems]
     for text in told:
         named = _NODE.search(text)
-        yield Finding("no", turn, text, named[1] if named else "")
+        yield Finding("no", run.turn, text, named[1] if named else "")
 
 
 def _as_assumed(result: Result, binding: dict[str, int]) -> bool:

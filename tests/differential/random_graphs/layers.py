@@ -90,8 +90,8 @@ def soft_max(n: Net) -> None:
     n.add(n.draw.choice(("Softmax", "LogSoftmax", "Hardmax")), x, axis=n.axis(x) if n.opset >= 11 else 1)
 
 
-def mean_variance(n: Net) -> None:
-    n.add(n.draw.choice(("LpNormalization",)), n.floats(least=1))
+def lp_norm(n: Net) -> None:
+    n.add("LpNormalization", n.floats(least=1))
 
 
 def mat_mul(n: Net) -> None:
@@ -266,7 +266,7 @@ def attention(n: Net) -> None:
 
 
 FAMILIES = (
-    *(conv, conv, conv, conv_transpose, pool, pool, global_pool, norm, norm, layer_norm, soft_max, mean_variance),
+    *(conv, conv, conv, conv_transpose, pool, pool, global_pool, norm, norm, layer_norm, soft_max, lp_norm),
     *(mat_mul, mat_mul, gemm, einsum, resize, recurrent, recurrent, quantized, quantized_by_axis, quantized_layer),
     *(dynamically_quantized, gelu, fused_mat_mul, skip_norm, packed_attention, rotary, own_math, attention),
 )
