@@ -61,6 +61,14 @@ def _place(c: InferenceContext, position: PartialTensor | None, length: int, pla
     return at
 
 
+def _in_reach(c: InferenceContext, position: PartialTensor | None, length: Dim | None, default: int) -> None:
+    """Tell that a sequence whose elements are not known apart has one at a position, if that is known."""
+    known = (default,) if position is None else known_ints(position)
+    if known and length is not None:
+        least = -known[0] if known[0] < 0 else known[0] + 1
+        c.at_least(length, least, f"the sequence must have an element at the position {known[0]}")
+
+
 @onnx("SequenceEmpty")
 def sequence_empty(c: InferenceContext, *, dtype: int = 1) -> SequenceType:
     """A sequence of no elements: nothing is known of their shape."""
@@ -100,6 +108,7 @@ def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | No
     length = _sequence(c, sequence).length
     if length is not None:
         c.at_least(length, 1, "there must be an element to erase")
+    _in_reach(c, position, length, -1)
     return SequenceType(_element(c, sequence), None if length is None else length - 1)
 
 
@@ -112,6 +121,7 @@ def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> Ten
         if at is not None:
             return items[at]
     element = _element(c, sequence)
+    _in_reach(c, position, _sequence(c, sequence).length, 0)
     return TensorType(element.dtype, one_of(c, element.shape))
 
 

@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 from shapeinf import Result, infer_shapes
 from shapeinf.algebra import Dimension, evaluate
+from shapeinf.program import EvaluatedShapes
 from tests.differential.ort import contains, session_of
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.eager import model_of_nodes, read
@@ -83,17 +84,19 @@ def executed(drawn: Drawn) -> list[dict[str, Any] | str]:
         session = session_of(drawn.model)
     except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
         return [str(refusal)] * len(drawn.feeds)
+    else:
+        return [_run(session, feeds) for feeds in drawn.feeds]
+    finally:
+        signal.alarm(0)
+
+
+def _run(session: Any, feeds: Arrays) -> dict[str, Any] | str:
     names = [one.name for one in session.get_outputs()]
-    given = {one.name for one in session.get_inputs()}
-    found: list[dict[str, Any] | str] = []
-    for feeds in drawn.feeds:
-        try:
-            arrays = session.run(names, {name: array for name, array in feeds.items() if name in given})
-            found.append(dict(zip(names, arrays, strict=True)))
-        except Exception as refusal:
-            found.append(str(refusal))
-    signal.alarm(0)
-    return found
+    given = {one.name: feeds[one.name] for one in session.get_inputs()}
+    try:
+        return dict(zip(names, session.run(names, given), strict=True))
+    except Exception as refusal:
+        return str(refusal)
 
 
 def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> Iterator[Finding]:
@@ -101,6 +104,7 @@ def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> I
     for note in result.diagnostics:
         if note.code == "S301":
             yield Finding("failure", 0, str(note))
+    shapes = evaluated(drawn, result)
     for turn, (feeds, made) in enumerate(zip(drawn.feeds, real, strict=True)):
         if isinstance(made, str):
             tally.refused += 1
@@ -110,7 +114,7 @@ def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> I
                 yield Finding("yes", turn, made.strip().splitlines()[-1][-300:], refused_node(made))
             continue
         tally.runs += 1
-        found = next(contradicted(drawn.model, result, feeds, made, turn), None)
+        found = next(contradicted(Run(drawn.model, feeds, made, turn), result, shapes), None)
         if found is not None and confirmed(drawn.model, feeds, made, found):
             yield found
 
@@ -126,10 +130,13 @@ def refused_node(refusal: str) -> str:
 
 
 def by_data(model: onnx.ModelProto, refusal: str) -> bool:
-    """Whether the inputs of the node that is refused have sizes that depend on data: no sizes alone are to blame."""
+    """Whether data are to blame: a division by 0, or sizes that depend on data in what the refused node reads."""
+    if "by zero" in refusal:
+        return True
     makers = {output: node for node in model.graph.node for output in node.output}
     integers = {one.name for one in model.graph.input if not one.type.tensor_type.shape.dim}
-    waiting, seen = [refused_node(refusal)], set()
+    refused = refused_node(refusal)
+    waiting, seen = [refused] if refused in makers else list(makers), set()
     while waiting:
         node = makers.get(waiting.pop())
         if node is None or id(node) in seen:
@@ -151,27 +158,73 @@ def binding_of(model: onnx.ModelProto, feeds: Arrays) -> dict[str, int]:
     return found
 
 
-def contradicted(
-    model: onnx.ModelProto, result: Result, feeds: Arrays, made: Mapping[str, Any], turn: int
-) -> Iterator[Finding]:
+def evaluated(drawn: Drawn, result: Result) -> EvaluatedShapes | None:
+    """All shapes at all bindings by the program, None where that needs sizes that have no name."""
+    program, bindings = result.program(), [binding_of(drawn.model, feeds) for feeds in drawn.feeds]
+    if not bindings[0] or not set(program.needed) <= bindings[0].keys():
+        return None
+    return program.masked({name: [binding[name] for binding in bindings] for name in bindings[0]})
+
+
+@attrs.frozen
+class Run:
+    """A model that onnxruntime ran: with which inputs, and what it made."""
+
+    model: onnx.ModelProto
+    feeds: Arrays
+    made: Mapping[str, Any]
+    turn: int
+
+    @property
+    def binding(self) -> dict[str, int]:
+        """The sizes of the inputs by name."""
+        return binding_of(self.model, self.feeds)
+
+
+def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Finding]:
     """What a run shows to be wrong: for any sizes, and inferred again for these."""
-    binding = binding_of(model, feeds)
-    static = infer_shapes(model, inputs={one.name: list(feeds[one.name].shape) for one in model.graph.input})
-    own = _of_loops_without_trips(model, made)
-    for name, value in made.items():  # in the order of the nodes: the first that is wrong is the cause
+    given = {one.name: list(run.feeds[one.name].shape) for one in run.model.graph.input}
+    static = infer_shapes(run.model, inputs=given)
+    assumed = _as_assumed(result, run.binding)
+    claimed = (result, static) if assumed else (static,)
+    own = _of_loops_without_trips(run.model, run.made)
+    for name, value in run.made.items():  # in the order of the nodes: the first that is wrong is the cause
         if name in own:
             continue
-        for known in (result, static):
-            for text in _differences(known, name, value, binding):
-                yield Finding("shape", turn, text, name)
+        texts = [text for known in claimed for text in _differences(known, name, value, run.binding)]
+        texts += _miscalculated(shapes, name, value, run.turn) if shapes is not None and assumed else []
+        yield from (Finding("shape", run.turn, text, name) for text in texts)
     for words, known in (("for any sizes", result), ("for these sizes", static)):
         for note in known.diagnostics:
             if note.severity == "error":
-                yield Finding("error", turn, f"{words}: {note}", note.node.partition("/")[0])
-    verdict = result.contract.check(binding)
-    if verdict.verdict is False:
-        named = _NODE.search(str(verdict))
-        yield Finding("no", turn, str(verdict), named[1] if named else "")
+                yield Finding("error", run.turn, f"{words}: {note}", note.node.partition("/")[0])
+    yield from _denied(run, result, shapes if assumed else None)
+
+
+def _miscalculated(shapes: EvaluatedShapes, name: str, value: Any, turn: int) -> list[str]:
+    """That the program of all shapes makes something else."""
+    if not shapes.valid[turn] or name not in shapes or isinstance(value, list):
+        return []
+    found = shapes[name][turn]
+    wrong = found.mask.any() or tuple(found.tolist()) != np.shape(value)
+    return [f"{name}: the program makes {found} of it, not {np.shape(value)}"] if wrong else []
+
+
+def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Finding]:
+    """That the contract or the program says no to what ran."""
+    verdict = result.contract.check(run.binding)
+    told = [str(verdict)] if verdict.verdict is False else []
+    if shapes is not None and not shapes.valid[run.turn]:
+        told += [f"the program says {problem}" for problem in shapes.problems]
+    for text in told:
+        named = _NODE.search(text)
+        yield Finding("no", run.turn, text, named[1] if named else "")
+
+
+def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
+    """Whether sizes are as the contract says that they are assumed to be: nothing is claimed of others."""
+    assumed = [one.clauses for one in result.contract if one.kind == "assumption"]
+    return all(any(clause.holds(binding) is not False for clause in clauses) for clauses in assumed if clauses)
 
 
 def _of_loops_without_trips(model: onnx.ModelProto, made: Mapping[str, Any]) -> set[str]:

@@ -90,8 +90,8 @@ def soft_max(n: Net) -> None:
     n.add(n.draw.choice(("Softmax", "LogSoftmax", "Hardmax")), x, axis=n.axis(x) if n.opset >= 11 else 1)
 
 
-def mean_variance(n: Net) -> None:
-    n.add(n.draw.choice(("LpNormalization",)), n.floats(least=1))
+def lp_norm(n: Net) -> None:
+    n.add("LpNormalization", n.floats(least=1))
 
 
 def mat_mul(n: Net) -> None:
@@ -190,8 +190,8 @@ def quantized_by_axis(n: Net) -> None:
 
 
 def quantized_layer(n: Net) -> None:
-    x = n.pick(lambda a: a.dtype == np.uint8 and a.ndim >= 2)
     scale, zero = n.known(0.1, np.float32), n.known(3, np.uint8)
+    x = n.add("QuantizeLinear", n.floats(least=2), scale, zero)
     inner = n.shape(x)[-1]
     n.add("QLinearMatMul", x, scale, zero, n.weight(inner, 3, dtype=np.uint8), scale, zero, scale, zero)
 
@@ -238,7 +238,9 @@ def packed_attention(n: Net) -> None:
 def rotary(n: Net) -> None:
     x = n.floats(rank=4)
     batch, _, length, wide = n.shape(x)
-    cos, sin = n.weight(16, max(wide // 2, 1)), n.weight(16, max(wide // 2, 1))
+    if wide % 2:
+        raise Refused("the halves of a head are rotated")
+    cos, sin = n.weight(16, wide // 2), n.weight(16, wide // 2)
     n.add("RotaryEmbedding", x, n.constant(np.zeros((batch, length), np.int64)), cos, sin, domain=MS)
 
 
@@ -264,7 +266,7 @@ def attention(n: Net) -> None:
 
 
 FAMILIES = (
-    *(conv, conv, conv, conv_transpose, pool, pool, global_pool, norm, norm, layer_norm, soft_max, mean_variance),
+    *(conv, conv, conv, conv_transpose, pool, pool, global_pool, norm, norm, layer_norm, soft_max, lp_norm),
     *(mat_mul, mat_mul, gemm, einsum, resize, recurrent, recurrent, quantized, quantized_by_axis, quantized_layer),
     *(dynamically_quantized, gelu, fused_mat_mul, skip_norm, packed_attention, rotary, own_math, attention),
 )

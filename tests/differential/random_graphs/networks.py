@@ -23,7 +23,7 @@ MOST_TRIES = 60
 def drawn(seed: int) -> Drawn:
     """A model of a few to two dozen nodes."""
     draw = Draw(seed)
-    net = Net(draw, draw.choice((*range(7, 24), 13, 15, 17, 17)), _sizes(draw), wrong=draw.random() < 0.3)
+    net = Net(draw, draw.choice((*range(7, 24), 13, 15, 17, 17, 23)), _sizes(draw), wrong=draw.random() < 0.3)
     _inputs(net)
     tries, wanted = 0, draw.randint(3, 16)
     kinds = draw.choice((_EVEN, _EVEN, _LAYERS, _NESTED, _SIZES))

@@ -304,14 +304,13 @@ def non_zero(n: Net) -> None:
 
 
 def compress(n: Net) -> None:
+    """By a condition that is computed, or one that is not longer than any axis (onnxruntime would take that)."""
     x = n.floats(least=1)
     if n.draw.random() < 0.4:
         flags = n.add("Greater", n.add("Reshape", x, n.known([-1])), n.known(0.0, np.float32))
         n.add("Compress", x, flags)
     else:
-        axis = n.axis(x)
-        count = min(n.shape(x)[axis], n.draw.choice((1, 2, 3)))
-        n.add("Compress", x, n.constant(np.array([n.draw.random() < 0.6 for _ in range(count)])), axis=axis)
+        n.add("Compress", x, n.constant(np.array([n.draw.random() < 0.6])), axis=n.axis(x))
 
 
 def unique(n: Net) -> None:
@@ -320,10 +319,10 @@ def unique(n: Net) -> None:
 
 
 def suppression(n: Net) -> None:
-    boxes = n.pick(lambda a: a.dtype == np.float32 and a.ndim == 3 and a.shape[2] == 4)
-    batch, count, _ = n.shape(boxes)
-    scores = n.weight(batch, n.draw.choice((1, 2)), count)
-    n.add("NonMaxSuppression", boxes, scores, n.known([n.draw.choice((0, 1, 3))]), n.known([0.5], np.float32))
+    scores = n.floats(rank=3)
+    batch, _, count = n.shape(scores)
+    limit, threshold = n.known([n.draw.choice((0, 1, 3))]), n.known([0.5], np.float32)
+    n.add("NonMaxSuppression", n.weight(batch, count, 4), scores, limit, threshold)
 
 
 def dropped(n: Net) -> None:

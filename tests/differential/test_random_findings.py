@@ -1,0 +1,44 @@
+"""What random graphs have found: models whose contract said yes to sizes that onnxruntime refuses."""
+
+import numpy as np
+import onnx
+import pytest
+
+from shapeinf import infer_shapes
+from tests.differential.ort import session_of
+
+HEADER = '<ir_version: 8, opset_import: ["" : 17]> '
+CASES = {
+    "erase": "g (float[n, m] x) => (y) <int64 at = {1}> { s = SplitToSequence<axis = 0>(x)  y = SequenceErase(s, at) }",
+    "erase from the end": """g (float[n, m] x) => (y) <int64 at = {-3}> {
+        s = SplitToSequence<axis = 0>(x)  y = SequenceErase(s, at) }""",
+    "erase the last": "g (float[n, m] x) => (y) { s = SplitToSequence<axis = 0>(x)  y = SequenceErase(s) }",
+    "at": "g (float[n, m] x) => (y) <int64 at = {2}> { s = SplitToSequence<axis = 0>(x)  y = SequenceAt(s, at) }",
+    "at from the end": """g (float[n, m] x) => (y) <int64 at = {-2}> {
+        s = SplitToSequence<axis = 1, keepdims = 0>(x)  y = SequenceAt(s, at) }""",
+}
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_the_contract_says_yes_where_onnxruntime_runs(text):
+    model = onnx.parser.parse_model(HEADER + text)
+    contract = infer_shapes(model).contract
+    ran = set()
+    for n in range(1, 5):
+        for m in range(1, 5):
+            kinds = {1: np.float32, 7: np.int64}
+            feeds = {
+                one.name: np.ones(
+                    [d.dim_value or {"n": n, "m": m}[d.dim_param] for d in one.type.tensor_type.shape.dim],
+                    kinds[one.type.tensor_type.elem_type],
+                )
+                for one in model.graph.input
+            }
+            try:
+                session_of(model).run(None, feeds)
+                runs = True
+            except Exception:  # onnxruntime has no class of its own for what it refuses
+                runs = False
+            ran.add(runs)
+            assert contract.check(n=n, m=m).verdict is runs, (n, m)
+    assert True in ran
