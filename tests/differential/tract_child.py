@@ -10,10 +10,10 @@ import json
 import sys
 from typing import Any
 
-import tract
-
 
 def framework() -> Any:
+    import tract  # only here: this file is imported where it is looked for examples
+
     found = tract.nnef().with_onnx().with_pulse().with_extended_identifier_syntax()
     return found.with_tract_extra().with_tract_transformers()
 
@@ -23,6 +23,8 @@ def facts(model: Any) -> list[str]:
 
 
 def answer(source: str, target: str) -> dict[str, Any]:
+    import tract
+
     try:
         model = tract.onnx().load(source).into_model()
         before = facts(model)
