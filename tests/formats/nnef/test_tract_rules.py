@@ -149,6 +149,11 @@ CASES = [
     ("tract_scan_full", ["3,4,f32", "S,4,f32"], {"axis": 0, "axes": (0,), "chunks": (-2,)}, ["3*((S+1)/2),4,f32"]),
     ("tract_scan_full", ["4,f32", "8,f32", "4,f32"], {"axis": 0, "axes": (0, 0), "chunks": (2, 1)}, ["16,f32"]),
     ("slice", ["9,S,f32"], {"axes": (1,), "begin": (2,), "end": (5,), "stride": ()}, ["9,3,f32"]),
+    # an end of 0 is that of the axis behind a begin of 1 or more, with any stride
+    *(
+        ("slice", ["9,S,f32"], {"axes": (0,), "begin": (begin,), "end": (0,), "stride": (step,)}, [f"{size},S,f32"])
+        for begin, step, size in ((0, 1, 0), (0, 2, 0), (1, 1, 8), (9, 1, 0), (3, 2, 3))
+    ),
     *((op, ["B,S,f16"], {}, ["B,S,f16"]) for op in ("square", "recip", "tract_core_gelu_approx")),
     ("tract_core_pow_const", ["B,S,i32"], {"exponent": 2.0}, ["B,S,i32"]),
     *((f"tract_{kind}_cumsum", ["B,S,f32"], {"axis": 1}, ["B,S,f32"]) for kind in ("core", "pulse")),
