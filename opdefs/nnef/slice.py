@@ -33,11 +33,24 @@ def slice_(
     dims = list(input.shape)
     index: list[slice | None] = [slice(None)] * len(dims)
     for i, (axis, first, last, step) in enumerate(zip(named, firsts, lasts, steps, strict=True)):
-        if last == 0 and step == 1 and not is_computed(c, "end", i):
-            last = HUGE  # a deprecated form of "to the end"; a 0 that a tensor gives is one
+        if last == 0 and not is_computed(c, "end", i):  # a 0 that a tensor gives is one
+            last = _end_of_zero(c, first, step)
         one = _forward if step > 0 else _backward
         dims[axis], index[axis] = one(c, dims[axis], first, last, step)
     return sliced(input, Shape(dims), index)
+
+
+def _end_of_zero(c: InferenceContext, first: Dim | None, step: int) -> Dim | None:
+    """An end that is written as 0: a deprecated form of "to the end" with a stride of 1.
+
+    tract has it with any stride forward, but not from 0 on: there it is an empty slice.
+    """
+    if c.version != TRACT:
+        return HUGE if step == 1 else 0
+    if step < 0 or first is None:
+        return 0 if step < 0 else None
+    known = c.prove_eq(first, 0)
+    return None if known is None else 0 if known else HUGE
 
 
 def _forward(

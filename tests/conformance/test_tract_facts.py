@@ -28,6 +28,20 @@ def inferred(statements, inputs, outputs="y", fragments="", extensions="", **opt
     return infer_shapes(text, dialect="tract", **options)
 
 
+FRAGMENTS = """fragment f( a: tensor<scalar> ) -> ( b: tensor<scalar> ) { b = a + 1; }
+fragment part( x: tensor<scalar>, axis: tensor<scalar>, begin: tensor<scalar>, end: tensor<scalar> )
+    -> ( y: tensor<scalar> )
+{
+    size = squeeze(
+        slice(tract_core_shape_of(x), axes = [0], begin = [axis], end = [axis + 1], stride = [1]), axes = [0]
+    );
+    first = within_bound_index(begin, size);
+    last = within_bound_index(end, size);
+    y = slice(x, axes = [axis], begin = [first], end = [last], stride = [1]);
+}
+"""
+"""Of the kind that exporters write for slices; what they call to find a position, they do not always declare."""
+
 SIZES = "s = tract_core_shape_of(x);"
 
 DOCUMENTS = [
@@ -76,6 +90,15 @@ DOCUMENTS = [
         {"x": "B,S,f32"},
         "B,S,f32",
     ),
+    # literals keep their kind, in fragments too: whole numbers are sizes, alone or in an array with sizes
+    ("y = f(1)", {"x": "S,f32"}, "i64"),
+    ("y = add(S, 1)", {"x": "S,f32"}, "i64"),
+    ("y = [S, 2]", {"x": "S,f32"}, "2,i64"),
+    ("y = [1, 2]", {"x": "S,f32"}, "2,i32"),
+    ("y = add([x, 2.0], 1.0)", {"x": "f32"}, "2,f32"),
+    ("y = [x, x]", {"x": "B,S,f32"}, "2,B,S,f32"),
+    ("y = part(x, axis = 1, begin = 1, end = 3)", {"x": "2,4,S,f32"}, "2,2,S,f32"),
+    ("y = part(x, axis = 1, begin = 0, end = -1)", {"x": "B,S,f32"}, "B,S-1,f32"),
     # an identifier again
     ("y = relu(x); y = unsqueeze(y, axes = [0]); y = tract_core_cast(y, to = 'i32')", {"x": "B,S,f32"}, "1,B,S,i32"),
 ]
@@ -83,7 +106,7 @@ DOCUMENTS = [
 
 @pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
 def test_values_of_shapes(statements, inputs, fact):
-    result = inferred(statements, inputs)
+    result = inferred(statements, inputs, fragments=FRAGMENTS)
     assert result.diagnostics == []
     assert difference(fact, result.tensors["y"], result.facts) is None
 
@@ -91,9 +114,9 @@ def test_values_of_shapes(statements, inputs, fact):
 @pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
 @pytest.mark.parametrize("sizes", [{"B": 1, "S": 1}, {"B": 1, "S": 2}, {"B": 3, "S": 4}, {"B": 2, "S": 7}], ids=str)
 def test_sizes_put_in_before_or_after(statements, inputs, fact, sizes):
-    result = inferred(statements, inputs)
+    result = inferred(statements, inputs, fragments=FRAGMENTS)
     bind = {name: size for name, size in sizes.items() if name in result.scope.names()}
-    named, bound = result.tensors["y"], inferred(statements, inputs, bind=bind).tensors["y"]
+    named, bound = result.tensors["y"], inferred(statements, inputs, fragments=FRAGMENTS, bind=bind).tensors["y"]
     assert bound.dtype == named.dtype
     assert [evaluate(d, {}) for d in bound.shape] == [evaluate(d, sizes) for d in named.shape]
 

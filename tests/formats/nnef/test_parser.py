@@ -120,6 +120,12 @@ FRAGMENT = FINAL + "fragment g({}) -> ({})\n{{\n y = relu(x);\n}}\ngraph G(x) ->
         (graph("y = x + x", head="version 1.0;\n"), 4, 5, "N205"),
         (graph("y = x", head="version 1.0;\n"), 4, 5, "N205"),
         (graph("y = f(x, a = b[0])", head="version 1.0;\n"), 4, 14, "N205"),
+        (graph("y = f(f(x))", head="version 1.0;\n"), 4, 7, "N205"),
+        (graph("y = f([x, g(x)])", head="version 1.0;\n"), 4, 11, "N205"),
+        (graph("y = f([x, -x])", head="version 1.0;\n"), 4, 11, "N205"),
+        (graph("y = f(x, a = [1+0])", head="version 1.0;\n"), 4, 15, "N205"),
+        (graph("y = f(x, a = (1))", head="version 1.0;\n"), 4, 14, "N205"),
+        (graph("k = 3", head="version 1.0;\n"), 4, 5, "N205"),
         (graph("y = [x for x in y]"), 5, 8, "N201"),
         (graph("y = x in y", head="version 1.0\n"), 4, 7, "N201"),
         (FRAGMENT.format("x: tensor", "y: tensor<scalar>"), 3, 21, "N201"),
@@ -134,6 +140,32 @@ def test_what_is_no_document(text, line, column, code):
         parse(SourceText(text))
     error = caught.value
     assert (error.line, error.column, error.problems[0].code) == (line, column, code), str(error)
+
+
+@pytest.mark.parametrize("statement", ["y = f(x, a = [1+0], b = 2)", "y = f(g(x), a = 2)", "k = 3"])
+def test_what_flat_documents_lack_needs_an_extension(statement):
+    for sharing in (True, False):
+        with pytest.raises(NnefError) as caught:
+            parse(SourceText(graph(statement, head="version 1.0;\n")), sharing=sharing)
+        assert [problem.code for problem in caught.value.problems] == ["N205"]
+        operators = "version 1.0;\nextension KHR_enable_operator_expressions;\n"
+        assert parse(SourceText(graph(statement, head=operators)), sharing=sharing).graph.body
+
+
+def test_documents_with_fragments_may_call_in_a_call():
+    head = "version 1.0;\nextension KHR_enable_fragment_definitions;\n"
+    assert parse(SourceText(graph("y = f([x, g(x)])", head=head))).graph.body
+    with pytest.raises(NnefError, match="N205"):
+        parse(SourceText(graph("y = f([x, -x])", head=head)))
+
+
+def test_extensions_of_tract_are_anything_but_a_semicolon():
+    head = "version 1.0;\nextension tract_registry tract_core;\nextension tract_symbol \U0001f3af0;\n"
+    found = parse(SourceText(graph("y = f(x)", head=head)))
+    assert found.extensions[1].text == "tract_symbol \U0001f3af0"
+    for wrong in (head.replace("extension tract_symbol", "extension KHR_"), head + "extension \U0001f3af;\n"):
+        with pytest.raises(NnefError, match="N101"):
+            parse(SourceText(graph("y = f(x)", head=wrong)))
 
 
 def test_each_broken_statement_is_told():

@@ -384,3 +384,72 @@ def test_streams_are_for_texts():
     model = onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> g (float[N] x) => (y) { y = Relu(x) }')
     with pytest.raises(ModelError, match="stream"):
         infer_shapes(model).save(io.StringIO())
+
+
+# -- what tract writes
+
+TRACT = "version 1.0;\nextension tract_registry tract_core;\ngraph g({}) -> ({})\n{{\n{}}}\n"
+
+
+def in_tract(statements, inputs="x", outputs="y"):
+    return infer_shapes(TRACT.format(inputs, outputs, "".join(f"    {s};\n" for s in statements)))
+
+
+def test_a_name_given_twice_beside_the_name_that_it_would_get():
+    statements = ["x = external(shape = [5])", "y = unsqueeze(x, axes = [0])", 'i"y.1" = squeeze(y, axes = [0])']
+    result = in_tract([*statements, 'y = i"y.1"'])
+    assert shapes(result) == {"x": "[5]", "y.2": "[1, 5]", "y.1": "[5]", "y": "[5]"}
+
+
+def test_a_graph_without_inputs_and_extents_of_0():
+    result = in_tract(["z = variable(shape = [0, 4], label = 'z')", "y = concat([z, z], axis = 0)"], inputs="")
+    assert shapes(result) == {"z": "[0, 4]", "y": "[0, 4]"}
+    stream = io.StringIO()
+    result.save(stream)
+    assert shapes(infer_shapes(stream.getvalue())) == shapes(result)
+    empty = in_tract(["x = external(shape = [0, 4])", "y = relu(x)"])
+    assert shapes(empty) == {"x": "[0, 4]", "y": "[0, 4]"}
+    with pytest.raises(NnefError, match="at least 0"):
+        in_tract(["x = external(shape = [-1])", "y = relu(x)"])
+    with pytest.raises(NnefError, match="positive"):
+        infer_shapes(HEAD.replace("[2, 3]", "[0, 3]") + "    y = relu(x);\n}\n")
+    with pytest.raises(NnefError, match="graph parameter"):
+        infer_shapes("version 1.0;\ngraph g() -> ( y )\n{\n    y = variable(shape = [1], label = 'y');\n}\n")
+
+
+def test_labels_that_begin_with_a_slash(tmp_path):
+    statement = "w = variable(shape = [3, 4], label = '/block/w')"
+    text = TRACT.format("x", "y", f"x = external(shape = [2, 3]); {statement}; y = matmul(x, w);")
+    result = infer_shapes(model_in(tmp_path / "model", text, block__w=np.zeros((3, 4), np.float32)))
+    assert result.diagnostics == [] and shapes(result)["y"] == "[2, 4]"
+
+
+# -- what is read with a warning, and what is not
+
+
+def test_extensions_that_are_not_known():
+    text = PLAIN.replace("version 1.0;", "version 1.0;\nextension KHR_of_tomorrow;")
+    (finding,) = infer_shapes(text).diagnostics
+    assert (finding.severity, finding.code) == ("warning", "N206") and "'KHR_of_tomorrow'" in finding.message
+
+
+def test_fragments_that_give_no_tensor():
+    text = (
+        "version 1.0;\nextension KHR_enable_fragment_definitions;\n"
+        "fragment f( x: tensor<scalar> ) -> ( y: integer )\n{\n    y = 1;\n}\n"
+        "graph g( x ) -> ( y )\n{\n    x = external(shape = [2, 3]);\n    y = f(x);\n}\n"
+    )
+    assert [(d.severity, d.code) for d in infer_shapes(text).diagnostics] == [("warning", "N307")]
+
+
+@pytest.mark.parametrize("items", [np.int32, np.int8, np.uint8, bool])
+def test_a_scalar_variable_does_not_have_integers(tmp_path, items):
+    folder = model_in(tmp_path / "model", block__w=np.zeros((3, 4), items))
+    with pytest.raises(NnefError, match="N702"):
+        infer_shapes(folder)
+    if items is not bool:
+        write_tensor(folder / "block" / "w.dat", np.zeros((3, 4), items), quantized=True)
+        assert infer_shapes(folder).diagnostics == []
+        write_tensor(folder / "block" / "w.dat", np.zeros((3, 4), items))
+        (folder / "graph.quant").write_text('"w": linear_quantize(min = 0.0, max = 1.0, bits = 8);\n')
+        assert infer_shapes(folder).diagnostics == []

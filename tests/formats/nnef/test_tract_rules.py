@@ -54,6 +54,7 @@ def shape_of(axis):
 
 
 SDPA = {"is_causal": False, "datum_type": "f32", "acc_datum_type": "f32"}
+STEPS = {"stride": (2, 2), "padding": ((0, 0), (0, 0))}
 SCALES, SIZES = ints(1.0, 2.5, dtype="float32"), ints(3.0, 5.0, dtype="float32")
 
 CASES = [
@@ -148,11 +149,56 @@ CASES = [
     ("tract_scan_full", ["3,4,f32", "S,4,f32"], {"axis": 0, "axes": (0,), "chunks": (-2,)}, ["3*((S+1)/2),4,f32"]),
     ("tract_scan_full", ["4,f32", "8,f32", "4,f32"], {"axis": 0, "axes": (0, 0), "chunks": (2, 1)}, ["16,f32"]),
     ("slice", ["9,S,f32"], {"axes": (1,), "begin": (2,), "end": (5,), "stride": ()}, ["9,3,f32"]),
+    # an end of 0 is that of the axis behind a begin of 1 or more, with any stride
+    *(
+        ("slice", ["9,S,f32"], {"axes": (0,), "begin": (begin,), "end": (0,), "stride": (step,)}, [f"{size},S,f32"])
+        for begin, step, size in ((0, 1, 0), (0, 2, 0), (1, 1, 8), (9, 1, 0), (3, 2, 3))
+    ),
+    *((op, ["B,S,f16"], {}, ["B,S,f16"]) for op in ("square", "recip", "tract_core_gelu_approx")),
+    ("tract_core_pow_const", ["B,S,i32"], {"exponent": 2.0}, ["B,S,i32"]),
+    *((f"tract_{kind}_cumsum", ["B,S,f32"], {"axis": 1}, ["B,S,f32"]) for kind in ("core", "pulse")),
+    ("tract_extra_exp_mean_norm", ["B,S,4,f32", "B,4,f32"], {"axis": 1}, ["B,S,4,f32"]),
+    ("tract_extra_exp_unit_norm", ["B,S,4,f32", "B,4,f32"], {"axis": 1, "complex": False}, ["B,S,4,f32"]),
+    ("tract_extra_exp_unit_norm", ["B,S,4,2,f32", "B,4,f32"], {"axis": 1, "complex": True}, ["B,S,4,2,f32"]),
+    ("tract_onnx_resize", ["2,4,f32", SCALES], {}, ["2,10,f32"]),
+    ("tract_onnx_grid_sample", ["2,3,8,8,f32", "2,5,6,2,f32"], {}, ["2,3,5,6,f32"]),
+    (
+        "tract_transformers_dyn_kv_cache",
+        ["B,2,5,8,f32"],
+        {"axis": 2, "past_sequence_shape": (1, 2, 9, 8), "input_sequence_shape": (1, 2, 5, 8)},
+        ["1,2,14,8,f32"],
+    ),
+    ("tract_transformers_quantized_kv_sdpa", ["B,6,S,8,f16", *["B,2,P,8,f16"] * 2], {"axis": 2}, ["B,6,S,8,f16"]),
+    ("tract_transformers_window_kv_sdpa", ["B,2,S,8,f32", *["B,2,S,8,f32"] * 2], {"axis": 2}, ["B,2,S,8,f32"]),
+    ("tract_moe_ffn", ["B,S,8,f16", "4,8,f32", "4,8,6,f32", "4,6,8,f32"], {"k": 2}, ["B,S,8,f16"]),
+    (
+        "tract_moe_ffn",
+        ["S,8,f32", "4,8,f32", "4,6,8,f32", "4,8,6,f32"],
+        {"k": 2, "expert_layout": "linear"},
+        ["S,8,f32"],
+    ),
+    # a letter of the result alone is 1, and so is what an operand has alone left out
+    ("tract_core_einsum", ["1,S,8,f32", "1,5,8,f32"], {"expr": "amk,cnk->bmn", "acc": "f32"}, ["1,S,5,f32"]),
+    ("tract_core_einsum", ["B,S,f32"], {"expr": "ij->ijz", "acc": "f32"}, ["B,S,1,f32"]),
+    # filters are [K, C/groups, ...], also those of deconvolutions; without groups each of K is one
+    *(
+        ("deconv", ["1,8,8,8,f32", f"{k},{c},2,2,f32"], {"groups": g, **STEPS}, [f"1,{k},16,16,f32"])
+        for k, c, g in ((12, 8, 1), (12, 4, 2), (12, 2, 4), (16, 1, 8), (8, 1, 8), (8, 1, 0), (4, 2, 0), (1, 8, 0))
+    ),
+    ("conv", ["1,8,8,8,f32", "4,2,2,2,f32"], {"groups": 0, **STEPS}, ["1,4,4,4,f32"]),
+    ("deconv", ["1,8,8,8,f32", "6,8,2,2,f32"], {**STEPS, "output_shape": (17, 16)}, ["1,6,17,16,f32"]),
+    ("pad", ["B,S,f32"], {"padding": ((1, 1), (0, 0)), "border": "replicated"}, ["B+2,S,f32"]),
     (
         "tract_core_qconv",
         ["1,4,S,i8", "6,2,3,i8", "6,i32", None],
         {"group": 2, "padding": ((0, 0),), "stride": (1,), "dilation": (1,), "border": "constant"},
         ["1,6,S-2,?"],
+    ),
+    (
+        "tract_core_qconv",
+        ["1,4,S,i8", "6,2,3,i8", "6,i32", None],
+        {"groups": 2, "padding": ((0, 0),), "stride": (1,), "output_dt": "i32"},
+        ["1,6,S-2,i32"],
     ),
 ]
 
@@ -189,7 +235,53 @@ def test_sizes_that_are_values(op, inputs, attributes, expected):
     assert difference(expected, result.tensors["z"], result.facts) is None
 
 
+WITHOUT_THEIR_VALUES = [
+    # sizes that tensors give: not known, or of tensors of unknown rank
+    ("tract_core_topk", ["3,S,f32", "1,i64"], {"k": ContentsOf(1), "axis": 1}, (3, None)),
+    ("tract_core_topk", ["3,S,f32", "i64"], {"k": (ContentsOf(1),), "axis": 1}, (3, None)),
+    ("tract_core_one_hot", ["3,S,f32", "i64"], {"dim": ContentsOf(1), "axis": 0}, (None, 3, "S")),
+    ("tract_core_dyn_slice", ["9,S,f32", "i64"], {"start": ContentsOf(1), "end": 5, "len": 3, "axis": 0}, (3, "S")),
+    ("tract_core_broadcast", ["4,f32", "2,i64"], {"shape": (ContentsOf(1), 4)}, (None, None, 4)),
+    ("slice", ["9,S,f32", "i64"], {"axes": (0,), "begin": (ContentsOf(1),), "end": (5,)}, (None, "S")),
+    ("tile", ["9,S,f32", "i64"], {"repeats": (ContentsOf(1), 1)}, (None, "S")),
+    ("reshape", ["9,S,f32", "i64"], {"shape": (3, ContentsOf(1), 3)}, (3, None, 3)),
+]
+
+
+@pytest.mark.parametrize(("op", "inputs", "attributes", "expected"), WITHOUT_THEIR_VALUES, ids=lambda v: str(v)[:60])
+def test_a_size_that_is_not_known_costs_no_rank(op, inputs, attributes, expected):
+    outputs = 2 if op.endswith("topk") else 1
+    found = inferred(op, inputs, attributes, outputs).tensors["y0"].shape
+    assert len(found) == len(expected)
+    for dim, known in zip(found, expected, strict=True):
+        assert known is None or str(dim) == str(known), (found, expected)
+
+
+def test_an_attribute_that_no_rule_can_do_without_is_not_known():
+    found = inferred("matmul", ["3,3,f32", "3,3,f32", "bool"], {"transposeA": ContentsOf(2)})
+    assert found.tensors["y0"].shape.dims is None
+
+
+@pytest.mark.parametrize("op", ["max_reduce", "unsqueeze", "squeeze", "concat", "tract_core_softmax"])
+def test_axes_from_the_end_are_warnings(op):
+    attribute = {"axis": -1} if op == "concat" else {"axes": (-1,)}
+    result = inferred(op, ["S,1,f32"], attribute)
+    (warning,) = result.diagnostics
+    assert warning.severity == "warning" and "count from the end" in warning.message
+    assert result.tensors["y0"].shape.rank == {"unsqueeze": 3, "squeeze": 1}.get(op, 2)
+
+
 BROKEN = [
+    ("tract_transformers_quantized_kv_sdpa", ["1,5,2,8,f32", *["1,2,2,8,f32"] * 2], {"axis": 2}),
+    ("tract_extra_exp_mean_norm", ["2,3,4,f32", "2,5,f32"], {"axis": 1}),
+    ("tract_extra_exp_unit_norm", ["2,3,4,3,f32", "2,4,f32"], {"axis": 1, "complex": True}),
+    ("tract_moe_ffn", ["2,8,f32", "4,8,f32", "4,8,6,f32", "4,6,7,f32"], {"k": 2}),
+    ("tract_moe_ffn", ["2,8,f32", "8,5,f32", "4,8,6,f32", "4,6,8,f32"], {"k": 2}),
+    ("tract_moe_ffn", ["2,8,f32", "4,8,f32", "4,8,6,f32", "4,6,8,f32"], {"k": 5}),
+    ("deconv", ["1,8,8,8,f32", "8,12,2,2,f32"], {"groups": 1, **STEPS}),
+    ("deconv", ["1,8,8,8,f32", "12,2,2,2,f32"], {"groups": 2, **STEPS}),
+    ("deconv", ["1,8,8,8,f32", "12,1,2,2,f32"], {"groups": 8, **STEPS}),
+    ("deconv", ["1,8,8,8,f32", "6,2,2,2,f32"], {"groups": 0, **STEPS}),
     ("tract_core_cast", ["S,f32"], {"to": "f33"}),
     ("tract_core_broadcast", ["3,f32"], {"shape": (4,)}),
     ("tract_core_force_eval", ["2,f32"], {"slots": (1,)}),

@@ -1,0 +1,41 @@
+"""Archives that an exporter of torch modules wrote for tract, with the shapes that torch gave."""
+
+import json
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+from tests.conformance.conftest import ROOT
+
+FOLDER = ROOT / "nnef_torch"
+DATA = ("nonzero", "masked_select", "unique")
+"""Of what depends on data, only the rank is the same for all."""
+
+NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def test_the_archives_are_there():
+    if not NAMES:
+        pytest.skip("nnef_torch is not there: set SHAPEINF_CONFORMANCE to the folder that holds it")
+
+
+def sizes_of(truth):
+    """What the symbols of a document stood for when torch ran."""
+    axes = (
+        (int(name[2:]), int(axis), symbol) for name, of in truth["dynamic_axes"].items() for axis, symbol in of.items()
+    )
+    return {symbol: truth["inputs"][place][axis] for place, axis, symbol in axes}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shapes_are_those_of_torch(name):
+    truth = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    result = infer_shapes(FOLDER / f"{name}.nnef.tgz")
+    sizes = sizes_of(truth)
+    assert [d for d in result.diagnostics if d.severity == "error"] == []
+    for output, shape in zip(result.graph.outputs, truth["outputs"], strict=False):
+        found = result.tensors[output].shape
+        assert len(found) == len(shape)
+        if not any(word in name for word in DATA):
+            assert [evaluate(dim, sizes) for dim in found] == shape, (output, found)

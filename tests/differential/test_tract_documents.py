@@ -1,0 +1,143 @@
+"""Documents that tract writes of the published ONNX models: what tract reads again we read, and say the same shapes.
+
+tract (github.com/sonos/tract, the package `tract`) reads ONNX, writes NNEF in its own dialect, and tells the facts of
+the outputs of what it reads. Each model is also converted with names for its sizes, and with its integers known.
+"""
+
+import os
+import random
+
+import numpy as np
+import onnx
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+from shapeinf.formats.nnef.files.datum_types import dtype_of
+from tests.conformance.tract_facts import as_ours, pieces
+from tests.differential.test_onnx_data import cases, constant, named, stripped
+from tests.differential.tract_process import Tract
+
+FEW, PARTS = 40, 8
+FUNCTIONS = {"min": min, "max": max, "broadcast": max, "floordiv": lambda a, b: a // b, "__builtins__": {}}
+
+
+def static(model, arrays):
+    return model, {}
+
+
+def with_names(model, arrays):
+    """Every extent of the inputs under a name of its own."""
+    sizes = named(model, arrays)
+    return None if sizes is None else (model, sizes)
+
+
+def with_batch(model, arrays):
+    """The first extent of every input that has several under one name, where they are equal."""
+    firsts = [
+        (value.type.tensor_type.shape.dim[0], array.shape[0])
+        for value, array in zip(model.graph.input, arrays, strict=False)
+        if isinstance(array, np.ndarray) and array.ndim > 1
+    ]
+    if len({size for _, size in firsts}) != 1:
+        return None
+    for dim, _ in firsts:
+        dim.Clear()
+        dim.dim_param = "N"
+    return model, {"N": firsts[0][1]}
+
+
+def with_integers(model, arrays):
+    """Its integers are constants: these are what decides about shapes."""
+    known = [isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in arrays]
+    if len(set(known)) < 2:
+        return None
+    return constant(model, [array if is_known else None for array, is_known in zip(arrays, known, strict=True)]), {}
+
+
+VARIANTS = [static, with_names, with_batch, with_integers]
+
+
+def problems(result, facts, sizes):
+    """What differs from tract's facts, at the sizes of the data."""
+    for name, fact in zip(result.graph.outputs, facts, strict=True):
+        *dims, dtype = pieces(fact)
+        found = result.tensors[name]
+        if found.dtype != dtype_of(dtype):
+            yield f"{name}: {found} is not {fact}"
+        if found.shape.dims is None or len(found.shape) != len(dims):
+            yield f"{name}: {found.shape} is not {fact}"
+            continue
+        for axis, (ours, theirs) in enumerate(zip(found.shape.dims, dims, strict=True)):
+            size = value_of(theirs, sizes)
+            if size is not None and not may_be(result, ours, size, sizes):
+                yield f"{name}: axis {axis} of {found.shape} is not {theirs}, which is {size}"
+
+
+def value_of(dim, sizes):
+    """A dim of tract's at these sizes; None where it has a symbol that tract made up."""
+    try:
+        return eval(as_ours(dim), FUNCTIONS, dict(sizes))
+    except (NameError, SyntaxError):
+        return None
+
+
+def may_be(result, dim, size, sizes):
+    if isinstance(dim, int) or all(symbol.name in sizes for symbol in dim.symbols()):
+        return evaluate(dim, sizes) == size
+    return size in result.interval(dim)
+
+
+def same_as_onnx(model, result, kept):
+    """Where both know an extent of an output, the model has the one of the document, if tract kept its shape."""
+    of_model = infer_shapes(model)
+    for ours, theirs, same in zip(of_model.graph.outputs, result.graph.outputs, kept, strict=True):
+        if not same:
+            continue
+        a, b = of_model.tensors[ours].shape.dims, result.tensors[theirs].shape.dims
+        known = [] if a is None or b is None else zip(a, b, strict=True)
+        if any(isinstance(x, int) and isinstance(y, int) and x != y for x, y in known):
+            yield f"{ours}: {a} in the model, {b} in the document"
+
+
+def differences(case, variant, tract, folder):
+    """Everything that is wrong with a case; None where tract makes no document of it that it reads itself."""
+    arrays = case.data_sets[0][0] if case.data_sets else []
+    changed = variant(stripped(case.model), arrays)
+    if changed is None:
+        return None
+    model, sizes = changed
+    source, target = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.nnef.tar")
+    onnx.save(model, source)
+    answer = tract.converted(source, target)
+    if answer is None:
+        return None
+    result = infer_shapes(target, dialect="tract")
+    errors = [d.message for d in result.diagnostics if d.severity == "error"]
+    kept = [before == after for before, after in zip(answer.before, answer.after, strict=True)]
+    return [*errors, *problems(result, answer.after, sizes), *same_as_onnx(model, result, kept)]
+
+
+def check(chosen, folder):
+    """How many documents there were. Raises AssertionError with all that is wrong with any of them."""
+    pytest.importorskip("tract", reason="tract writes the documents of this test: pip install tract")
+    failures, count = [], 0
+    with Tract() as tract:
+        for case, variant in chosen:
+            found = differences(case, variant, tract, folder)
+            count += found is not None
+            failures += [f"{case.name} {variant.__name__}: {problem}" for problem in found or ()]
+    assert not failures, "\n".join(failures)
+    return count
+
+
+def test_some_documents(tmp_path):
+    everything = [(case, variant) for case in cases() for variant in VARIANTS]
+    assert check(random.Random(0).sample(everything, FEW), tmp_path) > FEW // 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_documents(tmp_path, variant, part):
+    assert check([(case, variant) for case in cases()[part::PARTS]], tmp_path) > 0

@@ -1,0 +1,44 @@
+"""A process that tract runs in: it answers lines `ONNX model <tab> archive to write`, each with a line of JSON.
+
+tract may abort the process that it runs in. The answer has the facts of the model's outputs `before` it was written as
+NNEF, and `after` that was read again (ceil_mode, for one, gets lost); or `error`, which is what tract says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+
+def framework() -> Any:
+    import tract  # only here: this file is imported where it is looked for examples
+
+    found = tract.nnef().with_onnx().with_pulse().with_extended_identifier_syntax()
+    return found.with_tract_extra().with_tract_transformers()
+
+
+def facts(model: Any) -> list[str]:
+    return [model.output_fact(i).dump() for i in range(model.output_count())]
+
+
+def answer(source: str, target: str) -> dict[str, Any]:
+    import tract
+
+    try:
+        model = tract.onnx().load(source).into_model()
+        before = facts(model)
+        framework().write_model_to_tar(model, target)
+        return {"before": before, "after": facts(framework().load(target))}
+    except Exception as error:  # tract raises what it likes
+        return {"error": str(error).partition("Stack backtrace")[0].strip()}
+
+
+def main() -> None:
+    for line in sys.stdin:
+        source, _, target = line.rstrip("\n").partition("\t")
+        print(json.dumps(answer(source, target)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
