@@ -88,17 +88,19 @@ class ShapeFacts(Facts):
         if self.prove_le(a, b) is None:
             self.advice.append(Guard("{0} <= {1}", source, None, (a, b)))
 
-    def assume_le(self, a: Dim, b: Dim, source: Source) -> bool:
+    def assume_le(self, a: Dim, b: Dim, source: Source, *, given: bool = False) -> bool:
         """Assume `a <= b` where that only leaves out sizes that nobody gave; whether it holds from now on.
 
-        A least size that the user or a body's own unknown has stays: what depends on it must be right there, too.
+        Sizes that the user gave are left out where `given` says so, those that depend on data never.
         """
         difference = self.canon(b - a)
         if not isinstance(difference, Dimension):
             return difference >= 0
         if self.bounds(difference)[0] >= 0:
             return True
-        if not (self.assuming and all(map(self.presumed.get, difference.symbols()))):
+        if not self.assuming or not all(
+            self.presumed.get(s, False) or (given and s in self.presumed) for s in difference.symbols()
+        ):
             return False
         try:
             self.tell_le(a, b, source)
