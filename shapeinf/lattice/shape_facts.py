@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
-from shapeinf.algebra import Dim, Dimension, Facts, Scope
+from shapeinf.algebra import Dim, Dimension, Facts, Interval, Scope
+from shapeinf.algebra.extremum import largest_of
+from shapeinf.algebra.interval import as_interval
 from shapeinf.algebra.told import Clause, Guard, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.lattice.shape import Shape
@@ -64,6 +66,14 @@ class ShapeFacts(Facts):
                 for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
                     self._bound(self.canon(one), other, source)
         return self.canon(told)
+
+    def interval(self, d: Dim) -> Interval:
+        """As `Facts.interval`; where that goes below 0, also by the parts of a maximum and by what is kept."""
+        low, high = self.bounds(d)
+        if low < 0 and isinstance(d, Dimension):
+            low = max(self.bounds(part)[0] for part in largest_of(self.canon(d)))
+            low = 0 if low < 0 and self.prove_le(0, d) else low
+        return as_interval((low, high))
 
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
         """Learn that a shape of unknown rank is `shape`; the canonical shape. ShapeError when it has another rank."""
