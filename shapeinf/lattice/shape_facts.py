@@ -119,6 +119,12 @@ class ShapeFacts(Facts):
         self.assumed.append(Relation(difference, source))
         return True
 
+    def presumed_size(self, hint: str) -> Dimension:
+        """A new unknown of which nodes may assume what they may assume of inputs."""
+        found = self.scope.fresh(hint, 0)
+        self.presumed[found] = True
+        return found
+
     def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
         """Whether something assumed is false somewhere in these ranges of symbols, by name; None is no upper end.
 
