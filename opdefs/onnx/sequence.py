@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.joining import any_dim, any_of, one_of
-from shapeinf.algebra import Dim
+from opdefs.rules.joining import any_of, one_of
+from shapeinf.algebra import Dim, ceildiv
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -61,12 +61,16 @@ def _place(c: InferenceContext, position: PartialTensor | None, length: int, pla
     return at
 
 
-def _in_reach(c: InferenceContext, position: PartialTensor | None, length: Dim | None, default: int) -> None:
-    """Tell that a sequence whose elements are not known apart has one at a position, if that is known."""
-    known = (default,) if position is None else known_ints(position)
-    if known and length is not None:
-        least = -known[0] if known[0] < 0 else known[0] + 1
-        c.at_least(length, least, f"the sequence must have an element at the position {known[0]}")
+def _demand_place(c: InferenceContext, sequence: Elements, position: PartialTensor | None, more: int = 0) -> None:
+    """Tell that a sequence is long enough for a position in it, or `more` behind its end."""
+    length = _sequence(c, sequence).length
+    at = (known_dims(position) or (None,))[0]
+    if length is None or at is None:
+        return
+    if c.prove_le(0, at) is True:
+        c.at_least(length, at + 1 - more, "a sequence must be long enough for a position in it")
+    elif c.prove_le(at, -1) is True:
+        c.at_least(length, -at, "a sequence must be long enough for a position counted from its end")
 
 
 @onnx("SequenceEmpty")
@@ -90,6 +94,7 @@ def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position:
         at = _place(c, position, len(items), len(items) + 1, len(items))
         if at is not None:
             return sequence_of(c, [*items[:at], new, *items[at:]])
+    _demand_place(c, sequence, position, more=1)
     length = _sequence(c, sequence).length
     element = _element(c, sequence)
     if length != 0:
@@ -105,10 +110,10 @@ def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | No
         at = _place(c, position, len(items), len(items), -1)
         if at is not None:
             return sequence_of(c, [*items[:at], *items[at + 1 :]])
+    _demand_place(c, sequence, position)
     length = _sequence(c, sequence).length
     if length is not None:
         c.at_least(length, 1, "there must be an element to erase")
-    _in_reach(c, position, length, -1)
     return SequenceType(_element(c, sequence), None if length is None else length - 1)
 
 
@@ -120,8 +125,8 @@ def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> Ten
         at = _place(c, position, len(items), len(items), 0)
         if at is not None:
             return items[at]
+    _demand_place(c, sequence, position)
     element = _element(c, sequence)
-    _in_reach(c, position, _sequence(c, sequence).length, 0)
     return TensorType(element.dtype, one_of(c, element.shape))
 
 
@@ -164,8 +169,7 @@ def _side_by_side(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_a
             if i == at and not new_axis:
                 dims[i] = dims[i] + d
             else:
-                c.expect(dims[i], d, f"axis {i} must be equal in all elements")
-                dims[i] = any_dim(c, (dims[i], d))
+                dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all elements")
     return Shape((*dims[:at], len(shapes), *dims[at:])) if new_axis else Shape(dims)
 
 
@@ -195,6 +199,8 @@ def _parts(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Di
     if not known or len(known) < len(sizes or ()):
         return c.fresh("part", 0, c.interval(size).hi), split.shape[0] if split.shape.rank == 1 else None
     if split.shape.rank == 1:
+        for part in known:
+            c.at_least(part, 0, "the size of a part must not be negative")
         c.merge(sum(known), size, "the sizes of the parts must add up to the axis")
         return known
     step = known[0]
@@ -202,6 +208,6 @@ def _parts(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Di
         c.fail("the size of the parts must be at least 1", step)
     if isinstance(size, int) and isinstance(step, int) and size // step < MAX_ITEMS:
         return [*(step for _ in range(size // step)), *((size % step,) if size % step else ())]
-    if isinstance(step, int) and size % step == 0:
-        return step, size // step
-    return c.fresh("part", 0, c.interval(step).hi), None
+    if not isinstance(step, int) or c.prove_le(1, size) is not True:
+        return c.fresh("part", 0, c.interval(step).hi), None
+    return step if size % step == 0 else c.fresh("part", 1, step), ceildiv(size, step)

@@ -19,7 +19,7 @@ def any_of(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 
 def any_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
     """A dim that covers all of these (one at least): itself when all are equal, else a new unknown with their hull."""
-    if all(d == dims[0] for d in dims):
+    if all(d == dims[0] or c.prove_eq(d, dims[0]) is True for d in dims):
         return dims[0]
     bounds = [c.interval(d) for d in dims]
     low = min(0 if b.lo is None else b.lo for b in bounds)

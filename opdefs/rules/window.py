@@ -95,6 +95,7 @@ def windows(
 
 FIT = "the window must fit into the padded input"
 TAKEN_TO_FIT = "the window is taken to fit into the padded input"
+TAKEN_TO_EXIST = "the input is taken to be long enough for one window"
 NOT_NEGATIVE = "the number of windows must not be negative"
 
 
@@ -110,6 +111,7 @@ def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tupl
     if not _fits(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
         if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
+            c.assume_at_most(least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, given=True)
             return _truncated(c, size, least, stride)
     return window_size(size, kernel, stride, pads, dilation)
 
@@ -130,6 +132,16 @@ def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.facts.bounds(size)[0] >= least
 
 
+MAX_NESTED = 3
+"""How deeply the size of an axis may nest where pools may leave nothing of it: the formulas of chains are long."""
+
+
+def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
+    """The only part of a maximum that may be larger than a bound; the whole where there are several."""
+    above = [part for part in largest_of(size) if c.prove_le(part, bound) is not True]
+    return above[0] if len(above) == 1 else size
+
+
 def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
     """`(size - least) / stride + 1`, where the division goes towards zero.
 
@@ -138,6 +150,9 @@ def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
     room = size - least
     if isinstance(room, int):
         return room // stride + 1 if room >= 0 else 1 - -room // stride
-    missing = c.facts.bounds(room)[0]
-    parts = (ceildiv(part - least, stride) + 1 for part in largest_of(size))
-    return maximum(_counted(size, least, stride), 1 if missing > -stride else minimum(maximum(*parts), 1))
+    if c.facts.bounds(room)[0] > -stride:
+        return maximum(_counted(size, least, stride), 1)
+    if room.depth > MAX_NESTED:
+        return c.some_of(maximum(_counted(size, least, stride), 1), "windows")
+    rounded_up = maximum(*(ceildiv(part - least, stride) + 1 for part in largest_of(size)))
+    return maximum(_counted(size, least, stride), minimum(rounded_up, 1))

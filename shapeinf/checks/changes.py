@@ -156,7 +156,7 @@ def _with_open_axes(slot: int, axes: tuple[int, ...]) -> Change:
                 return number
             dims = list(made.shape.dims)
             for axis in axes:
-                dims[axis] = fresh.facts.scope.fresh(f"{at.site}.{axis}", 0)
+                dims[axis] = fresh.facts.presumed_size(f"{at.site}.{axis}")
             seen.append((fresh, dims, list(made.shape.dims)))
             return fresh.table.add(PartialTensor(made.dtype, Shape(dims), None))
 

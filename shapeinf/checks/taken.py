@@ -75,4 +75,4 @@ class _Believer:
     def _size(self, axis: int) -> Dim:
         assert self.declared.dims is not None
         meant = declared_size(self.subject.facts, self.declared.dims[axis])
-        return self.subject.facts.scope.fresh(f"{self.name}.{axis}", 0) if meant is None else meant
+        return self.subject.facts.presumed_size(f"{self.name}.{axis}") if meant is None else meant

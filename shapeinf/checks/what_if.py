@@ -157,6 +157,7 @@ class Trials:
         def begin(fresh: Inference) -> None:
             trial.append(fresh)
             fresh.set(name, asked)
+            InputReader(fresh.facts).presume(asked)
             fresh.progress = self._watch(fresh, lambda _: None)
 
         try:

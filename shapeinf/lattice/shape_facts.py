@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
-from shapeinf.algebra import Dim, Dimension, Facts, Scope
+from shapeinf.algebra import Dim, Dimension, Facts, Interval, Scope
+from shapeinf.algebra.extremum import largest_of
+from shapeinf.algebra.interval import as_interval
 from shapeinf.algebra.told import Clause, Guard, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.lattice.shape import Shape, SomeAxes
@@ -65,6 +67,14 @@ class ShapeFacts(Facts):
                     self._bound(self.canon(one), other, source)
         return self.canon(told)
 
+    def interval(self, d: Dim) -> Interval:
+        """As `Facts.interval`; where that goes below 0, also by the parts of a maximum and by what is kept."""
+        low, high = self.bounds(d)
+        if low < 0 and isinstance(d, Dimension):
+            low = max(self.bounds(part)[0] for part in largest_of(self.canon(d)))
+            low = 0 if low < 0 and self.prove_le(0, d) else low
+        return as_interval((low, high))
+
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
         """Learn that a shape of unknown rank is `shape`; the canonical shape. ShapeError when it has another rank."""
         left, right = self.canon_shape(unknown), self.canon_shape(shape)
@@ -119,17 +129,19 @@ class ShapeFacts(Facts):
         if self.prove_le(a, b) is not True:
             self.advice.append(Guard("{0} <= {1}", source, None, (a, b)))
 
-    def assume_le(self, a: Dim, b: Dim, source: Source) -> bool:
+    def assume_le(self, a: Dim, b: Dim, source: Source, *, given: bool = False) -> bool:
         """Assume `a <= b` where that only leaves out sizes that nobody gave; whether it holds from now on.
 
-        A least size that the user or a body's own unknown has stays: what depends on it must be right there, too.
+        Sizes that the user gave are left out where `given` says so, those that depend on data never.
         """
         difference = self.canon(b - a)
         if not isinstance(difference, Dimension):
             return difference >= 0
         if self.bounds(difference)[0] >= 0:
             return True
-        if not (self.assuming and all(map(self.presumed.get, difference.symbols()))):
+        if not self.assuming or not all(
+            self.presumed.get(s, False) or (given and s in self.presumed) for s in difference.symbols()
+        ):
             return False
         try:
             self.tell_le(a, b, source)
@@ -137,6 +149,12 @@ class ShapeFacts(Facts):
             return False
         self.assumed.append(Relation(difference, source))
         return True
+
+    def presumed_size(self, hint: str) -> Dimension:
+        """A new unknown of which nodes may assume what they may assume of inputs."""
+        found = self.scope.fresh(hint, 0)
+        self.presumed[found] = True
+        return found
 
     def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
         """Whether something assumed is false somewhere in these ranges of symbols, by name; None is no upper end.

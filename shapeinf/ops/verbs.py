@@ -109,12 +109,13 @@ class RuleContext:
         """Tell `d <= bound`."""
         self._tell_le(d, bound, law)
 
-    def assume_at_most(self, d: Dim, bound: Dim, law: str) -> bool:
+    def assume_at_most(self, d: Dim, bound: Dim, law: str, *, given: bool = False) -> bool:
         """Assume `d <= bound` of sizes that nobody gave, without which the node runs but its output is another one.
 
-        False where that must not be assumed: then the output must be right without it.
+        Also of sizes that the user gave, with `given`: where no graph of use runs. False where it must not be assumed:
+        then the output must be right without it.
         """
-        return self.facts.assume_le(d, bound, Source(self.site, law, assumed=True))
+        return self.facts.assume_le(d, bound, Source(self.site, law, assumed=True), given=given)
 
     def advise_at_most(self, d: Dim, bound: Dim, law: str) -> None:
         """Note `d <= bound` as what some runtimes want and the operator's definition does not; nothing follows."""
