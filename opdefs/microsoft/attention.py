@@ -240,6 +240,7 @@ def _rotated(c: InferenceContext, x: Shape, cosines: Shape, sines: Shape, heads:
         width = x[3] if len(x) == 4 else part(c, x[2], heads, FILLED)
         if not rotated:
             c.divisible(width, 2, "the width of a head must be even")
+        c.at_most(rotated, width, "no more can be rotated than a head has")
         c.merge(half, (rotated or width) // 2, law)
     elif isinstance(half, int) and half:
         c.divisible(x[2], 2 * half, "the hidden size must hold heads that are twice as wide as a cache")
