@@ -38,10 +38,7 @@ def resize(
     if cropped:
         vector(c, roi, 2 * len(named), "roi must hold a start and an end for each axis")
     old = [x[i] for i in named]
-    if given is sizes:
-        new = _sizes(c, old, sizes, keep_aspect_ratio_policy)
-    else:
-        new = _scaled(c, old, given, cropped)
+    new = _sizes(c, old, sizes, keep_aspect_ratio_policy) if given is sizes else _scaled(c, old, given, cropped)
     dims = list(x)
     for axis, size in zip(named, new, strict=True):
         dims[axis] = c.fresh(f"resize.{axis}") if size is None else size

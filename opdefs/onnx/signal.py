@@ -117,6 +117,6 @@ def mel_weight_matrix(
     """[length // 2 + 1, bins] from two scalar inputs."""
     names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
     for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
-        scalar(c, v, f"`{name}`")
+        one_value(c, v, f"`{name}` must be one value")
     rows = scalar_dim(c, length, "dft_length") // 2 + 1
     return TensorType(dtype_name(output_datatype), Shape((rows, scalar_dim(c, bins, "num_mel_bins"))))
