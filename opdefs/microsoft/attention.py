@@ -7,7 +7,8 @@ tokens. A `present` cache grows along its sequence axis, or is the buffer that t
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import one_value, part, vector
+from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
+from opdefs.rules.operands import one_or, one_value, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
@@ -59,6 +60,11 @@ def attention(
     values = _value_width(c, x[2], weights, bias, qkv_hidden_sizes)
     width = part(c, values, num_heads, FILLED)
     present = grown_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
+    keys = None if past_present_share_buffer else present[3]
+    if mask is None or mask.rank != 1:  # a vector has three forms
+        tell_key_mask(c, mask, x[0], x[1], keys)
+    tell_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
+    one_value(c, past_length, "past_sequence_length must be one value")
     return Shape((x[0], x[1], values)), present
 
 
@@ -92,6 +98,12 @@ def quantized_attention(
     past_present_share_buffer: int = 0,
 ) -> tuple[Shape, Shape]:
     """[B, S, I], [I, 3*H], [2, B, N, P, D] -> [B, S, H], [2, B, N, P + S, D]."""
+    columns = c.require_rank(weights, 2, "weights")[1]
+    for v, name in ((x_scale, "input_scale"), (x_zero, "input_zero_point")):
+        one_value(c, v, f"{name} must be one value")
+    for v, name in ((w_scale, "weight_scale"), (w_zero, "weight_zero_point")):
+        if v is not None and v.dims:
+            one_or(c, c.require_rank(v, 1, name)[0], columns, f"{name} must be one value, or one a column")
     shared = past_present_share_buffer
     return attention(c, x, weights, bias, mask, past, num_heads=num_heads, past_present_share_buffer=shared)
 
@@ -240,6 +252,7 @@ def _rotated(c: InferenceContext, x: Shape, cosines: Shape, sines: Shape, heads:
         width = x[3] if len(x) == 4 else part(c, x[2], heads, FILLED)
         if not rotated:
             c.divisible(width, 2, "the width of a head must be even")
+        c.at_most(rotated, width, "no more can be rotated than a head has")
         c.merge(half, (rotated or width) // 2, law)
     elif isinstance(half, int) and half:
         c.divisible(x[2], 2 * half, "the hidden size must hold heads that are twice as wide as a cache")

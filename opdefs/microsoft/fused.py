@@ -119,6 +119,8 @@ def is_all_finite(c: InferenceContext, *xs: Shape) -> Shape:
 @onnx("MulInteger", domain=MS)
 def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b_zero: Shape | None = None) -> Shape:
     """Numpy broadcasting; products in int32."""
+    for v in (a_zero, b_zero):
+        scalar(c, v, "a zero point")
     return c.broadcast(a, b)
 
 

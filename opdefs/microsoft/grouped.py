@@ -5,7 +5,8 @@ from __future__ import annotations
 from opdefs.microsoft.attention import FILLED
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.laws import length
-from opdefs.rules.operands import holds, one_value, part
+from opdefs.microsoft.masks import tell_scores_bias
+from opdefs.rules.operands import holds, one_value, part, vector
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -52,6 +53,11 @@ def group_query_attention(
     past_value: Shape | None,
     lengths: Shape,
     total_length: Value,
+    cosines: Shape | None = None,
+    sines: Shape | None = None,
+    positions: Shape | None = None,
+    scores_bias: Shape | None = None,
+    sink: Shape | None = None,
     *others: Shape | None,
     num_heads: int,
     kv_num_heads: int,
@@ -72,6 +78,14 @@ def group_query_attention(
     holds(c, lengths, batch, "seqlens_k must hold one value a sample")
     one_value(c, total_length.shape, "total_sequence_length must be one value")
     known = length(c, total_length)
+    if cosines is not None and sines is not None:
+        c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must be of equal shape")
+    if positions is not None:
+        samples, places = c.require_rank(positions, 2, "position_ids")
+        c.merge(samples, batch, "position_ids must hold the positions of each sample")
+        c.at_least(places, tokens, "position_ids must hold the positions of all tokens")
+    tell_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
+    vector(c, sink, num_heads, "head_sink must hold one value a head")
     caches = []
     for past in (past_key, past_value):
         if past is not None:

@@ -6,6 +6,7 @@ import attrs
 
 from opdefs.microsoft.attention import FILLED, grown_cache
 from opdefs.microsoft.dialect import MS, onnx
+from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
 from opdefs.rules.operands import one_value, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
@@ -86,7 +87,26 @@ def multi_head_attention(
     """[B, S, H], [B, L, H], [B, L, V] -> [B, S, V], caches [B, N, P + L, D], scores [B, N, S, P + L]."""
     o = operands(c, query, key, value, num_heads)
     one_value(c, past_length, LENGTH)
-    return _outputs(c, o, past_key, past_value, num_heads, past_length is not None)
+    outputs = _outputs(c, o, past_key, past_value, num_heads, past_length is not None)
+    keys = None if past_length is not None else outputs[1][2]
+    _tell_beside(c, o, bias, mask, scores_bias, num_heads, keys)
+    return outputs
+
+
+def _tell_beside(
+    c: InferenceContext,
+    o: Operands,
+    bias: Shape | None,
+    mask: Shape | None,
+    scores_bias: Shape | None,
+    heads: int,
+    keys: Dim | None,
+) -> None:
+    """The biases of the projections of query, key and value, a mask of keys and a bias of the scores."""
+    width = o.key_width * heads
+    vector(c, bias, 2 * width + o.hidden, "the bias must be as long as query, key and value are wide together")
+    tell_key_mask(c, mask, o.batch, o.queries, keys)
+    tell_scores_bias(c, scores_bias, o.batch, heads, o.queries, keys)
 
 
 def _outputs(
@@ -132,7 +152,12 @@ def decoder_multi_head_attention(
         o = operands(c, query, key, value, num_heads)
     for v in (past_length, beams):
         one_value(c, v, LENGTH)
-    return _outputs(c, o, past_key, past_value, num_heads, bool(past_present_share_buffer))
+    outputs = _outputs(c, o, past_key, past_value, num_heads, bool(past_present_share_buffer))
+    keys = None if past_present_share_buffer else outputs[1][2]
+    if mask is not None:
+        mask = c.require_rank(mask, 2, "mask_index")
+    _tell_beside(c, o, bias, mask, scores_bias, num_heads, keys)
+    return outputs
 
 
 @onnx("GatedRelativePositionBias", domain=MS)

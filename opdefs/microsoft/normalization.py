@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import either, equal, one_or, part, spreads_over, vector
+from opdefs.rules.operands import either, equal, one_or, one_value, part, spreads_over, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -108,6 +108,8 @@ def quantized_embed_layer_normalization(
     *scales: Shape | None,
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
+    for v in scales:
+        one_value(c, v, "a scale or zero point must be one value")
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
 
 

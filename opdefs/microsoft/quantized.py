@@ -63,6 +63,7 @@ def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTens
 @onnx("DequantizeBFP", domain=MS)
 def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, *, dtype: int = 1) -> TensorType:
     """The shape that the contents of `shape` say, in the type `dtype`."""
+    c.require_rank(x, 1, "x")
     dims = wanted_dims(c, shape)
     known = (c.fresh(f"shape.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(dims))
     return TensorType(dtype_name(dtype), Shape(known))
@@ -132,7 +133,7 @@ def quantized_mean(
 ) -> Shape:
     """The named axes become 1, or vanish without `keepdims`."""
     for v in (x_scale, x_zero, y_scale, y_zero):
-        one_value(c, v, f"{SCALE} must be one value")
+        scalar(c, v, SCALE)
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 

@@ -286,6 +286,9 @@ def quantized_mixture_of_experts(
         (second_bias, 2, "fc2_experts_bias"),
     ):
         _tell_experts(c, router, v, rank, name)
+    for bias, weights, name in ((first_bias, first, "fc1_experts_bias"), (second_bias, second, "fc2_experts_bias")):
+        if bias is not None and weights.dims is not None:
+            c.merge(bias[1], weights[1], f"{name} must hold one value a row of the weights")
     for v, name in ((first_scales, "fc1_scales"), (second_scales, "fc2_scales")):
         if v is not None and v.dims is not None:
             if len(v.dims) not in (2, 3):

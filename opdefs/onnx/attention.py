@@ -165,6 +165,7 @@ def rotary_embedding(
     )
     if not rotary_embedding_dim:
         c.divisible(size, 2, "the size of a head must be even")
+    c.at_most(rotary_embedding_dim, size, "no more can be rotated than a head has")
     c.merge(cache[-1], (rotary_embedding_dim or size) // 2, "a cache must hold one value for two that are rotated")
     if position_ids is None:
         c.merge(Shape(cache[:2]), Shape((batch, steps)), "without position_ids caches must be [batch, sequence, ...]")

@@ -317,6 +317,8 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
     """The shape of the input; contents clipped where bounds and contents are known (bounds as inputs)."""
     if low is None and high is None and c.version < 11:
         return PartialTensor(x.dtype, x.shape, None)
+    for bound in (low, high):
+        one_value(c, None if bound is None else bound.shape, "a bound must be one value")
     result = x
     for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
         if bound is not None and bound.shape.dims in ((), (1,)):

@@ -7,7 +7,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import fits, known_dims, known_ints
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from opdefs.rules.operands import vector
+from opdefs.rules.operands import one_value, vector
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -59,6 +59,10 @@ def reverse_sequence(
 def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> PartialTensor:
     """An axis of size `depth` put in at `axis` of the output; [off, on] are the two elements of `values`."""
     at = c.axis(axis, len(indices.shape) + 1)
+    if indices.shape.dims == ():
+        c.fail("indices must be of rank 1 or more", indices.shape)
+    one_value(c, depth.shape, "the depth must be one value")
+    vector(c, values.shape, 2, "values must be [off, on]")
     known = known_dims(depth)
     size = known[0] if known else None
     if isinstance(size, int) and size < 0:

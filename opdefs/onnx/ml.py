@@ -140,7 +140,9 @@ def feature_vectorizer(c: InferenceContext, *xs: Shape, inputdimensions: Ints = 
     """[N, C] side by side, cut or filled to the given sizes; [C] is [1, C]."""
     if inputdimensions and len(inputdimensions) != len(xs):
         c.fail("inputdimensions must give a size for each input", len(xs), len(inputdimensions))
-    rows = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
+    rows: list[Dim] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
+    for more in rows[1:]:
+        c.merge(rows[0], more, "all inputs must hold as many samples")
     columns = sum(inputdimensions) if inputdimensions else _columns(c, xs)
     return Shape((rows[0] if rows else c.fresh("batch"), columns))
 

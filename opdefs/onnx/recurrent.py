@@ -76,8 +76,8 @@ def recurrent_states(
     vector(c, lengths, batch, "sequence_lens must hold one length a sample")
     laws = (
         (bias, Shape((directions, 2 * gates * hidden)), "B must be [directions, 2*gates*hidden_size]"),
-        (hidden_state, last, "initial_h must be [directions, batch, hidden_size] (batch first with layout 1)"),
-        (cell_state, last, "initial_c must be [directions, batch, hidden_size] (batch first with layout 1)"),
+        (hidden_state, last, "the state to start with, initial_h, must be [directions, batch, hidden_size]"),
+        (cell_state, last, "the state to start with, initial_c, must be [directions, batch, hidden_size]"),
         (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
     )
     for operand, shape, law in laws:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims
+from opdefs.rules.operands import vector
 from opdefs.rules.resize import kept_ratio, scaled
 from shapeinf.algebra import Dim
 from shapeinf.lattice import PartialTensor, Shape
@@ -33,11 +34,11 @@ def resize(
         x = c.require_rank(x, length)
     named = tuple(range(len(x))) if axes is None else c.axes(axes, len(x))
     c.merge(length, len(named), "scales or sizes must hold one value an axis")
+    cropped = coordinate_transformation_mode == "tf_crop_and_resize"
+    if cropped:
+        vector(c, roi, 2 * len(named), "roi must hold a start and an end for each axis")
     old = [x[i] for i in named]
-    if given is sizes:
-        new = _sizes(c, old, sizes, keep_aspect_ratio_policy)
-    else:
-        new = _scaled(c, old, given, coordinate_transformation_mode == "tf_crop_and_resize")
+    new = _sizes(c, old, sizes, keep_aspect_ratio_policy) if given is sizes else _scaled(c, old, given, cropped)
     dims = list(x)
     for axis, size in zip(named, new, strict=True):
         dims[axis] = c.fresh(f"resize.{axis}") if size is None else size

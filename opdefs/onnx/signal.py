@@ -6,6 +6,7 @@ from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.joining import any_dim
+from opdefs.rules.operands import one_value, scalar
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -13,7 +14,6 @@ from shapeinf.ops import InferenceContext, Value
 
 def scalar_dim(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
     """The size that a scalar input holds, an unknown when its contents are not known or may be negative."""
-    c.require_rank(value.shape, 0, f"`{hint}`")
     found = known_dims(value)
     size = found[0] if found else None
     if isinstance(size, int) and size < 0:
@@ -23,7 +23,10 @@ def scalar_dim(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
 
 def _length(c: InferenceContext, length: Value | None) -> Dim | None:
     """The length of the transform where one is given."""
-    return None if length is None else scalar_dim(c, length, "dft_length")
+    if length is None:
+        return None
+    scalar(c, length.shape, "`dft_length`")
+    return scalar_dim(c, length, "dft_length")
 
 
 def _transformed(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
@@ -56,8 +59,7 @@ def dft(
     onesided: int = 0,
 ) -> Shape:
     """[..., N, ..., 1|2] -> [..., L, ..., 2]; one-sided L // 2 + 1, and its inverse to real [..., L, ..., 1]."""
-    if axis is not None:
-        c.require_rank(axis.shape, 0, "`axis`")
+    scalar(c, None if axis is None else axis.shape, "`axis`")
     known = (-2,) if axis is None else known_ints(axis)
     if known is None and length is None and not onesided:
         known = (-2,)  # whichever axis it is, no size changes
@@ -99,12 +101,14 @@ def stft(
         batch, samples, parts = c.require_rank(signal, 3, "signal")
         c.at_most(parts, 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if length is not None:
+        scalar(c, length.shape, "`frame_length`")
         size = scalar_dim(c, length, "frame_length")
         if window is not None:
             c.merge(c.require_rank(window, 1, "window")[0], size, "the window must be as long as a frame")
     else:
         size = samples if window is None else c.require_rank(window, 1, "window")[0]
     c.at_most(size, samples, "a frame must not be longer than the signal")
+    one_value(c, step.shape, "`frame_step` must be one value")
     stride = scalar_dim(c, step, "frame_step")
     if c.prove_le(1, stride) is not True:
         frames: Dim = c.fresh("frames", 1)
@@ -117,6 +121,7 @@ def stft(
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> TensorType:
     """A vector of the length that the scalar input holds."""
+    scalar(c, size.shape, "`size`")
     return TensorType(dtype_name(output_datatype), Shape((scalar_dim(c, size, "size"),)))
 
 
@@ -125,7 +130,8 @@ def mel_weight_matrix(
     c: InferenceContext, bins: Value, length: Value, rate: Shape, low: Shape, high: Shape, *, output_datatype: int = 1
 ) -> TensorType:
     """[length // 2 + 1, bins] from two scalar inputs."""
-    for bound, name in ((rate, "sample_rate"), (low, "lower_edge_hertz"), (high, "upper_edge_hertz")):
-        c.require_rank(bound, 0, f"`{name}`")
+    names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
+    for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
+        one_value(c, v, f"`{name}` must be one value")
     rows = scalar_dim(c, length, "dft_length") // 2 + 1
     return TensorType(dtype_name(output_datatype), Shape((rows, scalar_dim(c, bins, "num_mel_bins"))))

@@ -57,6 +57,8 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
     depth = c.concrete(indices.shape[-1])
     if depth is None:
         raise c.unknowable("the length of an index (the last axis of `indices`) is not known")
+    if not 0 <= batch_dims < min(len(x.shape), len(indices.shape)):
+        c.fail("batch_dims must be less than both ranks", batch_dims, x.shape, indices.shape)
     if batch_dims + depth > len(x.shape):
         c.fail("an index is longer than the data's rank", x.shape, indices.shape)
     for i in range(batch_dims):

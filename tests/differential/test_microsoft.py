@@ -11,13 +11,14 @@ from shapeinf import infer_shapes
 from tests.differential.microsoft_attention_cases import ATTENTION_CASES
 from tests.differential.microsoft_cases import CASES
 from tests.differential.microsoft_definition_cases import DEFINITION_CASES
+from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
 from tests.differential.one_node import Case, differences, model_of, objections, run
 
 SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("case", [*CASES, *ATTENTION_CASES, *SEARCH_CASES], ids=str)
+@pytest.mark.parametrize("case", [*CASES, *ATTENTION_CASES, *OPERAND_CASES, *SEARCH_CASES], ids=str)
 def test_shapes_and_types_are_those_of_a_run(case):
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
     real = run(runtime, case)

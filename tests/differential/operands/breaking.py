@@ -39,5 +39,7 @@ def _changed(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         if size:
             yield f"without axis {axis}", np.asarray(np.take(array, 0, axis=axis), dtype=array.dtype)
     yield "with a first axis", array[None]
-    if array.ndim:
+    if not array.ndim:
+        yield "of two elements", np.stack([array, array])
+    else:
         yield "with a last axis", array[..., None]

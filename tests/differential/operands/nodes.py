@@ -15,7 +15,10 @@ from onnx import helper, numpy_helper
 from tests.differential import one_node
 from tests.differential.microsoft_attention_cases import ATTENTION_CASES
 from tests.differential.microsoft_cases import CASES
+from tests.differential.microsoft_definition_cases import DEFINITION_CASES
+from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
+from tests.differential.operands.onnx_cases import ONNX_CASES
 
 KEPT_OPEN = "fdeg"
 """Kinds of numpy types (floats) whose contents no shape depends on: inputs of the model; others are constants."""
@@ -33,6 +36,7 @@ class Node:
     opsets: tuple[tuple[str, int], ...]
     arrays: tuple[np.ndarray | None, ...]
     types: tuple[tuple[str, int], ...] = ()
+    oracles: tuple[str, ...] = ("onnxruntime", "reference")
 
     @property
     def op(self) -> str:
@@ -99,7 +103,7 @@ def key(node: Node) -> Any:
 @functools.cache
 def nodes() -> tuple[Node, ...]:
     """All nodes with two inputs or more, one of those that are alike."""
-    found = {key(node): node for node in (*_published(), *_earlier(), *_microsoft()) if _fits(node)}
+    found = {key(node): node for node in (*_published(), *_earlier(), *_of_tables()) if _fits(node)}
     return tuple(found.values())
 
 
@@ -119,10 +123,10 @@ def _published() -> tuple[Node, ...]:
 
 def _of_case(case: Any) -> Iterator[Node]:
     model, data = case.model, case.data_sets[0][0]
-    if len(model.graph.node) != 1 or not all(isinstance(a, np.ndarray) for a in data):
+    if len(model.graph.node) != 1 or not all(isinstance(a, np.ndarray | np.generic) for a in data):
         return
     proto = model.graph.node[0]
-    arrays = dict(zip((i.name for i in model.graph.input), data, strict=False))
+    arrays = {i.name: np.asarray(a) for i, a in zip(model.graph.input, data, strict=False)}
     arrays |= {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     if all(not name or name in arrays for name in proto.input):
         opsets = tuple((o.domain, o.version) for o in model.opset_import)
@@ -150,10 +154,11 @@ def _versions(domain: str, op: str) -> list[onnx.defs.OpSchema]:
     return sorted((s for s in schemas if (s.domain, s.name) == (domain, op)), key=lambda s: s.since_version)
 
 
-def _microsoft() -> Iterator[Node]:
-    for case in (*CASES, *ATTENTION_CASES, *SEARCH_CASES):
+def _of_tables() -> Iterator[Node]:
+    run = (*CASES, *ATTENTION_CASES, *OPERAND_CASES, *SEARCH_CASES, *ONNX_CASES)
+    for case, oracles in (*((c, ("onnxruntime",)) for c in run), *((c, ("inference",)) for c in DEFINITION_CASES)):
         arrays = case.arrays()
         model = one_node.model_of(case, arrays)[0]
-        opsets = tuple((o.domain, o.version) for o in model.opset_import)
+        opsets = (*((o.domain, o.version) for o in model.opset_import), ("ai.onnx.ml", 3))
         types = tuple((o.name, o.type.tensor_type.elem_type) for o in model.graph.output if o.type.WhichOneof("value"))
-        yield Node(str(case), model.graph.node[0], opsets, tuple(arrays), types)
+        yield Node(str(case), model.graph.node[0], opsets, tuple(arrays), types, oracles)

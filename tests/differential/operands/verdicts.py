@@ -10,7 +10,6 @@ import attrs
 from shapeinf import infer_shapes
 from shapeinf.algebra import evaluate
 from tests.differential.operands.breaking import Broken
-from tests.differential.operands.nodes import Node
 from tests.differential.operands.oracle import Outcome
 
 FALSE_YES, FALSE_NO, WRONG = "says yes, but it", "says no, but it runs", "says a wrong shape"
@@ -66,8 +65,3 @@ def _matches(result, dims, real: tuple[int, ...], sizes: dict[str, int]) -> bool
         if evaluate(dim, sizes) != size if known else size not in result.interval(dim):
             return False
     return True
-
-
-def runs(node: Node, outcome: Outcome) -> bool:
-    """Whether an unbroken node runs."""
-    return not isinstance(outcome, str)

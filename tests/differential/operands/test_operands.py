@@ -1,0 +1,110 @@
+"""Every input of every operator with one size broken: a runtime that refuses it must not be met by a plain yes.
+
+Nodes are the published cases of `onnx` under all versions of their operators, and our tables of com.microsoft.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+
+import onnx.defs
+import pytest
+
+from opdefs.microsoft.schemas import op_defs
+from tests.differential.operands.breaking import Broken, broken
+from tests.differential.operands.deviations import DEVIATIONS, OPEN, UNJUDGED
+from tests.differential.operands.nodes import Node, nodes
+from tests.differential.operands.oracle import ONE_SIDED, outcomes
+from tests.differential.operands.verdicts import FALSE_YES, Disagreement, disagreements
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+
+ORACLES = "onnxruntime", "reference", "inference"
+PARTS = 16
+A_FEW = 2
+"""Cases of each operator that the default run draws."""
+
+
+@functools.cache
+def judged() -> dict[str, tuple[Node, ...]]:
+    """The nodes that run as they are, by the oracle that judges them: the first that runs them."""
+    left = list(nodes())
+    found = {}
+    for oracle in ORACLES:
+        asked = [node for node in left if oracle in node.oracles]
+        run = [
+            node for node, outcome in zip(asked, outcomes(oracle, asked), strict=True) if not isinstance(outcome, str)
+        ]
+        found[oracle] = tuple(run)
+        chosen = set(map(id, run))
+        left = [node for node in left if id(node) not in chosen]
+    return found
+
+
+def compared(oracle: str, cases: list[Broken]) -> list[Disagreement]:
+    """What the oracle contradicts."""
+    found = outcomes(oracle, (case.node for case in cases))
+    return [
+        disagreement
+        for case, outcome in zip(cases, found, strict=True)
+        for disagreement in disagreements(case, outcome, one_sided=oracle in ONE_SIDED)
+    ]
+
+
+def meant(found: Disagreement) -> bool:
+    """Whether a deviation explains it, or the operator is known to be open."""
+    return (found.kind == FALSE_YES and found.case.node.op in OPEN) or any(d.covers(found) for d in DEVIATIONS)
+
+
+def unmeant(found: list[Disagreement]) -> str:
+    return "\n".join(str(d) for d in found if not meant(d))
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_a_few_broken_operands_of_each_operator(oracle):
+    chosen = random.Random(0)
+    by_operator: dict[str, list[Broken]] = {}
+    for node in judged()[oracle]:
+        by_operator.setdefault(node.op, []).append(node)
+    cases = []
+    for those in by_operator.values():
+        newest = max(node.version for node in those)
+        every = [case for node in those if node.version == newest for case in broken(node)]
+        cases += chosen.sample(every, min(A_FEW, len(every)))
+    assert not unmeant(compared(oracle, cases))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_all_broken_operands(oracle, part):
+    cases = [case for node in judged()[oracle][part::PARTS] for case in broken(node)]
+    assert not unmeant(compared(oracle, cases))
+
+
+def operators() -> set[str]:
+    """Every registered operator that takes two inputs or more."""
+    newest = [s for s in onnx.defs.get_all_schemas() if not s.deprecated and s.max_input > 1]
+    own = {(domain, name) for (domain, name), defs in op_defs().items() if _takes_two(defs[-1].inputs)}
+    named = {(s.domain, s.name) for s in newest} | own
+    return {f"{domain}.{name}" if domain else name for domain, name in named}
+
+
+def _takes_two(inputs) -> bool:
+    return len(inputs) > 1 or any(i.variadic for i in inputs)
+
+
+def test_every_operator_with_two_inputs_is_judged_or_says_why_not():
+    found = {node.op for run in judged().values() for node in run}
+    assert operators() - found - {"com.microsoft.IsAllFinite"} <= set(UNJUDGED) | _control_flow()
+    assert not found & set(UNJUDGED), "these are judged: take them off the list"
+
+
+def _control_flow() -> set[str]:
+    return {"If", "Loop", "Scan"}  # what bodies demand of their inputs is tested with them
+
+
+@pytest.mark.parametrize("table", [OPEN, UNJUDGED], ids=["open", "unjudged"])
+def test_exceptions_are_operators(table):
+    assert set(table) <= operators()
