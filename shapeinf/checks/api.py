@@ -39,11 +39,15 @@ def _sorted(found: Iterable[Finding], subject: Subject) -> list[Finding]:
 
 
 def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
-    """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows."""
+    """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
+
+    Where one axis is declared otherwise, and nothing else is found, it is the declaration.
+    """
     failing = [one for one in found if one.fails]
     left = _left(failing, subject)
     places = {one.place for one in left}
-    likely = None if len(places) == 1 else likely_cause(subject, failing, _findings, inputs_only=bool(left))
+    sure = len(places) == 1 or (len(failing) == 1 and failing[0].code in COMPARISONS)
+    likely = None if sure else likely_cause(subject, failing, _findings, inputs_only=bool(left))
     if likely is not None:
         finding, alone = likely
         return _led_by([finding], found, finding.place if alone else "")

@@ -7,7 +7,7 @@ open what the node makes: then what the rest of the graph needs there is found o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
@@ -113,17 +113,17 @@ def has_sizes_of_its_own(inference: Inference, step: Step, constants: set[int]) 
     return any(numbers_in(one) is not None for one in types) or (call is not None and call.rule.variadic)
 
 
-def longer(inference: Inference, step: Step) -> Iterator[Change]:
-    """One number more in the list of numbers that a node makes: one that the rest determines, or -1."""
+def longer(inference: Inference, step: Step, sizes: Iterable[Dim]) -> Iterator[Change]:
+    """One number more in the list of numbers that a node makes: one that the rest determines, or one of these."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     found = numbers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
     if found is not None and found.shape.rank == 1 and len(found.elements or ()) <= _HIGHEST:
         for place in range(len(found.elements or ()) + 1):
-            yield _with_one_more(outputs[0], place, None)
-            yield _with_one_more(outputs[0], place, -1)
+            for size in (None, *sizes):
+                yield _with_one_more(outputs[0], place, size)
 
 
-def _with_one_more(slot: int, place: int, number: int | None) -> Change:
+def _with_one_more(slot: int, place: int, number: Dim | None) -> Change:
     seen: list[tuple[Inference, Dim]] = []
 
     def prepare(fresh: Inference) -> None:
