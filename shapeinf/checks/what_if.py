@@ -50,7 +50,9 @@ class _Required:
             return False
         self.version = facts.version
         solved = ((symbol, facts.solved[symbol], source.node) for symbol, source in facts.sources.items())
-        told = [((symbol, value), node) for symbol, value, node in solved if symbol in self.symbols]
+        told: list[tuple[Sequence[Dim], str]] = [
+            ((symbol, value), node) for symbol, value, node in solved if symbol in self.symbols
+        ]
         told += [(guard.operands, guard.source.node) for guard in facts.guards if guard.equation is None]
         return not self.guards.isdisjoint(facts.guards) or any(
             node != apart_from and self._is_found(dims, node) for dims, node in told
