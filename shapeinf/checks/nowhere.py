@@ -17,9 +17,11 @@ _TRIED = 4
 def runs_nowhere(subject: Subject) -> Iterator[Finding]:
     """The first node that breaks at each of a few sets of sizes; nothing as soon as one of them runs.
 
-    Some laws cannot be decided for names: then nothing is found, and no precondition says it either.
+    Some laws cannot be decided for names: then nothing is found, and no precondition says it either. It is looked at
+    only where all dims of the inputs have names, and at nodes whose inputs are of known rank: a size that decides a
+    rank has one right value, which is hardly tried.
     """
-    if not subject.axes:
+    if not subject.axes or subject.axes.keys() != subject.named:
         return
     broken = []
     for binding in generic(subject, _TRIED):
@@ -30,9 +32,11 @@ def runs_nowhere(subject: Subject) -> Iterator[Finding]:
     if not broken:
         return
     binding, (first, *_) = broken[0]
-    if all(any(one.node == first.node for one in found) for _, found in broken):
+    if _ranks_are_known(subject, first.node) and all(
+        any(one.node == first.node for one in found) for _, found in broken
+    ):
         yield Finding(
-            "error",
+            "warning",
             NOWHERE,
             f"at {shown(subject, binding)}, as at all other sizes that were tried: {first.message}",
             first.node,
@@ -41,3 +45,9 @@ def runs_nowhere(subject: Subject) -> Iterator[Finding]:
             location=first.location,
             inputs=first.inputs,
         )
+
+
+def _ranks_are_known(subject: Subject, node: str) -> bool:
+    found = subject.nodes.get(node)
+    shapes = [subject.result.tensors[name].shape for name in (found.inputs if found is not None else ()) if name]
+    return bool(shapes) and all(shape.dims is not None for shape in shapes)

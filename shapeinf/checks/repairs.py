@@ -160,7 +160,7 @@ class _Search:
         inference = self.subject.result.inference
         own = has_sizes_of_its_own(inference, step, self.constants)
         yield from opened(inference, step, own)
-        sizes: list[Dim] = [-1, *sorted(self.subject.named, key=str)[:_FEW_NAMES]]
+        sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
         yield from longer(inference, step, sizes) if own else ()
 
     def try_all(self, step: Step, changes: Iterable[Change]) -> None:
