@@ -8,6 +8,7 @@ import attrs
 
 from shapeinf.checks.declared import COMPARISONS
 from shapeinf.checks.finding import Finding
+from shapeinf.checks.nowhere import runs_nowhere
 from shapeinf.checks.registry import KINDS
 from shapeinf.checks.repairs import likely_cause
 from shapeinf.checks.subject import Subject
@@ -26,6 +27,8 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Fi
     with held(result):
         subject = Subject(result, ranges)
         found = _sorted(_findings(subject), subject)
+        if not any(one.fails for one in found):
+            found = _sorted([*found, *runs_nowhere(subject)], subject)
         return _causes_first(found, subject) if any(one.fails for one in found) else found
 
 
@@ -41,11 +44,16 @@ def _sorted(found: Iterable[Finding], subject: Subject) -> list[Finding]:
 
 
 def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
-    """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows."""
+    """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
+
+    Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input.
+    """
     failing = [one for one in found if one.fails]
     left = _left(failing, subject)
     places = {one.place for one in left}
-    likely = None if len(places) == 1 else likely_cause(subject, failing, _findings, inputs_only=bool(left))
+    one_declaration = len(failing) == 1 and failing[0].code in COMPARISONS
+    inputs_only = bool(left) or one_declaration
+    likely = None if len(places) == 1 else likely_cause(subject, failing, _findings, inputs_only)
     if likely is not None:
         finding, alone = likely
         return _led_by([finding], found, finding.place if alone else "")

@@ -7,7 +7,7 @@ open what the node makes: then what the rest of the graph needs there is found o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
@@ -18,9 +18,9 @@ from shapeinf.driver.program import Step
 from shapeinf.graph import MISSING, UNUSED, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
-WRITTEN, INPUT, MOVED, OPENED, OUTLINE = range(5)
-"""How well a change explains, the best first: another number in a node, two axes of an input exchanged, several numbers
-of a node, a size that the rest of the graph determines, axes that fit."""
+WRITTEN, INPUT, NUMBERS, OPENED, OUTLINE = range(5)
+"""How well a change explains, the best first: another attribute of a node, two axes of an input exchanged, other
+numbers (of which there are many to try), a size that the rest of the graph determines, axes that fit."""
 _HIGHEST = 6
 """The highest rank of which an axis more or less is tried."""
 _FEW = 8
@@ -70,7 +70,7 @@ def operands(inference: Inference, step: Step) -> Iterator[Change]:
             assert old is not None
             new = PartialTensor(old.dtype, old.shape, numbers)
             text = f"{list(numbers)} in place of {list(old.elements or ())} in {name}"
-            yield Change(text, WRITTEN, constant=(slot, new))
+            yield Change(text, NUMBERS, constant=(slot, new))
 
 
 def _moved(kind: NodeKind) -> Iterator[Change]:
@@ -79,7 +79,7 @@ def _moved(kind: NodeKind) -> Iterator[Change]:
     for by in (1, -1) if len(numbers) > 1 else ():
         moved = {name: n + by for name, n in numbers.items()}
         text = ", ".join(f"{name} {n} in place of {numbers[name]}" for name, n in moved.items())
-        yield Change(text, MOVED, kind=attrs.evolve(kind, attrs={**kind.attrs, **moved}))
+        yield Change(text, NUMBERS, kind=attrs.evolve(kind, attrs={**kind.attrs, **moved}))
 
 
 def _own_numbers(inference: Inference, slot: int) -> PartialTensor | None:
@@ -113,17 +113,17 @@ def has_sizes_of_its_own(inference: Inference, step: Step, constants: set[int]) 
     return any(numbers_in(one) is not None for one in types) or (call is not None and call.rule.variadic)
 
 
-def longer(inference: Inference, step: Step) -> Iterator[Change]:
-    """One number more in the list of numbers that a node makes: one that the rest determines, or -1."""
+def longer(inference: Inference, step: Step, sizes: Iterable[Dim]) -> Iterator[Change]:
+    """One number more in the list of numbers that a node makes: one that the rest determines, or one of these."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     found = numbers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
     if found is not None and found.shape.rank == 1 and len(found.elements or ()) <= _HIGHEST:
         for place in range(len(found.elements or ()) + 1):
-            yield _with_one_more(outputs[0], place, None)
-            yield _with_one_more(outputs[0], place, -1)
+            for size in (None, *sizes):
+                yield _with_one_more(outputs[0], place, size)
 
 
-def _with_one_more(slot: int, place: int, number: int | None) -> Change:
+def _with_one_more(slot: int, place: int, number: Dim | None) -> Change:
     seen: list[tuple[Inference, Dim]] = []
 
     def prepare(fresh: Inference) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from shapeinf.algebra import Dim
 from shapeinf.checks.changes import (
     INPUT,
     Change,
@@ -37,6 +38,8 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 _MOST_PLACES = 300
 _MOST_KEPT = 1_000_000
 """How many numbers the states before all tried places may hold."""
+_FEW_NAMES = 4
+"""So many names of inputs are tried as a size that is missing."""
 CAUSE = also("C114", "a node that is likely wrong: with a small change of it nothing else is found")
 
 
@@ -157,7 +160,8 @@ class _Search:
         inference = self.subject.result.inference
         own = has_sizes_of_its_own(inference, step, self.constants)
         yield from opened(inference, step, own)
-        yield from longer(inference, step) if own else ()
+        sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
+        yield from longer(inference, step, sizes) if own else ()
 
     def try_all(self, step: Step, changes: Iterable[Change]) -> None:
         """Every change of one node, up to the first repair; none of a node that has one."""

@@ -5,8 +5,9 @@ Nodes before the change are run once for all trials; a trial ends at the first e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import broken_at, generic
 from shapeinf.checks.finding import Finding
@@ -19,7 +20,7 @@ from shapeinf.driver.update import rerun
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.lattice import TensorType
 
-MOST_VISITS = 40_000
+MOST_VISITS = 60_000
 """Nodes that all trials of one search may run; a second's worth."""
 _LOOK = 4
 """To look at all findings of a trial costs as much as to run its nodes so many times."""
@@ -33,22 +34,37 @@ class _HopelessError(Exception):
 
 
 class _Required:
-    """What the node of a finding requires of the inputs: a trial in which it still does need not go on."""
+    """What nodes require of the inputs: a trial in which they come to more, or to the first finding, need not go on."""
 
-    def __init__(self, subject: Subject, first: Finding) -> None:
-        node = subject.nodes.get(first.node) if first.code in ("C101", "C102") else None
-        output = next((name for name in node.outputs if name), None) if node is not None else None
-        program = subject.result.inference.program
-        self.place = None if output is None else program.producers[program.slots[output]]
-        self.node = first.node
-        self.symbols = set(subject.axes)
-        self.guards = {guard for guard in subject.facts.guards if guard.source.node == first.node}
+    def __init__(self, subject: Subject, found: list[Finding]) -> None:
+        self.symbols, self.named = set(subject.axes), subject.named
+        self.known = {one.place for one in found}
+        self.first = found[0].place if found[0].code in ("C101", "C102") else ""
+        self.guards = {guard for guard in subject.facts.guards if guard.source.node == self.first}
+        self.version = -1
 
-    def still(self, trial: Inference) -> bool:
-        """Whether the node that has just run has told the same, or what a dim is, again."""
-        told = trial.facts.sources.items()
-        solved = any(source.node == self.node and symbol in self.symbols for symbol, source in told)
-        return solved or not self.guards.isdisjoint(trial.facts.guards)
+    def too_much(self, trial: Inference, apart_from: str) -> bool:
+        """Whether a node (but for one) that has told facts requires what would be found at once."""
+        facts = trial.facts
+        if facts.version == self.version:
+            return False
+        self.version = facts.version
+        solved = ((symbol, facts.solved[symbol], source.node) for symbol, source in facts.sources.items())
+        told: list[tuple[Sequence[Dim], str]] = [
+            ((symbol, value), node) for symbol, value, node in solved if symbol in self.symbols
+        ]
+        told += [(guard.operands, guard.source.node) for guard in facts.guards if guard.equation is None]
+        return not self.guards.isdisjoint(facts.guards) or any(
+            node != apart_from and self._is_found(dims, node) for dims, node in told
+        )
+
+    def _is_found(self, dims: Sequence[Dim], node: str) -> bool:
+        """Whether a node requires a number of a dim, or that two names are one size, and was not found to."""
+        numbers = [dim for dim in dims if isinstance(dim, int)]
+        names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named}
+        if not node or len(names) + len(numbers) < len(dims) or len(names) + bool(numbers) != 2:
+            return False
+        return node == self.first or node not in self.known
 
 
 class Trials:
@@ -61,7 +77,7 @@ class Trials:
         self.unknown = {(d.code, d.node) for d in subject.result.inference.diagnostics}
         self.first = (found[0].code, found[0].place)
         self.look = look
-        self._required = _Required(subject, found[0])
+        self._required = _Required(subject, found)
         self.starts = _starts(subject.result.inference, places)
         self.visits = 0
 
@@ -81,23 +97,24 @@ class Trials:
             return None
         trial = self.starts[step.place].branched(_changed(self.subject.result.inference.program, step, change))
         end = _begin(trial, step, change)
-        trial.progress = self._watch(trial, end)
+        apart_from = "" if change.prepare is None else step.site
+        trial.progress = self._watch(trial, end, apart_from)
         try:
             trial.run_straight(step.place)
         except (_HopelessError, ShapeInferenceError):
             return None
         other = self._subject(trial)
-        left = self._left(other, "" if change.prepare is None else step.site)
+        left = self._left(other, apart_from)
         text = None if left is None else change.text if change.needed is None else change.needed()
         return (left, text) if left is not None and text is not None and self._runs(other, step, change) else None
 
-    def _watch(self, trial: Inference, end: Callable[[int], None]) -> Progress:
+    def _watch(self, trial: Inference, end: Callable[[int], None], apart_from: str = "") -> Progress:
         """Gives up at the first error that was not there before, and where what was found first is found again."""
 
         def progress(done: int, _: int) -> None:
             self.visits += 1
             end(done)
-            if done - 1 == self._required.place and self._required.still(trial):
+            if self._required.too_much(trial, apart_from):
                 raise _HopelessError
             for note in trial.found.get(done - 1, ()):
                 key = (note.code, note.node)

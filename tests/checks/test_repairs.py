@@ -1,0 +1,88 @@
+"""Repairs are shown by a run, and blame what is written in a node; what ranges make true is no finding."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.checks import check
+from tests.checks.models import INT64, helper, model, node, numbers, weights
+
+
+def found(one, **options):
+    return [f for f in check(infer_shapes(one, declared="check", **options), options.get("dims")) if f.fails]
+
+
+def classifier(kernel, step, pads=0):
+    """A convolution in large steps and a head for one pixel: it runs where the steps leave one."""
+    nodes = [
+        node("Conv", "x w", "c", strides=[step, step], pads=[pads] * 4),
+        node("Flatten", "c", "f", axis=1),
+        node("MatMul", "f v", "y"),
+    ]
+    constants = [weights("w", 8, 3, kernel, kernel), weights("v", 8, 5)]
+    return model(nodes, {"x": ["b", 3, "H", "W"]}, {"y": ["b", 5]}, constants=constants)
+
+
+@pytest.mark.parametrize(
+    ("one", "low", "high"), [(classifier(1, 32), 1, 32), (classifier(32, 32), 32, 63), (classifier(3, 32, 1), 1, 32)]
+)
+def test_what_all_given_sizes_fulfil_is_no_finding(one, low, high) -> None:
+    dims = {"H": (low, high), "W": (low, high)}
+    assert found(one, dims=dims) == []
+    assert list(infer_shapes(one, dims=dims).contract) == []
+    wider = {**dims, "H": (low, high + 1)}
+    assert {f.code for f in found(one, dims=wider)} >= {"C101"}
+    assert len(infer_shapes(one, dims=wider).contract) == 1
+
+
+def heads(index=1, parts="batch seq count rest", drop=None):
+    """x [batch, seq, 12] as 3 heads of 4, after a Shape and Gathers; then turned as attention does."""
+    names = [name for name in parts.split() if name != drop]
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Gather", "shape zero", "batch", axis=0),
+        node("Gather", "shape one", "seq", axis=0),
+        node("Concat", " ".join(names), "sizes", axis=0),
+        node("Reshape", "x sizes", "cut"),
+        node("Transpose", "cut", "turned", perm=[0, 2, 1, 3]),
+        node("MatMul", "turned w", "out"),
+        node("Add", "out mask", "y"),
+    ]
+    constants = [numbers("zero", 0), numbers("one", index), numbers("count", 3), numbers("rest", 4), weights("w", 4, 4)]
+    inputs = {"x": ["batch", "seq", 12], "mask": ["batch", 1, "seq", 1]}
+    return model(nodes, inputs, {"y": ["batch", 3, "seq", 4]}, constants=constants)
+
+
+@pytest.mark.parametrize(
+    ("one", "place", "said"),
+    [
+        (heads(index=0), "make_seq", "[1] in place of [0] in one"),
+        (heads(parts="batch batch seq count rest"), "make_sizes", "left out"),
+        (heads(drop="seq"), "make_sizes", "one number more, seq, in place 1"),
+    ],
+)
+def test_numbers_that_make_a_shape_are_traced_to_their_node(one, place, said) -> None:
+    """Nothing inside of the graph is declared; the sizes go wrong long before a node breaks."""
+    assert found(heads()) == []
+    first, *_ = found(one)
+    assert (first.code, first.place) == ("C114", place)
+    assert said in first.message
+
+
+def indexed():
+    """A table of rank 2 is read at indices of the length of x, which cannot be longer than 2."""
+    zero = helper.make_tensor("zero", INT64, [1], [0])
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("ConstantOfShape", "shape", "indices", value=zero),
+        node("GatherND", "table indices", "y"),
+    ]
+    return model(nodes, {"x": ["batch", "length"]}, {"y": None}, constants=[weights("table", 64, 16)])
+
+
+def test_a_graph_that_breaks_at_all_sizes_is_found_though_names_decide_nothing() -> None:
+    (finding,) = found(indexed())
+    assert (finding.code, finding.place) == ("C115", "make_y")
+    assert "at batch = 37, length = 41" in finding.message
+    assert found(indexed(), dims={"length": (1, 2)}) == []
