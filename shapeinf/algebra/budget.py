@@ -6,16 +6,11 @@ past the budget is not worked out: every caller has an answer that is right with
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-Found = TypeVar("Found")
-
 WORK = 5_000_000
 """Steps of one question, where nobody says otherwise: a few seconds at the very worst."""
 
-MAX_STEPS = 500_000
-"""Steps of one question to isl."""
+CUT = "the budget of work was reached"
+"""What is said of answers that more work might improve."""
 
 
 class Budget:
@@ -39,29 +34,3 @@ class Budget:
             return False
         self.left -= steps
         return True
-
-
-class TooMuch(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """isl needs more operations than it may have."""
-
-
-def ask_isl(budget: Budget, operations: int, size: int, question: Callable[[Any], Found]) -> Found:
-    """What isl answers in at most so many of its operations; raises TooMuch.
-
-    An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. How many operations
-    were needed isl does not tell: the question is asked with a few first, then with more.
-    """
-    import islpy as isl  # loading isl takes a while
-
-    cost = 1 + size * size // 100
-    most = min(operations, MAX_STEPS // cost)
-    for share in (25, 5, 1):
-        if not budget.take(max(1, most // share) * cost):
-            break
-        context = isl.Context()
-        context.set_max_operations(max(1, most // share))
-        try:
-            return question(context)
-        except isl.Error:
-            continue
-    raise TooMuch

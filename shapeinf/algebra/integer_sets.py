@@ -17,9 +17,10 @@ import attrs
 import islpy as isl
 
 from shapeinf.algebra.atoms import Floor, Maximum, Symbol
-from shapeinf.algebra.budget import Budget, TooMuch, ask_isl
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.dimension import Dim, Dimension, Monomial
 from shapeinf.algebra.facts import Facts
+from shapeinf.algebra.isl_questions import TooMuch, ask_isl, number
 from shapeinf.algebra.told import Guard
 
 MAX_OPERATIONS = 50_000
@@ -83,10 +84,9 @@ def values_of(facts: Facts, symbol: Dimension, low: int, high: int, budget: Budg
         quantified = f"exists ({', '.join(others)}: {body})" if others else body
 
         def values(context: Any) -> list[int]:
-            points: list[int] = []
-            whole = isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}")
-            whole.foreach_point(lambda point: points.append(_coordinate(point)))
-            return sorted(points)
+            points: list[Any] = []
+            isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}").foreach_point(points.append)
+            return sorted(map(_coordinate, points))
 
         return ask_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
     except TooMuch:
@@ -147,10 +147,10 @@ def _whole(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
     least, most = legal.dim_min_val(0), legal.dim_max_val(0)
     if legal.is_empty() or least.is_neginfty():
         return None
-    upper = "" if most.is_infty() else f" <= {most}"
-    if not legal.is_equal(isl.Set.read_from_str(context, f"{{ [{name}] : {least} <= {name}{upper} }}")):
-        return None
-    return int(least.to_python()), None if most.is_infty() else int(most.to_python())
+    low, high = int(number(least)), None if most.is_infty() else int(number(most))
+    upper = "" if high is None else f" <= {high}"
+    whole = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
+    return (low, high) if legal.is_equal(whole) else None
 
 
 def _alternatives(writer: _Writer, guard: Guard) -> str | None:
@@ -161,7 +161,7 @@ def _alternatives(writer: _Writer, guard: Guard) -> str | None:
 
 
 def _coordinate(point: Any) -> int:
-    return int(point.get_coordinate_val(isl.dim_type.set, 0).to_python())
+    return int(number(point.get_coordinate_val(isl.dim_type.set, 0)))
 
 
 def _is_symbol(facts: Facts, monomial: Monomial) -> bool:

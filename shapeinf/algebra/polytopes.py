@@ -11,7 +11,6 @@ set can only be too large, and what is said of it an upper bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import islice, permutations
 from math import floor, inf
@@ -21,10 +20,11 @@ import attrs
 import islpy as isl
 
 from shapeinf.algebra.atoms import Floor, Maximum, Symbol
-from shapeinf.algebra.budget import Budget, TooMuch, ask_isl
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.facts import Facts
 from shapeinf.algebra.feasible import STEPS_A_FACT, holds_at, value_at
+from shapeinf.algebra.isl_questions import TooMuch, ask_isl, number
 
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
@@ -68,16 +68,19 @@ def reach(facts: Facts, symbol: Dimension, budget: Budget | None = None) -> tupl
         asked, domain, names = writer.question(symbol)
         text = f"{{ [{', '.join([*names, 'asked'])}] : {domain} and asked = {asked} }}"
 
-        def ends(context: Any) -> tuple[Any, Any]:
+        def ends(context: Any) -> tuple[int | None, int | None] | None:
             points = isl.Set.read_from_str(context, text)
-            return points.dim_min_val(len(names)), points.dim_max_val(len(names))
+            low, high = points.dim_min_val(len(names)), points.dim_max_val(len(names))
+            if low.is_nan() or high.is_nan():
+                return None
+            return None if low.is_neginfty() else int(number(low)), None if high.is_infty() else int(number(high))
 
-        low, high = ask_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
+        found = ask_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
     except (TooMuch, _TooLarge):
         return None
-    if low.is_nan() or high.is_nan():
+    if found is None:
         raise NoPoint
-    return None if low.is_neginfty() else int(low.to_python()), None if high.is_infty() else int(high.to_python())
+    return found
 
 
 class NoPoint(Exception):  # noqa: N818  (an answer, as StopIteration is)
@@ -127,7 +130,7 @@ def most(facts: Facts, e: Dimension, enough: float = -inf, budget: Budget | None
 def _bernstein(polynomial: Any) -> int | None:
     """A bound of all integer values; None for none."""
     value = polynomial.bound(isl.fold.max)[0].max()
-    return None if value.is_infty() or value.is_nan() else floor(Fraction(str(value)))
+    return None if value.is_infty() or value.is_nan() else floor(number(value))
 
 
 class _Cuts:
@@ -190,10 +193,10 @@ class _Cuts:
         """The parts on both sides of a cut through the longest side, with their bounds; none for a single point."""
         bound, _, points = part
         sides = [(points.dim_max_val(i).sub(points.dim_min_val(i)), i) for i in self.writer.places()]
-        length, place = max(((int(v.to_python()), i) for v, i in sides if not v.is_infty()), default=(0, 0))
+        length, place = max(((int(number(v)), i) for v, i in sides if not v.is_infty()), default=(0, 0))
         if length == 0:
             return []
-        middle = int(points.dim_min_val(place).to_python()) + length // 2
+        middle = int(number(points.dim_min_val(place))) + length // 2
         found = []
         for low, high in ((None, middle), (middle + 1, None)):
             half = points
@@ -373,7 +376,7 @@ class _Writer:
                     break
                 left = left.fix_val(isl.dim_type.set, place, largest)
                 residue = self.facts.residues.by_symbol(symbol)
-                value = int(largest.to_python())
+                value = int(number(largest))
                 values[symbol.name] = value if residue is None else residue.modulus * value + residue.rest
             else:
                 yield values

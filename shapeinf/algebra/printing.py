@@ -61,9 +61,10 @@ def expression_of(
     """The same, None for a dim that is too long to print: what is written must be read back."""
     if isinstance(d, int):
         return str(d)
-    longest = max(longest, 2 * len(d.name) + 2) if d.is_symbol else longest  # a name is said whole
+    if d.is_symbol:
+        longest = max(longest, 2 * len(d.name) + 2)  # a name is said whole
     try:
-        return _Printer(d.scope, quote, labels or {}, longest).dim(d)
+        return _Printer(d.scope, quote, labels or {}, longest if d.is_symbol else min(longest, LONGEST_TEXT)).dim(d)
     except _TooLong:
         pass
     try:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.algebra.budget import Budget
+from shapeinf.algebra.budget import CUT, Budget
 from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.dominance import Shift
 from shapeinf.algebra.evaluation import evaluate
@@ -18,9 +18,6 @@ from shapeinf.algebra.long_sums import canonical, is_long
 from shapeinf.errors import Contradiction, Source
 
 Engine = Literal["exact", "isl", "interval"]
-
-CUT = "the budget of work was reached"
-"""What is said of answers that more work might improve."""
 
 
 @attrs.frozen

@@ -8,6 +8,8 @@ from threading import RLock
 import attrs
 
 from shapeinf.algebra import Dimension
+from shapeinf.algebra.budget import WORK, Budget
+from shapeinf.algebra.feasible import STEPS_A_FACT
 from shapeinf.contract.bodies import demands_of_bodies
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
@@ -22,6 +24,9 @@ from shapeinf.errors import ShapeError, Source, UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.sharing import cached_property, exclusive
 from shapeinf.texts import printable_lines
+
+STEPS_A_NODE = 100
+"""What it takes to infer a node once more, in the steps of a budget."""
 
 MAX_PROBES = 24
 """Sizes at the ends of the solved pieces that are tried, so that a law which only shows with numbers is not missed."""
@@ -153,27 +158,33 @@ class Contract:
         before.assuming = False
         return rerun(self._inference, before)
 
-    def solve(self, name: str, values: Iterable[int]) -> LegalSizes:
+    def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
         """The sizes of a dim, of those given, with which the graph can run (for some sizes of the other dims).
 
-        Solved for by isl where it can hold all facts; else each size is tried. Raises UnknownNameError.
+        Solved for by isl where it can hold all facts; else each size is tried, one after the other. `work` is the
+        budget, in steps that are the same on every machine: sizes that it is not enough for are `untried`. Raises
+        UnknownNameError.
         """
         asked = in_range(values)
         wide = self._for({name: asked[0]} if asked else {})
-        return wide._solved(name, asked)
+        return wide._solved(name, asked, Budget(work))
 
-    def _solved(self, name: str, asked: list[int]) -> LegalSizes:
+    def _solved(self, name: str, asked: list[int], budget: Budget) -> LegalSizes:
         from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
 
         symbol = self._symbol(name)
         if not asked or self._failed(self._inference):
             return LegalSizes(name, (), "evaluation")
-        found = values_of(self._inference.facts, symbol, asked[0], asked[-1])
+        found = values_of(self._inference.facts, symbol, asked[0], asked[-1], budget)
         if found is not None:
             solved = LegalSizes(name, tuple(sorted(set(found).intersection(asked))), "isl")
             if all(self._runs(name, v) == (v in solved.values) for v in _probes(solved, asked)):
                 return solved
-        return LegalSizes(name, tuple(v for v in asked if self._runs(name, v)), "evaluation")
+        facts = self._inference.facts.count
+        steps = STEPS_A_NODE * len(self._inference.program.rows) + 2 * STEPS_A_FACT * facts
+        tried = [v for v in asked if budget.take(steps)]
+        legal = tuple(v for v in tried if self._runs(name, v))
+        return LegalSizes(name, legal, "evaluation", tuple(asked[len(tried) :]))
 
     def _runs(self, name: str, size: int) -> bool:
         return self._tried({name: size})[0].verdict is not False

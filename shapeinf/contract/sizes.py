@@ -10,6 +10,7 @@ import attrs
 
 from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.algebra.atoms import Floor, Maximum
+from shapeinf.algebra.budget import CUT
 
 Engine = Literal["isl", "evaluation"]
 
@@ -24,6 +25,7 @@ class LegalSizes:
         name: the dim.
         values: the legal sizes, in order.
         engine: "isl" when they were solved for, "evaluation" when each size was tried.
+        untried: sizes that were asked about and not tried: the budget of work was reached.
 
     >>> print(LegalSizes("H", (32, 64, 96, 128), "isl"))
     H in 32, 64, ..., 128
@@ -32,6 +34,7 @@ class LegalSizes:
     name: str
     values: tuple[int, ...]
     engine: Engine
+    untried: tuple[int, ...] = ()
 
     @property
     def pieces(self) -> tuple[range, ...]:
@@ -52,7 +55,8 @@ class LegalSizes:
 
     def __str__(self) -> str:
         """The pieces as text."""
-        return f"{self.name} in " + (", ".join(map(_shown, self.pieces)) or "nothing")
+        left = f" ({', '.join(map(_shown, pieces(self.untried)))} not tried: {CUT})" if self.untried else ""
+        return f"{self.name} in " + (", ".join(map(_shown, self.pieces)) or "nothing") + left
 
 
 def pieces(values: Sequence[int]) -> Iterator[range]:

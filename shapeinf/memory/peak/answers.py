@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from shapeinf.algebra.upper_bounds import CUT, UpperBound
+from shapeinf.algebra.budget import CUT
+from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, Moment
 

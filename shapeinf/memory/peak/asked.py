@@ -16,6 +16,9 @@ from shapeinf.lattice import ShapeFacts
 
 Given = TypeVar("Given")
 
+LONGEST_TOTAL = 1_000_000
+"""Characters."""
+
 
 class Asked:
     """The names of dims as users write them, and the facts that hold before a question."""
@@ -47,8 +50,8 @@ class Asked:
         return self.labels.get(self.facts.scope.symbol(name), name)
 
     def shown(self, d: Dim) -> str:
-        """A dim as text, in those names."""
-        return format_dim(d, labels=self.labels)
+        """A dim as text, in those names; a total may have thousands of terms."""
+        return format_dim(d, labels=self.labels, longest=LONGEST_TOTAL)
 
     def bound(self, sizes: Mapping[str, int]) -> ShapeFacts:
         """The facts with a size for each of these dims. Raises UnknownNameError and Contradiction."""
