@@ -256,7 +256,7 @@ class FloatArithmetic:
     def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
         """The floor of a size times a constant, where that of the exact product and of the rounded one are the same."""
         simple = constant.limit_denominator(MAX_DENOMINATOR)
-        limit = self._reach(constant, simple, 1, 1) if 0 < simple <= constant else 0
+        limit = self.reach(constant, simple, 1, 1) if 0 < simple <= constant else 0
         return (x * simple.numerator) // simple.denominator if limit and self._within(x, limit) else None
 
     def round(self, a: Element) -> Element:
@@ -288,12 +288,12 @@ class FloatArithmetic:
             side = 0
         found: list[tuple[int, Dim, tuple[int, Dim]]] = []
         for simple in {constant, constant.limit_denominator(MAX_DENOMINATOR)} - {0}:
-            limit = self._reach(constant, simple, grid, side)
+            limit = self.reach(constant, simple, grid, side)
             if limit:
                 found.append((limit, x, (simple.numerator, simple.denominator)))
         return sorted(found, key=lambda reading: -reading[0])
 
-    def _reach(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
+    def reach(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
         """Up to which x the rounded `x*constant` and `x*simple` are never parted by a multiple of `1/grid`."""
         error = constant / simple - 1
         rounded_back = self.format.assumable and abs(error) <= Fraction(1, 2 * self.format.exact)
