@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, gcd, inf, isfinite
+from math import ceil, gcd, isfinite
 
 import attrs
 import ml_dtypes
@@ -39,6 +39,9 @@ from shapeinf.ops import InferenceContext
 
 MIN_LIMIT = 2**16
 """A size is not assumed to be less than this: rather is the result unknown."""
+
+MAX_SIZE = 2**63
+"""No size is larger."""
 
 MAX_DENOMINATOR = 1024
 """The largest denominator of a fraction that a constant is taken to stand for."""
@@ -172,8 +175,13 @@ class FloatArithmetic:
     def bounded(self, low: Dim, high: Dim) -> Element:
         """An unknown whole number between two whole numbers that were rounded to the type."""
         least, most = self.c.interval(low).lo, self.c.interval(high).hi
-        largest = inf if self.saturates or self.format.largest > 2**63 else self.format.largest
-        if largest < max(inf if most is None else most, inf if least is None else -least):
+        ends = (
+            content(low) * -MAX_SIZE if least is None else least,
+            content(high) * MAX_SIZE if most is None else most,
+        )
+        if self.saturates:
+            least, most = max(-self.format.largest, ends[0]), min(self.format.largest, ends[1])
+        elif max(-ends[0], ends[1]) > self.format.largest:
             return None  # it may be infinite
         bottom = None if least is None else self.format.down(least)
         top = None if most is None else -self.format.down(-most)
@@ -248,7 +256,7 @@ class FloatArithmetic:
     def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
         """The floor of a size times a constant, where that of the exact product and of the rounded one are the same."""
         simple = constant.limit_denominator(MAX_DENOMINATOR)
-        limit = self._reach(constant, simple, 1, 1) if 0 < simple <= constant else 0
+        limit = self.reach(constant, simple, 1, 1) if 0 < simple <= constant else 0
         return (x * simple.numerator) // simple.denominator if limit and self._within(x, limit) else None
 
     def round(self, a: Element) -> Element:
@@ -269,7 +277,8 @@ class FloatArithmetic:
     def _readings(self, n: Dim, d: Dim, grid: int, side: int) -> list[tuple[int, Dim, tuple[int, Dim]]]:
         """What `n/d` may be read as: up to a limit an x, which is multiplied by a fraction; the largest limit first."""
         if not isinstance(d, int):
-            return [(self.format.exact // grid, n, (1, d))]
+            tiny = Fraction(1, content(d)) < self.format.least_normal
+            return [] if tiny else [(self.format.exact // grid, n, (1, d))]
         factor = content(n)
         x = _over(n, factor)
         constant = Fraction(factor, d)
@@ -279,12 +288,12 @@ class FloatArithmetic:
             side = 0
         found: list[tuple[int, Dim, tuple[int, Dim]]] = []
         for simple in {constant, constant.limit_denominator(MAX_DENOMINATOR)} - {0}:
-            limit = self._reach(constant, simple, grid, side)
+            limit = self.reach(constant, simple, grid, side)
             if limit:
                 found.append((limit, x, (simple.numerator, simple.denominator)))
         return sorted(found, key=lambda reading: -reading[0])
 
-    def _reach(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
+    def reach(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
         """Up to which x the rounded `x*constant` and `x*simple` are never parted by a multiple of `1/grid`."""
         error = constant / simple - 1
         rounded_back = self.format.assumable and abs(error) <= Fraction(1, 2 * self.format.exact)
@@ -305,13 +314,14 @@ def on_floats(
     c: InferenceContext, dtype: str | None, concrete: Callable[..., object], symbolic: Callable[..., Element]
 ) -> Operation:
     """An operation on elements of a float type: by numpy on numbers, else `symbolic`, a method of the arithmetic."""
-    floats, kind = arithmetic(c, dtype), numpy_dtype(dtype)
 
     def operation(*elements: Element) -> Element:
         if all(isinstance(e, (int, float)) for e in elements):
+            kind = numpy_dtype(dtype)
             with np.errstate(all="ignore"):
                 found: Element = np.asarray(concrete(*(np.array(e, dtype=kind) for e in elements))).item()
             return found
+        floats = arithmetic(c, dtype)
         return None if floats is None else symbolic(floats, *elements)
 
     return operation

@@ -1,0 +1,61 @@
+"""The limits that `opdefs.rules.floats` derives, against numpy: all numbers of small types, edges of others."""
+
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from opdefs.rules.floats import FLOAT32, FloatArithmetic, float_format
+
+FEW = 20_000
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_every_quotient_of_a_narrow_type_has_its_floor_and_ceiling(dtype):
+    limit = float_format(np.dtype(dtype).name).exact
+    numbers = np.arange(1, limit + 1)
+    for by in numbers[:: 1 if limit < 1000 else 7]:
+        rounded = (numbers.astype(dtype) / dtype(by)).astype(np.float64)
+        assert (np.floor(rounded) == numbers // by).all(), by
+        assert (np.ceil(rounded) == -(-numbers // by)).all(), by
+        assert (np.rint(rounded[: limit // 2]) == np.rint(numbers[: limit // 2] / by)).all(), by
+
+
+def test_past_the_limit_quotients_reach_the_next_number():
+    """So the limit is no smaller than it must be, but for a factor of 2."""
+    limit = 2 * float_format("float16").exact
+    found = [(n, d) for n in range(limit, 2 * limit) for d in (3, 7, 2047) if np.floor(np.float16(n / d)) != n // d]
+    assert found
+
+
+def test_quotients_of_float32_up_to_the_limit():
+    draw = np.random.default_rng(3)
+    n, d = draw.integers(2**23, 2**24 + 1, 10**6), draw.integers(1, 2**12, 10**6)
+    n -= (n + 1) % d * draw.integers(0, 2, 10**6)  # half of them just below a multiple
+    rounded = n.astype(np.float32) / d.astype(np.float32)
+    assert (np.floor(rounded) == n // d).all()
+    assert (np.ceil(rounded) == -(-n // d)).all()
+
+
+@pytest.mark.parametrize("side", [-1, 0, 1])
+@pytest.mark.parametrize("denominator", [3, 5, 7, 10, 49, 100, 768, 1000])
+def test_constants_up_to_their_limits(denominator, side):
+    """Floors for a side of 1, ceilings for -1, nearest numbers for 0."""
+    floats = FloatArithmetic(None, FLOAT32)
+    known = 0
+    for numerator in range(1, denominator * 2, max(1, denominator // 12)):
+        constant = np.float32(numerator / denominator)
+        simple = Fraction(numerator, denominator)
+        limit = floats.reach(Fraction(float(constant)), simple, 1 if side else 2, side)
+        known += limit > 0
+        x = np.unique(np.clip(np.concatenate([np.arange(FEW), limit - np.arange(FEW)]), 0, limit))
+        rounded = x.astype(np.float32) * constant
+        times, by = simple.numerator, simple.denominator
+        if side:
+            expected = x * times // by if side > 0 else -(-x * times // by)
+            assert ((np.floor if side > 0 else np.ceil)(rounded) == expected).all(), (numerator, limit)
+        else:
+            expected = [round(Fraction(int(n) * times, by)) for n in x[::10]]
+            assert (np.rint(rounded[::10]) == expected).all(), (numerator, limit)
+    assert known
