@@ -7,7 +7,6 @@ methods and properties of a class take the lock, so that a new one cannot be for
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache, wraps
@@ -23,9 +22,6 @@ BUILDING = RLock()
 
 One lock for all of them: they need one another.
 """
-if hasattr(os, "register_at_fork"):  # a child must not inherit it from a thread that it does not have
-    os.register_at_fork(before=BUILDING.acquire, after_in_parent=BUILDING.release, after_in_child=BUILDING.release)
-
 _PRIVATE = frozenset({"lock", "__init__", "__new__"})
 
 
