@@ -58,8 +58,10 @@ def attributes(step: Step) -> Iterator[Change]:
 
 
 def operands(inference: Inference, step: Step) -> Iterator[Change]:
-    """Other numbers in the constants that a node reads; one less in the list of its inputs."""
+    """Its first inputs exchanged; one less in the list of its inputs; other numbers in the constants that it reads."""
     call = step.operation.call
+    if call is not None and not call.rule.variadic and len(step.arguments) > 1:
+        yield Change("its first two inputs exchanged", WRITTEN, inputs=(*step.inputs[1::-1], *step.inputs[2:]))
     if call is not None and call.rule.variadic and len(step.arguments) == len(step.inputs) > 2:
         for position, name in enumerate(step.node.inputs):
             rest = (*step.inputs[:position], *step.inputs[position + 1 :])

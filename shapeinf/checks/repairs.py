@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from math import inf
 
 import attrs
 
-from shapeinf.algebra import Dim
+from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.changes import (
     INPUT,
     Change,
@@ -213,10 +214,23 @@ class _Search:
             return False  # an attribute that the rule cannot take
         if found.unknown is not None:
             return False
-        old, new = ([_contents(one) for one in side] for side in (made, found.types))
-        return [dtype for dtype, *_ in old] == [dtype for dtype, *_ in new] and old != new
+        pairs = [(_contents(old), _contents(new)) for old, new in zip(made, found.types, strict=True)]
+        return any(old != new for old, new in pairs) and all(_as_known(old, new) for old, new in pairs)
+
+
+def _as_known(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
+    """Whether a change leaves what is made of the same element type, and its numbers known where they were."""
+    return old[0] in (None, new[0]) and all(_unknown(b) <= _unknown(a) for a, b in zip(old[1:], new[1:], strict=True))
+
+
+def _unknown(sizes: object) -> float:
+    """How many of these sizes are not known; more than any number where none is."""
+    if not isinstance(sizes, tuple):
+        return inf
+    return sum(one is None or (isinstance(one, Dimension) and one.is_anonymous) for one in sizes)
 
 
 def _contents(found: Type | None) -> tuple[object, ...]:
     """What may change by a change: of integers what they are, too."""
-    return (*outline(found), None if numbers_in(found) is None else numbers_in(found).elements)  # type: ignore[union-attr]
+    numbers = numbers_in(found)
+    return (*outline(found), None if numbers is None else numbers.elements)
