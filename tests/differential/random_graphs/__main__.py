@@ -3,8 +3,8 @@
     python -m tests.differential.random_graphs networks 0 100
 
 Prints the number of each graph before it is drawn and after it is run, then what is wrong, and how many sizes it ran
-with, with how many it did not, and for how many of these the contract says yes. With `--shrink` what is wrong is followed
-by the smallest graph that shows it.
+with, with how many it did not, and for how many of these the contract says yes. With `--shrink` what is wrong is
+followed by the smallest graph that shows it.
 """
 
 from __future__ import annotations
