@@ -31,13 +31,15 @@ def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
 
 
 def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
-    """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is."""
+    """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is. None may be below 0."""
     dims = x.require()
     rank = max(len(dims), len(wanted))
     left: list[Dim] = [*(1 for _ in range(rank - len(dims))), *dims]
     right: list[Dim | None] = [*(1 for _ in range(rank - len(wanted))), *wanted]
     result: list[Dim] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
+        if isinstance(b, int) and b < 0:
+            c.fail("a size to expand to must not be negative", b)
         if b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))
         else:

@@ -70,7 +70,9 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
 
 
 def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, law: str) -> Dim:
-    """What is left for the one open axis."""
+    """What is left for the one open axis; where that is asked for by -1, the others must have elements to tell it."""
+    if inferred and known == 0:
+        c.fail("no size can be told for -1 where another one is 0")
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
         return c.fresh("reshape")  # of no elements, any size is what is left
     if isinstance(total, int) and isinstance(known, int):

@@ -26,7 +26,7 @@ def test_onnxruntime_does_not_contradict(kind, start, stop):
     wrong, refused, yes, runs, graphs = [], 0, [], 0, stop - start
     while start < stop:
         lines, start = tried(kind, start, stop)
-        told = [line for line in lines if not line.startswith(("graph ", "runs "))]
+        told = [line for line in lines if not line.startswith(("graph ", "ran ", "runs "))]
         yes += [line for line in told if ": yes: " in line]
         wrong += [line for line in told if ": yes: " not in line]
         counts = [line.split()[1:] for line in lines if line.startswith("runs ")]
@@ -45,4 +45,5 @@ def tried(kind, start, stop):
     if done.returncode == 0:
         return lines, stop
     assert done.returncode < 0, done.stderr  # a signal; an exception is an error of ours
+    assert not lines[-1].startswith("ran "), f"inference dies: {lines[-1]}"
     return lines, 1 + max(int(line.split()[1]) for line in lines if line.startswith("graph "))

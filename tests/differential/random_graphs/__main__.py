@@ -2,8 +2,9 @@
 
     python -m tests.differential.random_graphs networks 0 100
 
-Prints the number of each graph before it is run, then what is wrong, and at last how many runs there were. With
-`--shrink` what is wrong is followed by the smallest graph that shows it.
+Prints the number of each graph before it is drawn and after it is run, then what is wrong, and how many sizes it ran
+with, with how many it did not, and for how many of these the contract says yes. With `--shrink` what is wrong is
+followed by the smallest graph that shows it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import onnxruntime
 
 from tests.differential.random_graphs import bodies, networks, sizes
-from tests.differential.random_graphs.comparing import Finding, Tally, binding_of, compare
+from tests.differential.random_graphs.comparing import Finding, Tally, binding_of, compare, executed
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.shrinking import shrunk, text_of
 
@@ -53,7 +54,9 @@ def main(kind: str, start: str, stop: str, *more: str) -> None:
     for seed in range(int(start), int(stop)):
         print("graph", seed, flush=True)
         one = drawn(kind, seed)
-        for finding in compare(one, tally):
+        real = executed(one)
+        print("ran", seed, flush=True)
+        for finding in compare(one, real, tally):
             print(told(kind, seed, one, finding, "--shrink" in more))
         print("runs", tally.runs, tally.refused, tally.yes, flush=True)
 

@@ -64,9 +64,12 @@ def at_most(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def compare(drawn: Drawn, tally: Tally) -> list[Finding]:
+Executed = list[dict[str, Any] | str]
+"""What onnxruntime makes at each binding, or why it refuses."""
+
+
+def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Finding]:
     """Everything that is wrong, the first of each binding."""
-    real = executed(drawn)
     if all(isinstance(one, str) for one in real) and not drawn.broken:
         return []  # nothing can be said of a graph that never runs
     try:
@@ -76,8 +79,8 @@ def compare(drawn: Drawn, tally: Tally) -> list[Finding]:
         return [Finding("hang", 0, "inference does not end")]
 
 
-def executed(drawn: Drawn) -> list[dict[str, Any] | str]:
-    """What onnxruntime makes at each binding, or why it refuses; the process dies where it hangs."""
+def executed(drawn: Drawn) -> Executed:
+    """A graph run in onnxruntime; the process dies where that hangs."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(SECONDS)
     try:
@@ -99,7 +102,7 @@ def _run(session: Any, feeds: Arrays) -> dict[str, Any] | str:
         return str(refusal)
 
 
-def _compared(drawn: Drawn, real: list[dict[str, Any] | str], tally: Tally) -> Iterator[Finding]:
+def _compared(drawn: Drawn, real: Executed, tally: Tally) -> Iterator[Finding]:
     result = infer_shapes(drawn.model)
     for note in result.diagnostics:
         if note.code == "S301":

@@ -35,7 +35,7 @@ def _broken_by(drawn: Drawn, finding: Finding) -> str:
 def _shows(drawn: Drawn, finding: Finding) -> bool:
     """A finding of that kind; where onnxruntime refuses a node, the same one."""
     try:
-        return any(_alike(one, finding) for one in compare(drawn, Tally()))
+        return any(_alike(one, finding) for one in compare(drawn, executed(drawn), Tally()))
     except Exception:  # a model that is none any more shows nothing
         return False
 
