@@ -99,6 +99,7 @@ DEVIATIONS = (
     stricter("com.microsoft.MatMulIntegerToFloat", "must be one value", LOOKS_AT_THE_FIRST),
     stricter("com.microsoft.WordConvEmbedding", "must be of rank", "the kernel does not look at more axes"),
     stricter("com.microsoft.MultiHeadAttention", "a cache must be", "past_value has the head size of the value"),
+    stricter("com.microsoft.GroupQueryAttention", "position_ids must", "position_ids: 2D tensor"),
     stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must be one value", LOOKS_AT_THE_FIRST),
 )
 
