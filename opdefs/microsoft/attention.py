@@ -61,7 +61,7 @@ def attention(
     width = part(c, values, num_heads, FILLED)
     present = grown_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
-    if mask is None or mask.rank != 1:  # a vector has three forms
+    if mask is not None and mask.rank != 1 and mask.dims and mask.dims[-1] != 1:  # a vector has three forms, 1 is none
         tell_key_mask(c, mask, x[0], x[1], keys)
     tell_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
     one_value(c, past_length, "past_sequence_length must be one value")

@@ -200,6 +200,9 @@ def attention_lstm(
     vector(c, memory_lengths, x[1], "memory_seq_lens must hold one length a sample")
     if attention_weights is not None:
         attended = c.require_rank(attention_weights, 3, "AW")[2]
+        if memory is not None:
+            rows = memory[2] + hidden
+            c.merge(attention_weights, Shape((count, rows, attended)), "AW must be [directions, memory and state, ..]")
     elif attended is not None and memory is not None:
         attended = memory[2]
     if attended is not None:

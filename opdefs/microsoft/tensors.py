@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.pad import pad
 from opdefs.rules.elements import known_dims
 from opdefs.rules.gathering import gather_nd, tell_inside
-from opdefs.rules.operands import one_value, vector
+from opdefs.rules.operands import vector
 from opdefs.rules.ranges import arithmetic_range
 from shapeinf.algebra import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -78,7 +78,6 @@ def pad_with_matrix(
     c: InferenceContext, x: Value, pads: Value, fill: Value | None = None, *, mode: str = "constant"
 ) -> PartialTensor:
     """Every axis grows by its begin and end; `pads` is a vector, or a matrix of one row."""
-    one_value(c, None if fill is None else fill.shape, "the value to fill with must be one value")
     if pads.shape.dims is not None and len(pads.shape) == 2:
         c.merge(pads.shape[0], 1, "pads must be a vector, or a matrix of one row")
         pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
@@ -88,8 +87,6 @@ def pad_with_matrix(
 @onnx("Range", domain=MS)
 def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
     """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
-    for v in (start, limit, delta):
-        one_value(c, None if v is None else v.shape, "start, limit and delta must be one value each")
     one = PartialTensor(start.dtype, Shape(()), (1,))
     return arithmetic_range(c, start, limit, one if delta is None else delta)
 

@@ -25,7 +25,7 @@ from opdefs.rules.elements import (
     truncated_quotient,
 )
 from opdefs.rules.floats import FloatArithmetic, on_floats
-from opdefs.rules.operands import one_or, one_value, spreads_over
+from opdefs.rules.operands import one_or, one_value, scalar, spreads_over
 from opdefs.rules.progressions import added, scaled, subtracted, summed
 from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
@@ -332,6 +332,10 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
 @onnx("Dropout", since=7, views={0: 0})
 @onnx("Dropout", since=12, in_place=(0,))
 @onnx("Dropout", in_place=(0,))
-def dropout(c: InferenceContext, x: Shape, *others: Shape | None) -> tuple[Shape, Shape]:
+def dropout(
+    c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
+) -> tuple[Shape, Shape]:
     """Output and mask have the shape of the input."""
+    scalar(c, ratio, "the ratio")
+    scalar(c, training, "training_mode")
     return x, x

@@ -8,6 +8,7 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, known_dims, known_ints, moved
+from opdefs.rules.operands import one_value
 from shapeinf.algebra import Dim, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -28,6 +29,7 @@ def pad(
     for values, name in ((pads, "`pads`"), (axes, "`axes`")):
         if values is not None:
             c.require_rank(values.shape, 1, name)
+    one_value(c, None if fill is None else fill.shape, "the value to fill with must be one value")
     before = _of_rank_of(c, x.shape, pads.shape) if axes is None else x.shape
     rank = len(before)
     named = tuple(range(rank)) if axes is None else known_ints(axes)

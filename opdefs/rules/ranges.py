@@ -6,6 +6,7 @@ import numpy as np
 
 from opdefs.rules.elements import Array, as_dim, fits
 from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic
+from opdefs.rules.operands import one_value
 from opdefs.rules.progressions import evenly
 from shapeinf.algebra import Dim, ceildiv, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
@@ -14,8 +15,8 @@ from shapeinf.ops import InferenceContext, Value
 
 def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
     """`ceil((limit - start) / delta)` elements, at least none."""
-    if any(v.elements is not None and len(v.elements) > 1 for v in (start, limit, delta)):
-        c.fail("the ends and the step of a range must be single numbers", start.shape, limit.shape, delta.shape)
+    for v in (start, limit, delta):
+        one_value(c, v.shape, "the ends and the step of a range must be single numbers")
     ends = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
     if all(isinstance(e, (int, float)) for e in ends):
         return _concrete_range(c, start, limit, delta)

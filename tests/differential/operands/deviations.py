@@ -69,6 +69,11 @@ DEVIATIONS = (
     stricter("Resize Upsample", "must be of rank 1", "scales and sizes hold one value an axis: a list"),
     looser("Resize", "scale values being 1", ONE_OF_THE_RUNTIMES),
     looser("Resize", "outermost", ONE_OF_THE_RUNTIMES),
+    looser(
+        "Range",
+        "ismatch between number",
+        "a vector of one element passes for a scalar in the kernel, not in the function",
+    ),
     looser(LOSSES, "Out of range value", "labels are data"),
     stricter(LOSSES, "one weight a class", "weight: a 1D tensor of size C"),
     stricter("RotaryEmbedding", "must be even", "head_size has to be even"),
@@ -94,6 +99,7 @@ DEVIATIONS = (
     stricter("com.microsoft.MatMulIntegerToFloat", "must be one value", LOOKS_AT_THE_FIRST),
     stricter("com.microsoft.WordConvEmbedding", "must be of rank", "the kernel does not look at more axes"),
     stricter("com.microsoft.MultiHeadAttention", "a cache must be", "past_value has the head size of the value"),
+    stricter("com.microsoft.GroupQueryAttention", "position_ids must", "position_ids: 2D tensor"),
     stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must be one value", LOOKS_AT_THE_FIRST),
 )
 
@@ -116,6 +122,8 @@ UNJUDGED = {
 """Operators of two inputs or more that no case breaks, and why."""
 
 OPEN = {
+    "Loop": "trip counts and conditions of more than one element",
+    "com.microsoft.VarlenNGramHashMapping": "there must be a token for each sample",
     "com.microsoft.MoE": "the sizes of hidden layers of experts: weights come in two layouts",
     "com.microsoft.QMoE": "the sizes of hidden layers of experts: packed weights come in several layouts",
     "com.microsoft.GatedDeltaNet": "no kernel on a CPU: what its inference asks of packed forms",
