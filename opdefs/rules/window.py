@@ -132,7 +132,7 @@ def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.facts.bounds(size)[0] >= least
 
 
-MAX_NESTED = 3
+MAX_NESTED = 2
 """How deeply the size of an axis may nest where pools may leave nothing of it: the formulas of chains are long."""
 
 

@@ -60,9 +60,10 @@ class ShapeFacts(Facts):
         """As `Facts.tell_equal`; an equation with a maximum that is only kept also says that both lie in one range."""
         if not self.scope.has_maxima or isinstance(a, int) or isinstance(b, int):
             return super().tell_equal(a, b, source)
+        version = self.version
         with self._taken_back():
             told = super().tell_equal(a, b, source)
-            if self.prove_eq(a, b) is None:
+            if self.version != version and self.prove_eq(a, b) is None:
                 for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
                     self._bound(self.canon(one), other, source)
         return self.canon(told)
