@@ -19,7 +19,7 @@ from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
 from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
 from shapeinf.algebra.journal import Journal, Solutions, Uses
-from shapeinf.algebra.kept import Fact, Kept
+from shapeinf.algebra.kept import Kept
 from shapeinf.algebra.residues import NoSolution, Residues
 from shapeinf.algebra.told import Divisibility, Guard, Range, Relation
 from shapeinf.errors import Contradiction, Source
@@ -74,11 +74,16 @@ class Facts:
         """How many facts were told, but for bounds."""
         return len(self.relations) + len(self.divisibilities) + len(self.guards) + len(self.solved)
 
+    @property
+    def plain(self) -> bool:
+        """Whether every dim is its own canonical form."""
+        return not (self.solved or self.residues or (self.narrowed and self.scope.has_maxima))
+
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def canon(self, d: Dim) -> Dim:
         """The canonical form of a dim under the equalities known today."""
-        if isinstance(d, int) or not (self.solved or self.residues or (self.narrowed and self.scope.has_maxima)):
+        if isinstance(d, int) or self.plain:
             return d
         found = self._canonical.get(d)
         if found is None:
@@ -155,8 +160,8 @@ class Facts:
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
 
-    def related(self, d: Dim) -> set[Fact]:
-        """The relations, divisibilities and equations that have to do with a dim, directly or through another one."""
+    def related(self, d: Dim) -> set[int]:
+        """The ids of the relations, divisibilities and equations that have to do with a dim, directly or by others."""
         return self._kept.related(self.canon(d), self.canon)
 
     def copy(self) -> Facts:

@@ -15,6 +15,8 @@ from shapeinf.algebra.dimension import Dim, Dimension, Floor, Maximum, Monomial,
 Bounds = tuple[float, float]
 
 _MAX_SPLITS = 6
+_MAX_PARTS = 256
+"""Dims that are looked at for one that is split; each maximum has as many as it has arguments."""
 
 
 @attrs.frozen
@@ -79,20 +81,33 @@ def bounds_of(d: Dim) -> Bounds:
     return d.bounds
 
 
-def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS) -> Bounds:
+class _Splits:
+    """How many parts may still be looked at."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts = _MAX_PARTS
+
+
+def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
     """Bounds of a dim under what is known of its symbols."""
     if isinstance(d, int):
         return d, d
     scope = d.scope
     result = _plain(d, known)
     if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
-        result = _meet(result, _factored(d, known, splits))
+        left = left or _Splits()
+        left.parts -= 1
+        if left.parts < 0:
+            return result
+        result = _meet(result, _factored(d, known, splits, left))
         for monomial, coefficient in d.terms:
             atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
             if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-                return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1))
+                return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1, left))
             if isinstance(atom, Maximum):
-                return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1))
+                return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1, left))
     return result
 
 
@@ -117,7 +132,7 @@ def _plain(d: Dimension, known: Known) -> Bounds:
     return lo, hi
 
 
-def _factored(d: Dimension, known: Known, splits: int) -> Bounds:
+def _factored(d: Dimension, known: Known, splits: int, left_parts: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
     common = set(d.terms[0][0])
     for monomial, _ in d.terms[1:]:
@@ -131,7 +146,7 @@ def _factored(d: Dimension, known: Known, splits: int) -> Bounds:
         left.remove(atom)
         rest[tuple(left)] = coefficient
     factor = _atom_bounds(d.scope, atom, known)
-    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1))
+    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1, left_parts))
 
 
 def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
@@ -169,20 +184,20 @@ def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
     return result
 
 
-def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int) -> Bounds:
+def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
-    low, high = bounds_with(rest * q + atom.numerator * c, known, splits)
+    low, high = bounds_with(rest * q + atom.numerator * c, known, splits, left)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int) -> Bounds:
+def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int, left: _Splits) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
-    pairs = [bounds_with(rest + a * c, known, splits) for a in atom.args]
+    pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]
     pick = max if c > 0 else min
     return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
 
