@@ -97,7 +97,12 @@ class Facts:
         return found
 
     def _at_least_zero(self, difference: Dim) -> bool:
-        return bounds_with(difference, self._known)[0] >= 0
+        if isinstance(difference, int):
+            return difference >= 0
+        known = self._known.differences.get(difference)
+        if known is None:
+            known = self._known.differences[difference] = bounds_with(difference, self._known)[0] >= 0
+        return known
 
     def bounds(self, d: Dim) -> Bounds:
         """Bounds as numbers, infinities for none (the inside form of `interval`)."""
@@ -230,6 +235,7 @@ class Facts:
         """Something is known of a symbol now (of any, without one): forget what was worked out before that."""
         self.version += 1
         self._known.atoms.clear()
+        self._known.differences.clear()
         if symbol is None:
             self._canonical.clear()
             self._bounds.clear()

@@ -25,6 +25,8 @@ class Known:
 
     symbol: Callable[[int, Symbol], Bounds]
     atoms: dict[int, Bounds] = attrs.Factory(dict)
+    differences: dict[Dimension, bool] = attrs.Factory(dict)
+    """Whether dims that were asked about are at least 0."""
 
 
 @attrs.frozen
