@@ -89,20 +89,12 @@ class Facts:
         if found is None:
             found = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
-                found = resolved(found, self._at_least_zero)
+                found = resolved(found, self._known.at_least_zero)
             self._canonical[d] = found = self.residues.canonical(found)
             self._uses.add(d, found)
             if found is not d:
                 self._uses.add(d, d)  # what is known of these may be taken back
         return found
-
-    def _at_least_zero(self, difference: Dim) -> bool:
-        if isinstance(difference, int):
-            return difference >= 0
-        known = self._known.differences.get(difference)
-        if known is None:
-            known = self._known.differences[difference] = bounds_with(difference, self._known)[0] >= 0
-        return known
 
     def bounds(self, d: Dim) -> Bounds:
         """Bounds as numbers, infinities for none (the inside form of `interval`)."""
@@ -234,8 +226,7 @@ class Facts:
     def _changed(self, symbol: Dimension | None = None) -> None:
         """Something is known of a symbol now (of any, without one): forget what was worked out before that."""
         self.version += 1
-        self._known.atoms.clear()
-        self._known.differences.clear()
+        self._known.forget()
         if symbol is None:
             self._canonical.clear()
             self._bounds.clear()

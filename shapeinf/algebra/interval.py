@@ -28,6 +28,20 @@ class Known:
     differences: dict[Dimension, bool] = attrs.Factory(dict)
     """Whether dims that were asked about are at least 0."""
 
+    def at_least_zero(self, d: Dim) -> bool:
+        """Whether a dim is at least 0; remembered."""
+        if isinstance(d, int):
+            return d >= 0
+        known = self.differences.get(d)
+        if known is None:
+            known = self.differences[d] = bounds_with(d, self)[0] >= 0
+        return known
+
+    def forget(self) -> None:
+        """Other bounds are known of some symbol now."""
+        self.atoms.clear()
+        self.differences.clear()
+
 
 @attrs.frozen
 class Interval:

@@ -10,7 +10,8 @@ from shapeinf.algebra.budget import CUT, Budget
 from tests.driver.runtime import parsed
 
 TWO = """g (float[a, b] x, float[c, d] z) => (float[] y, float[] v) {
-    p = Concat<axis = 0>(x, x)  q = Add(x, x)  r = Concat<axis = 1>(z, z)  y = Relu(q)  s = Exp(r)  v = MatMul(p, s) }"""
+    p = Concat<axis = 0>(x, x)  q = Add(x, x)  r = Concat<axis = 1>(z, z)  y = Relu(q)  s = Exp(r)
+    v = MatMul(p, s) }"""
 RANGES = {"a": (1, 9), "b": (1, 8), "d": (1, 40)}
 
 
