@@ -8,7 +8,7 @@ as a guard, sound but not complete.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from math import inf
@@ -17,10 +17,10 @@ from shapeinf.algebra.blame import blamed
 from shapeinf.algebra.dimension import Dim, Dimension, Floor, Scope, Symbol
 from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
-from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
+from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with
 from shapeinf.algebra.journal import Journal, Solutions, Uses
 from shapeinf.algebra.kept import Kept
-from shapeinf.algebra.residues import NoSolution, Residues
+from shapeinf.algebra.residues import NoSolution, Residues, knowledge
 from shapeinf.algebra.told import Divisibility, Guard, Range, Relation
 from shapeinf.errors import Contradiction, Source
 
@@ -52,7 +52,7 @@ class Facts:
         self._uses = Uses()
         self._journal = Journal()
         self._kept = Kept(self._journal)
-        self._known = _knowledge(self.ranges, self.residues)
+        self._known = knowledge(self.ranges, self.residues)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -250,7 +250,7 @@ class Facts:
         self.solved = Solutions(before.solved)
         self.sources, self.ranges = dict(before.sources), dict(before.ranges)
         self.residues = Residues(self.scope, before.residues)
-        self._known = _knowledge(self.ranges, self.residues)
+        self._known = knowledge(self.ranges, self.residues)
         self._kept = Kept(self._journal, before._kept)
         self.narrowed = bool(self.ranges or self.residues)
         self.epoch += 1
@@ -395,15 +395,3 @@ class Facts:
         if equation != 0:
             left, _, right = guard.template.partition(" == ")
             self._equate(equation, guard.source, (left, right), guard.equation)
-
-
-def _knowledge(ranges: Mapping[int, Range], residues: Residues) -> Known:
-    """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
-
-    def lookup(atom: int, symbol: Symbol) -> Bounds:
-        low, high = declared(atom, symbol)
-        told = ranges.get(atom)
-        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
-        return residues.rounded(atom, known) if residues else known
-
-    return Known(lookup)
