@@ -8,7 +8,7 @@ as a guard, sound but not complete.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from math import inf
@@ -18,10 +18,10 @@ from shapeinf.algebra.blame import blamed
 from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
-from shapeinf.algebra.interval import Bounds, Interval, Known, as_interval, bounds_with, declared
+from shapeinf.algebra.interval import Bounds, Interval, as_interval, bounds_with
 from shapeinf.algebra.journal import Journal, Solutions, Uses
-from shapeinf.algebra.kept import Fact, Kept
-from shapeinf.algebra.residues import NoSolution, Residues
+from shapeinf.algebra.kept import Kept
+from shapeinf.algebra.residues import NoSolution, Residues, knowledge
 from shapeinf.algebra.told import Divisibility, Guard, Range, Relation
 from shapeinf.errors import Contradiction, Source
 
@@ -53,7 +53,7 @@ class Facts:
         self._uses = Uses()
         self._journal = Journal()
         self._kept = Kept(self._journal)
-        self._known = _knowledge(self.ranges, self.residues)
+        self._known = knowledge(self.ranges, self.residues)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -75,25 +75,27 @@ class Facts:
         """How many facts were told, but for bounds."""
         return len(self.relations) + len(self.divisibilities) + len(self.guards) + len(self.solved)
 
+    @property
+    def plain(self) -> bool:
+        """Whether every dim is its own canonical form."""
+        return not (self.solved or self.residues or (self.narrowed and self.scope.has_maxima))
+
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def canon(self, d: Dim) -> Dim:
         """The canonical form of a dim under the equalities known today."""
-        if isinstance(d, int) or not (self.solved or self.residues or (self.narrowed and self.scope.has_maxima)):
+        if isinstance(d, int) or self.plain:
             return d
         found = self._canonical.get(d)
         if found is None:
             found = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
-                found = resolved(found, self._at_least_zero)
+                found = resolved(found, self._known.at_least_zero)
             self._canonical[d] = found = self.residues.canonical(found)
             self._uses.add(d, found)
             if found is not d:
                 self._uses.add(d, d)  # what is known of these may be taken back
         return found
-
-    def _at_least_zero(self, difference: Dim) -> bool:
-        return bounds_with(difference, self._known)[0] >= 0
 
     def bounds(self, d: Dim) -> Bounds:
         """Bounds as numbers, infinities for none (the inside form of `interval`)."""
@@ -156,8 +158,8 @@ class Facts:
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
 
-    def related(self, d: Dim) -> set[Fact]:
-        """The relations, divisibilities and equations that have to do with a dim, directly or through another one."""
+    def related(self, d: Dim) -> set[int]:
+        """The ids of the relations, divisibilities and equations that have to do with a dim, directly or by others."""
         return self._kept.related(self.canon(d), self.canon)
 
     def copy(self) -> Facts:
@@ -225,7 +227,7 @@ class Facts:
     def _changed(self, symbol: Dimension | None = None) -> None:
         """Something is known of a symbol now (of any, without one): forget what was worked out before that."""
         self.version += 1
-        self._known.atoms.clear()
+        self._known.forget()
         if symbol is None:
             self._canonical.clear()
             self._bounds.clear()
@@ -249,7 +251,7 @@ class Facts:
         self.solved = Solutions(before.solved)
         self.sources, self.ranges = dict(before.sources), dict(before.ranges)
         self.residues = Residues(self.scope, before.residues)
-        self._known = _knowledge(self.ranges, self.residues)
+        self._known = knowledge(self.ranges, self.residues)
         self._kept = Kept(self._journal, before._kept)
         self.narrowed = bool(self.ranges or self.residues)
         self.epoch += 1
@@ -394,15 +396,3 @@ class Facts:
         if equation != 0:
             left, _, right = guard.template.partition(" == ")
             self._equate(equation, guard.source, (left, right), guard.equation)
-
-
-def _knowledge(ranges: Mapping[int, Range], residues: Residues) -> Known:
-    """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
-
-    def lookup(atom: int, symbol: Symbol) -> Bounds:
-        low, high = declared(atom, symbol)
-        told = ranges.get(atom)
-        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
-        return residues.rounded(atom, known) if residues else known
-
-    return Known(lookup)

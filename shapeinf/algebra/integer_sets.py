@@ -219,13 +219,13 @@ class _Writer:
         facts = self._facts
         related = None if about is None else facts.related(about)
         for r in facts.relations:
-            if related is None or r in related:
+            if related is None or id(r) in related:
                 yield facts.canon(r.expression), ">= 0"
         for g in facts.guards:
-            if g.equation is not None and (related is None or g in related):
+            if g.equation is not None and (related is None or id(g) in related):
                 yield facts.canon(g.equation), "= 0"
         for d in facts.divisibilities:
-            if related is None or d in related:
+            if related is None or id(d) in related:
                 yield facts.canon(d.expression), f"mod {d.divisor} = 0"
 
     def dim(self, d: Dim) -> str:

@@ -16,6 +16,8 @@ from shapeinf.algebra.dimension import Dim, Dimension, Monomial, Scope
 Bounds = tuple[float, float]
 
 _MAX_SPLITS = 6
+_MAX_PARTS = 256
+"""Dims that are looked at for one that is split; each maximum has as many as it has arguments."""
 
 
 @attrs.frozen
@@ -24,6 +26,22 @@ class Known:
 
     symbol: Callable[[int, Symbol], Bounds]
     atoms: dict[int, Bounds] = attrs.Factory(dict)
+    differences: dict[Dimension, bool] = attrs.Factory(dict)
+    """Whether dims that were asked about are at least 0."""
+
+    def at_least_zero(self, d: Dim) -> bool:
+        """Whether a dim is at least 0; remembered."""
+        if isinstance(d, int):
+            return d >= 0
+        known = self.differences.get(d)
+        if known is None:
+            known = self.differences[d] = bounds_with(d, self)[0] >= 0
+        return known
+
+    def forget(self) -> None:
+        """Other bounds are known of some symbol now."""
+        self.atoms.clear()
+        self.differences.clear()
 
 
 @attrs.frozen
@@ -91,31 +109,45 @@ def of_sum_or_product(what: str, a: Dim, b: Dim) -> tuple[int | None, int | None
     )
 
 
-def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS) -> Bounds:
+class _Splits:
+    """How many parts may still be looked at."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts = _MAX_PARTS
+
+
+def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
     """Bounds of a dim under what is known of its symbols; none where its numbers are past the largest float."""
     if isinstance(d, int):
         return d, d
     try:
-        return _bounds_with(d, known, splits)
+        result = _plain(d, known)
+        if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
+            left = left or _Splits()
+            left.parts -= 1
+            if left.parts >= 0:
+                result = _meet(result, _split(d, known, splits, left))
+        return result
     except OverflowError:
         return -inf, inf
 
 
-def _bounds_with(d: Dimension, known: Known, splits: int) -> Bounds:
-    scope = d.scope
-    result = _plain(d, known)
-    if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
-        result = _meet(result, _factored(d, known, splits))
-        for monomial, coefficient in d.terms:
-            atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
-            if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-                return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1))
-            if isinstance(atom, Maximum):
-                return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1))
-        for place in {place for monomial, _ in d.terms for place in monomial}:
-            atom = scope.atoms[place]
-            if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
-                result = _meet(result, _through_remainder(d, place, atom, known, splits - 1))
+def _split(d: Dimension, known: Known, splits: int, left: _Splits) -> Bounds:
+    """Bounds of a sum by its common factor, and through one of its floors or maxima."""
+    atoms = d.scope.atoms
+    result = _factored(d, known, splits, left)
+    for monomial, coefficient in d.terms:
+        atom = atoms[monomial[0]] if len(monomial) == 1 else None
+        if isinstance(atom, Floor) and isinstance(atom.denominator, int):
+            return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1, left))
+        if isinstance(atom, Maximum):
+            return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1, left))
+    for place in {place for monomial, _ in d.terms for place in monomial}:
+        atom = atoms[place]
+        if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
+            result = _meet(result, _through_remainder(d, place, atom, known, splits - 1, left))
     return result
 
 
@@ -140,7 +172,7 @@ def _plain(d: Dimension, known: Known) -> Bounds:
     return lo, hi
 
 
-def _factored(d: Dimension, known: Known, splits: int) -> Bounds:
+def _factored(d: Dimension, known: Known, splits: int, left_parts: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
     common = set(d.terms[0][0])
     for monomial, _ in d.terms[1:]:
@@ -154,7 +186,7 @@ def _factored(d: Dimension, known: Known, splits: int) -> Bounds:
         left.remove(atom)
         rest[tuple(left)] = coefficient
     factor = _atom_bounds(d.scope, atom, known)
-    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1))
+    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1, left_parts))
 
 
 def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
@@ -192,27 +224,27 @@ def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
     return result
 
 
-def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int) -> Bounds:
+def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
-    low, high = bounds_with(rest * q + atom.numerator * c, known, splits)
+    low, high = bounds_with(rest * q + atom.numerator * c, known, splits, left)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _through_remainder(d: Dimension, place: int, atom: Floor, known: Known, splits: int) -> Bounds:
+def _through_remainder(d: Dimension, place: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
     factor = scope.make({_without(monomial, place): c for monomial, c in d.terms if monomial.count(place) == 1})
     k = _multiple(factor, q)
-    if k is None or bounds_with(q, known, splits)[0] < 1:
+    if k is None or bounds_with(q, known, splits, left)[0] < 1:
         return -inf, inf
     none = scope.make({monomial: c for monomial, c in d.terms if place not in monomial}) + n * k
     most = none - (q - 1) * k
     low, high = (most, none) if k > 0 else (none, most)
-    return bounds_with(low, known, splits)[0], bounds_with(high, known, splits)[1]
+    return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
 
 
 def _without(monomial: Monomial, place: int) -> Monomial:
@@ -228,10 +260,10 @@ def _multiple(d: Dim, of: Dim) -> int | None:
     return number if number and of * number is d else None
 
 
-def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int) -> Bounds:
+def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int, left: _Splits) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
-    pairs = [bounds_with(rest + a * c, known, splits) for a in atom.args]
+    pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]
     pick = max if c > 0 else min
     return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
 

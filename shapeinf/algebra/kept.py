@@ -74,15 +74,15 @@ class Kept:
         found = self._about.get(symbol, ())
         return tuple(fact for fact in found if not isinstance(fact, Guard) or fact in self.guards)
 
-    def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[Fact]:
-        """All facts that share a symbol with a canonical dim, or with another such fact."""
-        found: set[Fact] = set()
+    def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
+        """The ids of all facts that share a symbol with a canonical dim, or with another such fact."""
+        found: set[int] = set()  # hashing a fact takes long
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()
         left = list(seen)
         while left:
             for fact in self.about(left.pop()):
-                if fact not in found:
-                    found.add(fact)
+                if id(fact) not in found:
+                    found.add(id(fact))
                     inside = canon(_expression(fact))
                     new = inside.symbols() - seen if isinstance(inside, Dimension) else frozenset()
                     seen |= new

@@ -17,6 +17,9 @@ def symbol_called(labels: Mapping[Dimension, str], name: str) -> Dimension:
     >>> symbol_called(labels, "batch size"), symbol_called(labels, "x.shape[0]")
     (`batch size`, `x.0`)
     """
+    scope = next(iter(labels)).scope if labels else None
+    if scope is not None and scope.has(name) and labels.get(symbol := scope.symbol(name)) == name:
+        return symbol  # nearly always: no look at all the others
     for symbol, label in labels.items():
         if name == label:
             return symbol

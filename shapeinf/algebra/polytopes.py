@@ -341,10 +341,10 @@ class _Writer:
 
     def _facts(self) -> Iterator[tuple[Dimension, str]]:
         facts = self.facts
-        related = set().union(*map(facts.related, self.symbols))
-        found = [(r.expression, "<=") for r in facts.relations if r in related]
-        found += [(g.equation, "=") for g in facts.guards if g.equation is not None and g in related]
-        found += [(d.expression, f"mod{d.divisor}") for d in facts.divisibilities if d in related]
+        related: set[int] = set().union(*map(facts.related, self.symbols))
+        found = [(r.expression, "<=") for r in facts.relations if id(r) in related]
+        found += [(g.equation, "=") for g in facts.guards if g.equation is not None and id(g) in related]
+        found += [(d.expression, f"mod{d.divisor}") for d in facts.divisibilities if id(d) in related]
         for expression, relation in found:
             e = facts.canon(expression)
             if isinstance(e, Dimension):

@@ -7,7 +7,7 @@ division that leaves no doubt goes away. What comes out is written in the symbol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import gcd, inf
 
 import attrs
@@ -17,7 +17,8 @@ from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.equations import no_root, pivot
 from shapeinf.algebra.evaluation import Substitution
 from shapeinf.algebra.extremum import maximum
-from shapeinf.algebra.interval import Bounds
+from shapeinf.algebra.interval import Bounds, Known, declared
+from shapeinf.algebra.told import Range
 from shapeinf.errors import Source
 
 
@@ -150,6 +151,18 @@ class Residues(dict[int, Residue]):
         quotient = self.scope.fresh(f"{symbol}//{modulus}", low)
         self._atoms[quotient] = symbol.terms[0][0][0]
         return Residue(symbol, modulus, rest, quotient, source)
+
+
+def knowledge(ranges: Mapping[int, Range], residues: Residues) -> Known:
+    """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
+
+    def lookup(atom: int, symbol: Symbol) -> Bounds:
+        low, high = declared(atom, symbol)
+        told = ranges.get(atom)
+        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
+        return residues.rounded(atom, known) if residues else known
+
+    return Known(lookup)
 
 
 class _Writer(Substitution):

@@ -10,6 +10,7 @@ import attrs
 from shapeinf.algebra import Dimension
 from shapeinf.algebra.budget import WORK, Budget
 from shapeinf.algebra.feasible import STEPS_A_FACT
+from shapeinf.algebra.labels import symbol_called
 from shapeinf.contract.bodies import demands_of_bodies
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
@@ -20,12 +21,12 @@ from shapeinf.driver.diagnostics import Diagnostic
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.inputs import as_sizes
 from shapeinf.driver.update import rerun
-from shapeinf.errors import ShapeError, Source, UnknownNameError
+from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeFacts
 from shapeinf.sharing import cached_property, exclusive
 from shapeinf.texts import printable_lines
 
-STEPS_A_NODE = 100
+STEPS_A_NODE = 200
 """What it takes to infer a node once more, in the steps of a budget."""
 
 MAX_PROBES = 24
@@ -194,10 +195,7 @@ class Contract:
         return bool(surely_broken(inference))
 
     def _symbol(self, name: str) -> Dimension:
-        for symbol, label in self._reader.labels.items():
-            if name in (label, symbol.symbol.name):
-                return symbol
-        raise UnknownNameError("dim", name, self._reader.labels.values())
+        return symbol_called(self._reader.labels, name)
 
 
 def _demand(condition: Condition) -> tuple[object, ...]:

@@ -149,7 +149,7 @@ def test_sums_are_not_capped():
 def test_more_work_than_is_sane_is_refused(monkeypatch):
     monkeypatch.setattr(terms, "MAX_WORK", 10)
     facts = ShapeFacts()
-    peak = peak_of(facts, *((f"t{i}", facts.scope.symbol(f"d{i}"), i, 5) for i in range(5)))
+    peak = peak_of(facts, *((f"t{i}", facts.scope.symbol(f"d{i}"), i, i + 3) for i in range(9)), moments=12)
     with pytest.raises(LimitError):
         str(peak)
 

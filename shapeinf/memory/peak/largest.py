@@ -27,6 +27,7 @@ from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.budgets import parse_budget
 from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
+from shapeinf.memory.sizes import too_long
 
 MAX_TRIED = 20_000
 """Sizes for which the bound over the other dims is asked, one after the other; some minutes at the very worst."""
@@ -120,6 +121,9 @@ class Search:
     def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
         found, _ = largest_bound(facts, dims or [0], self.work)
         if found.value is None:
+            reason = too_long(map(self.facts.scope.symbol, found.unbounded))
+            if reason:
+                raise LimitError(reason)
             missing = sorted(map(self.asked.label, found.unbounded))
             raise MissingSizeError(missing or ["other dims"], "give it a size or a range")
         return found

@@ -95,7 +95,7 @@ class Peak:
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:
         """The totals that can be the peak, in the order of their first moments; none for a model without nodes."""
-        found = totals(self.timeline, self._sizes, self.facts.scope)
+        found = totals(self.timeline, self._sizes, self.facts)
         return terms_of_peak(found, self.facts, self._budget)
 
     @property

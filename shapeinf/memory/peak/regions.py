@@ -17,6 +17,7 @@ from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Region
 from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.terms import PeakTerm
+from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
 
 MAX_SIZES = 1 << 20
@@ -51,6 +52,8 @@ def only(d: Dim, symbol: Dimension, facts: ShapeFacts, asked: Asked) -> Dim:
     """A dim of one symbol. Raises MissingSizeError for another one in it."""
     inside = d.symbols() if isinstance(d, Dimension) else frozenset()
     others = inside - {symbol}
+    if too_long(others):
+        raise LimitError(too_long(others))
     if others:
         raise MissingSizeError(sorted(asked.labels.get(s, s.name) for s in others), "give it")
     return d

@@ -17,8 +17,8 @@ from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
 
-MAX_WORK = 10_000_000
-"""Coefficients of all totals together: ten thousand nodes with a thousand different products of dims."""
+MAX_WORK = 2_000_000
+"""Coefficients of all totals together: ten thousand nodes with hundreds of different products of dims; some seconds."""
 
 
 @attrs.frozen
@@ -93,8 +93,33 @@ def why_unbounded(buffer: Buffer, without: Elimination) -> str:
     )
 
 
-def totals(timeline: Timeline, sizes: Sizes, scope: Scope) -> dict[Dim, list[int]]:
-    """Every different total with the moments that have it, in one walk over time."""
+def totals(timeline: Timeline, sizes: Sizes, facts: ShapeFacts) -> dict[Dim, list[int]]:
+    """The different totals that can be the largest, with the moments that have them, in one walk over time.
+
+    A moment before one at which buffers are only made is left out: the next total is that and more.
+    """
+    changes = _changes(timeline, sizes)
+    running: dict[Monomial, int] = {}
+    found: dict[Dim, list[int]] = {}
+    work = 0
+    total: Dim | None = 0
+    for moment, changed in enumerate(changes):
+        for size, sign in changed:
+            _add(running, facts.scope, size, sign)
+        total = None if changed else total
+        if moment + 1 < len(changes) and _only_grows(changes[moment + 1], facts):
+            continue
+        if total is None:
+            work += len(running)
+            if work > MAX_WORK:
+                raise LimitError("the sizes of its tensors are too many different expressions to find a symbolic peak")
+            total = facts.scope.make(running)
+        found.setdefault(total, []).append(moment)
+    return found
+
+
+def _changes(timeline: Timeline, sizes: Sizes) -> list[list[tuple[Dim, int]]]:
+    """For each moment the sizes that come (1) and go (-1)."""
     count = len(timeline.moments)
     changes: list[list[tuple[Dim, int]]] = [[] for _ in range(count)]
     for buffer, size in zip(sizes.buffers, sizes.upper, strict=True):
@@ -103,20 +128,15 @@ def totals(timeline: Timeline, sizes: Sizes, scope: Scope) -> dict[Dim, list[int
             changes[first].append((size, 1))
             if end < count:
                 changes[end].append((size, -1))
-    running: dict[Monomial, int] = {}
-    found: dict[Dim, list[int]] = {}
-    work = 0
-    total: Dim = 0
-    for moment, changed in enumerate(changes):
-        for size, sign in changed:
-            _add(running, scope, size, sign)
-        if changed:
-            work += len(running)
-            if work > MAX_WORK:
-                raise LimitError("the sizes of its tensors are too many different expressions to find a symbolic peak")
-            total = scope.make(running)
-        found.setdefault(total, []).append(moment)
-    return found
+    return changes
+
+
+def _only_grows(changed: Sequence[tuple[Dim, int]], facts: ShapeFacts) -> bool:
+    """Whether a total is larger after these changes, and cannot be smaller."""
+    made = [size for size, sign in changed if sign > 0 and size != 0]
+    if not made or any(sign < 0 for _, sign in changed):
+        return False
+    return all(not is_long(size) and facts.bounds(size)[0] >= 0 for size in made)
 
 
 def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> None:

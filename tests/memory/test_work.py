@@ -1,0 +1,56 @@
+"""Questions with little work allowed: right all the same, and they say that they were cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.algebra import evaluate
+from shapeinf.algebra.budget import CUT, Budget
+from tests.driver.runtime import parsed
+
+TWO = """g (float[a, b] x, float[c, d] z) => (float[] y, float[] v) {
+    p = Concat<axis = 0>(x, x)  q = Add(x, x)  r = Concat<axis = 1>(z, z)  y = Relu(q)  s = Exp(r)
+    v = MatMul(p, s) }"""
+RANGES = {"a": (1, 9), "b": (1, 8), "d": (1, 40)}
+
+
+@pytest.mark.parametrize("work", [0, 1, 1000, 100_000, 5_000_000])
+def test_bounds_are_sound_with_any_work(work):
+    result = infer_shapes(parsed(TWO))
+    memory = result.memory(work=work)
+    bound = memory.peak.over(RANGES)
+    sizes = {"a": 9, "b": 8, "c": 8, "d": 40}
+    assert bound.value >= max(evaluate(term.size, sizes) for term in result.memory().peak.terms)
+    assert bound.cut == (CUT in str(bound))
+    largest = memory.peak.largest("a", 4096, {name: r for name, r in RANGES.items() if name != "a"})
+    if largest.value is not None:
+        assert result.memory().peak.over({**RANGES, "a": largest.value}).value <= 4096
+    assert largest.cut == (CUT in str(largest)) or largest.proven
+
+
+def test_sizes_that_were_not_tried_are_told():
+    text = "g (float[n, 4] x, float[m, 4] z) => (float[] y) { a = Relu(x)  y = my.Unheard(a, z) }"
+    contract = infer_shapes(parsed(text)).contract
+    found = contract.solve("n", range(1, 20), work=0)
+    assert set(found.values) | set(found.untried) == set(range(1, 20))
+    assert (CUT in str(found)) == bool(found.untried)
+    assert contract.solve("n", range(1, 20)).values == tuple(range(1, 20))
+
+
+def test_a_budget_stays_cut():
+    budget = Budget(10)
+    assert [budget.take(n) for n in (4, 7, 1)] == [True, False, False]
+
+
+def test_long_chains_of_sizes_that_depend_on_data_end():
+    chain = "  ".join(f"n{i} = NonZero(n{i - 1})" for i in range(1, 300))
+    text = f"g (float[N, M] x) => (int64[2, K] n299) {{ n0 = NonZero(x)  {chain} }}"
+    assert infer_shapes(parsed(text)).memory().peak.over(N=(1, 4), M=(1, 4)).value is not None
+
+
+def test_totals_of_many_dims_end():
+    names = [f"d{i}" for i in range(300)]
+    inputs = f"float[{', '.join(names)}] x"
+    text = f"g ({inputs}) => (float[] y) {{ a = Relu(x)  y = Transpose(a) }}"
+    assert len(infer_shapes(parsed(text)).memory().peak.terms) == 1
