@@ -218,8 +218,8 @@ class Result:
         """The result for other input shapes, as if all had been said at once; all else that was said stays.
 
         Visits only the nodes that depend on the inputs where neither nodes nor the shapes told any facts, such as
-        bounds: those may not hold for the new shapes, and everything runs again. This
-        result must not be used any more. Raises UnknownNameError for an input that the graph does not have.
+        bounds: those may not hold for the new shapes, and everything runs again. This result must not be used any more.
+        Raises UnknownNameError for an input that the graph does not have.
         """
         assert self._setup is not None, "a trial is not updated"
         names = input_names(self.graph)
