@@ -21,6 +21,7 @@ from opdefs.rules.elements import (
     is_float,
     known_dims,
     known_ints,
+    mapped,
     on_dims,
     truncated_quotient,
 )
@@ -205,13 +206,15 @@ def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     shape = c.broadcast(a.shape, b.shape)
     if is_float(a.dtype):
         return folded(None, shape, np.divide, on_floats(c, a.dtype, np.divide, FloatArithmetic.divide), a, b)
-    return folded(None, shape, _integer_quotient, on_dims(truncated_quotient(c)), a, b)
+    quotient = on_dims(truncated_quotient(c))
+    return (
+        mapped(None, shape, quotient, a, b) if _has_zero(b) else folded(None, shape, _integer_quotient, quotient, a, b)
+    )
 
 
 def _integer_quotient(a: Any, b: Any) -> Any:
-    safe = np.where(b == 0, 1, b)
-    quotient = np.abs(a) // np.abs(safe)
-    return np.where((a < 0) == (safe < 0), quotient, -quotient).astype(a.dtype)
+    quotient = np.abs(a) // np.abs(b)
+    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
 
 
 @onnx("Mod", in_place=(0, 1))
@@ -221,8 +224,15 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
     def rest(x: Dim, y: Dim) -> Dim | None:
         return x % y if c.prove_le(1, y) is True and (not fmod or c.prove_le(0, x) is True) else None
 
-    concrete = np.fmod if fmod else np.mod
-    return folded(None, c.broadcast(a.shape, b.shape), concrete, on_dims(rest), a, b)
+    shape = c.broadcast(a.shape, b.shape)
+    if not is_float(a.dtype) and _has_zero(b):
+        return mapped(None, shape, on_dims(rest), a, b)
+    return folded(None, shape, np.fmod if fmod else np.mod, on_dims(rest), a, b)
+
+
+def _has_zero(divisors: PartialTensor) -> bool:
+    """Whether there is a known 0 among divisors: of integers by 0 runtimes make anything, or end."""
+    return 0 in (divisors.elements or ())
 
 
 @onnx("Pow", since=7, in_place=(0,))
