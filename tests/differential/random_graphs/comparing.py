@@ -227,7 +227,7 @@ def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterato
 def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
     """Whether sizes are as the contract says that they are assumed to be: nothing is claimed of others."""
     assumed = [one.clauses for one in result.contract if one.kind == "assumption"]
-    return all(any(clause.holds(binding) is not False for clause in clauses) for clauses in assumed if clauses)
+    return all(any(clause.holds(binding) is True for clause in clauses) for clauses in assumed if clauses)
 
 
 def _of_loops_without_trips(model: onnx.ModelProto, made: Mapping[str, Any]) -> set[str]:
