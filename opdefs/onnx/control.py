@@ -9,10 +9,13 @@ from opdefs.onnx.sequence import sequence_of
 from opdefs.rules.elements import as_dim
 from opdefs.rules.iteration import iterated
 from opdefs.rules.joining import one_of
+from opdefs.rules.operands import holds
 from shapeinf.algebra import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Ints, Value
+
+ONE_CONDITION = "the condition must be one value"
 
 
 @onnx("If")
@@ -21,6 +24,7 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
 
     A branch that must fail is not the one that runs.
     """
+    holds(c, condition.shape, 1, ONE_CONDITION)
     decided = condition.elements[0] if condition.elements else None
     if isinstance(decided, (bool, int)):
         taken = c.bodies["then_branch" if decided else "else_branch"]
@@ -45,6 +49,8 @@ def loop(
     c: InferenceContext, limit: Value | None = None, condition: Value | None = None, *carried: Type, body: Graph
 ) -> tuple[Type, ...]:
     """The carried values after the last trip, then each scan output: [trips, *element]."""
+    holds(c, None if limit is None else limit.shape, 1, "the number of trips must be one value")
+    holds(c, None if condition is None else condition.shape, 1, ONE_CONDITION)
     run = c.bodies["body"]
     width = run.num_inputs - 2
     if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:

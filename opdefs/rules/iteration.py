@@ -45,9 +45,9 @@ class _Trip:
 
     @classmethod
     def of(cls, body: Body, condition: Shape | None) -> _Trip:
-        """Scalars, or `[1]` where the body declares an axis; a condition that is given has the shape that it has."""
+        """Scalars, or `[1]` where the body declares an axis; a condition that is given has as many axes as it has."""
         number, alone = (Shape((1,) if body.declared_rank(index) else ()) for index in (0, 1))
-        return cls(body, number, alone if condition is None or condition.dims is None else condition)
+        return cls(body, number, alone if condition is None or condition.dims is None else Shape((1,) * len(condition)))
 
     def run(
         self,

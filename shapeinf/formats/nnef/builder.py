@@ -107,7 +107,7 @@ class Builder:
     def _literal(self, value: Value) -> bytes:
         """The name of a constant for a literal in the place of a tensor."""
         dtype = DTYPES[primitive_of(value) or "scalar"]
-        if type(value) is tuple and dtype == "int64" and self.document.dialect == "tract":
+        if type(value) is tuple and dtype == "int64" and self.document.dialect == "tract" and _fits(value, 31):
             dtype = "int32"  # of tract's integers only single ones are dims
         written = _written(value)
         key = (dtype, written)
@@ -198,11 +198,19 @@ class Builder:
 def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> PartialTensor:
     """A constant tensor; one item stands for all, none for contents that are not known."""
     count = prod(shape)
-    if dtype == "int64" and any(isinstance(item, int) and not -(1 << 63) <= item < 1 << 63 for item in contents):
+    if dtype == "int64" and not _fits(contents, 63):
         contents = ()  # no runtime holds such a number
     if not contents or count > MAX_ELEMENTS or (len(contents) != count and len(contents) != 1):
         return PartialTensor(dtype, Shape(shape), () if count == 0 else None)
     return PartialTensor(dtype, Shape(shape), contents if len(contents) == count else contents * count)  # type: ignore[arg-type,operator]
+
+
+def _fits(contents: Sequence[object], bits: int) -> bool:
+    """Whether signed integers with so many bits beside the sign hold all numbers of nested arrays."""
+    return all(
+        _fits(item, bits) if isinstance(item, tuple) else not isinstance(item, int) or -(1 << bits) <= item < 1 << bits
+        for item in contents
+    )
 
 
 def _extents(operation: Operation) -> tuple[object, ...]:
