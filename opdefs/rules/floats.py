@@ -33,7 +33,6 @@ import numpy as np
 
 from opdefs.rules.elements import Operation
 from shapeinf.algebra import Dim, Dimension, ceildiv, maximum
-from shapeinf.errors import Contradiction
 from shapeinf.lattice import Element, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext
 
@@ -165,12 +164,7 @@ class FloatArithmetic:
         if False in fits or not self.format.assumable or limit < MIN_LIMIT:
             return False
         law = f"sizes are taken to be small enough for {self.format.name} to count with them exactly"
-        try:
-            c.assume_at_most(x, limit, law)
-            c.assume_at_most(-limit, x, law)
-        except Contradiction:
-            return False
-        return True
+        return c.assume_small(x, limit, law) and c.assume_small(-x, limit, law)
 
     def bounded(self, low: Dim, high: Dim) -> Element:
         """An unknown whole number between two whole numbers that were rounded to the type."""

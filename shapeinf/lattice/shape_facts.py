@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING
 
 from shapeinf.algebra import Dim, Dimension, Facts, Interval, Scope
+from shapeinf.algebra.atoms import Symbol
 from shapeinf.algebra.extremum import largest_of
-from shapeinf.algebra.interval import as_interval
+from shapeinf.algebra.interval import Bounds, Known, as_interval, bounds_with
 from shapeinf.algebra.told import Clause, Guard, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.lattice.shape import Shape, SomeAxes
@@ -32,6 +34,8 @@ class ShapeFacts(Facts):
         """What some runtimes want and the operators' definitions do not: to be shown, nothing follows from it."""
         self.presumed: dict[Dimension, bool] = {}
         """Of symbols of inputs, whether their least size is only presumed: nobody gave it. Copies share it."""
+        self.open_ended: set[int] = set()
+        """Atoms of symbols that had no upper end before any was assumed. Copies share it."""
         self.assuming = True
         """Whether nodes may assume anything: not where what they tell is taken back, and not where all sizes count."""
         self.assumed: list[Relation] = []
@@ -135,21 +139,44 @@ class ShapeFacts(Facts):
 
         Sizes that the user gave are left out where `given` says so, those that depend on data never.
         """
-        difference = self.canon(b - a)
+        return self._assume(b - a, source, lambda difference: self._presumes(difference, given))
+
+    def assume_small(self, d: Dim, limit: int, source: Source) -> bool:
+        """Assume `d <= limit` where that only leaves out sizes larger than any that was given; whether it holds.
+
+        A size without an upper end is taken to be as small as it needs to be, one with an upper end may be that large.
+        """
+        return self._assume(limit - d, source, lambda difference: self._least_of_unbounded(difference)[0] >= 0)
+
+    def _assume(self, difference: Dim, source: Source, may: Callable[[Dimension], bool]) -> bool:
+        """Assume `difference >= 0`, if that is not known and may be assumed; whether it holds from now on."""
+        difference = self.canon(difference)
         if not isinstance(difference, Dimension):
             return difference >= 0
         if self.bounds(difference)[0] >= 0:
             return True
-        if not self.assuming or not all(
-            self.presumed.get(s, False) or (given and s in self.presumed) for s in difference.symbols()
-        ):
+        if not self.assuming or not may(difference):
             return False
         try:
-            self.tell_le(a, b, source)
+            self.tell_le(0, difference, source)
         except Contradiction:
             return False
         self.assumed.append(Relation(difference, source))
         return True
+
+    def _presumes(self, difference: Dimension, given: bool) -> bool:
+        return all(self.presumed.get(s, False) or (given and s in self.presumed) for s in difference.symbols())
+
+    def _least_of_unbounded(self, d: Dimension) -> Bounds:
+        """Bounds of a dim where each symbol without an upper end is as small as it may be."""
+
+        def lookup(atom: int, symbol: Symbol) -> Bounds:
+            low, high = self._known.symbol(atom, symbol)
+            if high == inf:
+                self.open_ended.add(atom)
+            return (max(low, 0), max(low, 0)) if atom in self.open_ended else (low, high)
+
+        return bounds_with(d, Known(lookup))
 
     def presumed_size(self, hint: str) -> Dimension:
         """A new unknown of which nodes may assume what they may assume of inputs."""
@@ -190,7 +217,7 @@ class ShapeFacts(Facts):
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
         other.assumed = list(self.assumed)
-        other.presumed, other.assuming = self.presumed, self.assuming
+        other.presumed, other.open_ended, other.assuming = self.presumed, self.open_ended, self.assuming
         other.version = self.version
         return other
 

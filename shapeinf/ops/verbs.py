@@ -117,6 +117,10 @@ class RuleContext:
         """
         return self.facts.assume_le(d, bound, Source(self.site, law, assumed=True), given=given)
 
+    def assume_small(self, d: Dim, limit: int, law: str) -> bool:
+        """Assume `d <= limit` of sizes of which nobody gave an upper end; False where it must not be assumed."""
+        return self.facts.assume_small(d, limit, Source(self.site, law, assumed=True))
+
     def advise_at_most(self, d: Dim, bound: Dim, law: str) -> None:
         """Note `d <= bound` as what some runtimes want and the operator's definition does not; nothing follows."""
         self.facts.advise_le(d, bound, Source(self.site, law, assumed=True))

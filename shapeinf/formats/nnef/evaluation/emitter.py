@@ -21,7 +21,7 @@ from shapeinf.formats.nnef.evaluation.values import (
     size_of,
 )
 from shapeinf.formats.nnef.language.ast import DialectName
-from shapeinf.formats.nnef.language.types import PrimitiveName
+from shapeinf.formats.nnef.language.types import ArrayOf, PrimitiveName
 from shapeinf.graph import ContentsOf
 
 MAX_OPERATIONS = 1_000_000
@@ -238,6 +238,8 @@ class Emitter:
         for slot, value in zip(form.slots, values, strict=True):
             kind = slot.kind
             if kind == ATTRIBUTE:
+                if type(value) is int and self.dialect == "tract" and isinstance(slot.type, ArrayOf):
+                    value = (value,)  # tract takes an item for an array of one
                 given.append(as_declared(slot.type, value) if slot.scalar else value)
             elif kind == TENSOR:
                 if type(value) is not Tensor or not value.name:
@@ -245,7 +247,7 @@ class Emitter:
                     literals = True
                 inputs[slot.place] = value
             elif type(value) is tuple or self.dialect == "tract":
-                value = value if isinstance(value, tuple) else (value,)  # tract takes an item for an array of one
+                value = value if isinstance(value, tuple) else (value,)
                 rest += [self.operand(item, at) for item in value]
             else:
                 raise BadValue(f"{slot.name!r} takes an array of tensors")
