@@ -14,7 +14,7 @@ the two it is depends on the remainders of the coefficients alone. Where it is h
 from __future__ import annotations
 
 from collections import Counter
-from math import gcd
+from math import gcd, inf
 
 from shapeinf.algebra.atoms import Floor
 from shapeinf.algebra.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, remember, scope_of, terms_of
@@ -59,9 +59,11 @@ def _proper(scope: Scope, r: Dim, q: int) -> Dim:
     """`floor(r/q)` where every coefficient of r is in 0..q-1."""
     if isinstance(r, int):
         return r // q
-    lo, hi = bounds_of(r)
-    if lo > -float("inf") and hi < float("inf") and lo // q == hi // q:
-        return int(lo // q)
+    symbols = scope.make({m: 1 for m, c in r.terms if m and 2 * c > q})
+    for outside in (0, symbols) if symbols else (0,):
+        known = _known_floor(r - q * outside, q)
+        if known is not None:
+            return outside + known
     common = gcd(q, *(c for m, c in r.terms if m))
     if common > 1:
         reduced = scope.make({m: c // common for m, c in r.terms})
@@ -73,6 +75,12 @@ def _proper(scope: Scope, r: Dim, q: int) -> Dim:
         return folded
     nested = _nested_floor(scope, r, q)
     return _atom(scope, r, q) if nested is None else nested
+
+
+def _known_floor(n: Dim, q: int) -> int | None:
+    """`floor(n/q)` where the bounds of n leave one number, as those of `4*ceil(x/4) - x` do for a q of 4 or more."""
+    lo, hi = bounds_of(n)
+    return int(lo // q) if lo > -inf and hi < inf and lo // q == hi // q else None
 
 
 def _turned(scope: Scope, r: Dimension, q: int) -> Dim:

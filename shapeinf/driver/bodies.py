@@ -58,14 +58,14 @@ class BodyRun:
             outer.trials.setdefault(self.step.place, []).append(before_it)
         outer.children.setdefault(self.step.place, {})[self.name] = child
         before = None if certain else outer.facts.copy()
-        assuming, outer.facts.assuming = outer.facts.assuming, outer.facts.assuming and certain
+        tentative, outer.facts.tentative = outer.facts.tentative, outer.facts.tentative or not certain
         try:
             execute(child)
             outer.made_fresh |= child.made_fresh
             found = results(child)
             return found if certain else list(map(_listed_only, found))
         finally:
-            outer.facts.assuming = assuming
+            outer.facts.tentative = tentative
             if before is not None:
                 if outer.facts.version != before.version:
                     child.told = before, outer.facts.copy()

@@ -37,7 +37,9 @@ class ShapeFacts(Facts):
         self.open_ended: set[int] = set()
         """Atoms of symbols that had no upper end before any was assumed. Copies share it."""
         self.assuming = True
-        """Whether nodes may assume anything: not where what they tell is taken back, and not where all sizes count."""
+        """Whether nodes may assume anything: not where all sizes count."""
+        self.tentative = False
+        """Whether what is told now is taken back, as by a body that may not run: no least size is assumed there."""
         self.assumed: list[Relation] = []
         """What nodes take to hold of presumed sizes, though they run without it: shapes are others then."""
         self._relaxer: Relaxer | None = None
@@ -139,12 +141,13 @@ class ShapeFacts(Facts):
 
         Sizes that the user gave are left out where `given` says so, those that depend on data never.
         """
-        return self._assume(b - a, source, lambda difference: self._presumes(difference, given))
+        return self._assume(b - a, source, lambda difference: not self.tentative and self._presumes(difference, given))
 
     def assume_small(self, d: Dim, limit: int, source: Source) -> bool:
         """Assume `d <= limit` where that only leaves out sizes larger than any that was given; whether it holds.
 
         A size without an upper end is taken to be as small as it needs to be, one with an upper end may be that large.
+        What is assumed in a body that may not run is listed there, as one of its conditions.
         """
         return self._assume(limit - d, source, lambda difference: self._least_of_unbounded(difference)[0] >= 0)
 
@@ -217,7 +220,8 @@ class ShapeFacts(Facts):
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
         other.assumed = list(self.assumed)
-        other.presumed, other.open_ended, other.assuming = self.presumed, self.open_ended, self.assuming
+        other.presumed, other.open_ended = self.presumed, self.open_ended
+        other.assuming, other.tentative = self.assuming, self.tentative
         other.version = self.version
         return other
 
