@@ -7,7 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope
+from shapeinf.algebra.dimension import MAX_COEFFICIENT, MAX_DEGREE, MAX_TERMS, Monomial, Scope
 from shapeinf.algebra.long_sums import sum_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
 
@@ -85,7 +85,7 @@ def _size_of_container(facts: ShapeFacts, found: SequenceType) -> Size:
     return each if each.bytes is None else _sized(product_of(facts, (each.bytes, found.length)))
 
 
-_TOO_LONG = "the formula of its size is too long"
+_TOO_LONG = "its size, or the formula of it, is too long"
 
 
 def _sized(total: Dim | None) -> Size:
@@ -97,14 +97,14 @@ def too_long(symbols: Iterable[Dimension]) -> str:
 
     >>> scope = Scope()
     >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms passes the caps of the algebra", 0, None)])
-    'the formula of its size is too long: a sum of 64 and 1 terms passes the caps of the algebra'
+    'its size, or the formula of it, is too long: a sum of 64 and 1 terms passes the caps of the algebra'
     """
     reasons = (symbol.scope.capped.get(symbol) for symbol in sorted(symbols, key=str))
     return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")
 
 
 def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
-    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` terms."""
+    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` terms or 128 bits."""
     constant = 1
     symbolic: list[Dimension] = []
     for factor in factors:
@@ -112,6 +112,8 @@ def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
             constant *= factor
         else:
             symbolic.append(factor)
+    if constant >= MAX_COEFFICIENT:
+        return None
     if not symbolic or constant == 0:
         return constant
     terms = prod(len(d.terms) for d in symbolic)
