@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,13 @@ def test_the_index_lists_every_page() -> None:
     assert not [
         page.name for page in (ROOT / "docs").glob("*.md") if page.name != "index.md" and f"({page.name})" not in index
     ]
+
+
+def test_the_page_of_soundness_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "dev" / "soundness.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:tests|tools)/[^`]+)`", page)
+    assert len(named) > 30
+    assert not [path for path in named if not list(ROOT.glob(path))]
 
 
 def test_the_page_of_layouts_names_all_that_is_public() -> None:
