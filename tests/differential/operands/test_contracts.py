@@ -26,6 +26,17 @@ CASES = {
     ),
     "choices along an axis": (17, "float[n, 2] x, float[m] z", "y = Expand(x, grown)"),
     "a cache of rotations": (17, "float[2, 1, n] x, float[9, m] s", "y = com.microsoft.RotaryEmbedding(x, p, s, s)"),
+    "heads with rotations": (17, "float[2, 3, 1, n] x, float[9, m] s", "y = com.microsoft.RotaryEmbedding(x, p, s, s)"),
+    "a part of heads with rotations": (
+        17,
+        "float[2, 1, n] x, float[9, m] s",
+        "y = com.microsoft.RotaryEmbedding<num_heads = 1, rotary_embedding_dim = 5>(x, p, s, s)",
+    ),
+    "rotations of three positions": (
+        17,
+        "float[2, 3, 1, n] x, float[9, m] s",
+        "y = com.microsoft.MRotaryEmbedding<mrope_section = [1, 1, 0]>(x, ppp, s, s)",
+    ),
 }
 HELD = {
     "w": np.ones((1, 1, 1), np.float32),
@@ -33,6 +44,7 @@ HELD = {
     "four": np.zeros((4, 2), np.int64),
     "grown": np.array([3, 2], np.int64),
     "p": np.zeros(1, np.int64),
+    "ppp": np.zeros((3, 2, 1), np.int64),
 }
 
 

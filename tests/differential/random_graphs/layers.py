@@ -238,8 +238,6 @@ def packed_attention(n: Net) -> None:
 def rotary(n: Net) -> None:
     x = n.floats(rank=4)
     batch, _, length, wide = n.shape(x)
-    if wide % 2:
-        raise Refused("the halves of a head are rotated")
     cos, sin = n.weight(16, wide // 2), n.weight(16, wide // 2)
     n.add("RotaryEmbedding", x, n.constant(np.zeros((batch, length), np.int64)), cos, sin, domain=MS)
 
