@@ -64,6 +64,13 @@ class Condition:
         """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
         return one_holds(self.clauses, sizes) if self.clauses else None
 
+    def follows(self, facts: ShapeFacts) -> bool:
+        """Whether one of its alternatives holds by these facts."""
+        return any(
+            (facts.prove_eq(clause.expression, 0) if clause.zero else facts.prove_le(0, clause.expression)) is True
+            for clause in self.clauses
+        )
+
     @property
     def bound(self) -> int | None:
         """The number of a bound of one dim, upper or (where `least` has it) lower; None for another condition."""
@@ -193,11 +200,11 @@ class Reader:
     def _ranges(self) -> Iterator[Condition]:
         for atom, told in self.facts.ranges.items():
             symbol = self.facts.scope.atom_dim(atom)
-            if symbol in self.facts.solved:
-                continue
+            solved = symbol in self.facts.solved
             known = self.before.bounds(symbol)
             for bounds, source, _ in told.steps():
-                if symbol in self.labels or source.assumed:  # what a node says of its own unknowns demands nothing
+                # what a node says of its own unknowns demands nothing; what is assumed may be why a size is solved for
+                if source.assumed or (symbol in self.labels and not solved):
                     yield from self._bounded(symbol, bounds, source, known)
                 known = bounds
 
@@ -221,6 +228,8 @@ class Reader:
         known = {relation.expression for relation in self.before.relations}
         for relation in self.facts.relations:
             expression = self.facts.canon(relation.expression)
+            if relation.source.assumed and isinstance(expression, int):
+                expression = relation.expression
             if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
                 continue
             yield from self._at_least_zero(expression, relation.source)

@@ -47,3 +47,33 @@ def test_the_contract_says_yes_where_onnxruntime_runs(text):
             verdict = contract.check(n=n, m=m).verdict
             assert verdict is runs, (n, m)
     assert True in ran
+
+
+ASSUMING = {
+    "a window beside a size that broadcasts": """g (float[n, 4, m] x) => (y, z) <int64[3] to = {1, 1, 3}> {
+        y = LpPool<kernel_shape = [2], strides = [3]>(x)  z = Expand(x, to) }""",
+    "a window beside sizes that broadcast": """g (float[1, 2, m] x, float[n] v) => (y, z) {
+        y = AveragePool<kernel_shape = [2], strides = [2]>(x)  z = Add(x, v) }""",
+}
+
+
+@pytest.mark.parametrize("text", ASSUMING.values(), ids=ASSUMING)
+def test_what_only_an_assumption_tells_is_not_demanded(text):
+    model = onnx.parser.parse_model(HEADER + text)
+    session, result = session_of(model), infer_shapes(model)
+    demands = [one for one in result.contract if one.kind != "assumption"]
+    ran = {(n, m) for n in range(1, 5) for m in range(1, 5) if runs(session, n=n, m=m)}
+    for n, m in ran:
+        assert all(one.holds({"n": n, "m": m}) is not False for one in demands), (n, m, demands)
+        assert result.contract.check(n=n, m=m).verdict is True, (n, m)
+    for axis, name in enumerate("nm"):
+        assert {size for size in result.contract.solve(name, range(5)) if size} == {pair[axis] for pair in ran}
+
+
+def runs(session, **sizes):
+    feeds = {one.name: np.ones([sizes.get(d, d) for d in one.shape], np.float32) for one in session.get_inputs()}
+    try:
+        session.run(None, feeds)
+    except Exception:  # onnxruntime has no class of its own for what it refuses
+        return False
+    return True
