@@ -103,7 +103,7 @@ def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
     spread = spatial(window.dilations, rank, 1, c, "dilations")
     for size, kernel, stride, dilation in zip(x[2:], window.kernel_shape, steps, spread, strict=True):
         span = window_span(kernel, dilation)
-        if stride > span:
+        if isinstance(span, int) and stride > span:
             end = (same_size(size, stride) - 1) * stride + span
             c.advise_at_most(size, end, "some runtimes refuse the negative padding of windows that end before the axis")
 

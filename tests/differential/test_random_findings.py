@@ -26,6 +26,9 @@ CASES = {
         rest = Slice(x, two, many)  first = Sub(one, one)  y = Gather(rest, first) }""",
     "resize what is left": """g (float[n, m] x) => (y) <int64[1] two = {2}, int64[1] many = {9}, int64[2] to = {3, 3}> {
         rest = Slice(x, two, many)  y = Resize(rest, , , to) }""",
+    "pad what is left": """g (float[n, m] x) => (y)
+        <int64[1] two = {2}, int64[1] many = {9}, int64[4] by = {1, 0, 0, 0}> {
+        rest = Slice(x, two, many)  y = Pad<mode = "edge">(rest, by) }""",
 }
 
 
@@ -80,6 +83,10 @@ REFUSED_BY_ONE = {
         y = MaxPool<kernel_shape = [2], strides = [3], auto_pad = "SAME_LOWER">(x) }""",
     "a pool of nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}, int64[1] many = {9}, int64[1] axis = {1}> {
         rest = Slice(x, two, many, axis)  image = Unsqueeze(rest, axis)  y = GlobalAveragePool(image) }""",
+    "a quotient by nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}> {
+        sizes = Shape(x)  less = Sub(sizes, two)  y = Div(sizes, less) }""",
+    "a rest by nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}, int64[1] many = {9}, int64[1] axis = {1}> {
+        rest = Slice(x, two, many, axis)  sizes = Shape(rest)  y = Mod(two, sizes) }""",
 }
 
 
@@ -98,7 +105,8 @@ def test_legal_sizes_that_onnxruntime_refuses_are_said(text):
 
 
 BY_DATA = {
-    "a product of as many": "g (float[n] x) => (y) <float[3, 1] w = {1, 2, 3}> { y0, i, j, k = Unique(x)  y = MatMul(y0, w) }",
+    "a product of as many": """g (float[n] x) => (y) <float[3, 1] w = {1, 2, 3}> {
+        values = Unique(x)  y = MatMul(values, w) }""",
     "a scale of as many": """g (float[2, n] x, bool[n] where) => (y) <float[3] w = {1, 2, 3}> {
         some = Compress<axis = 1>(x, where)  y = LayerNormalization(some, w) }""",
     "a window over as many": """g (float[1, 1, n] x, bool[n] where) => (y) <float[1, 1, 3] w = {1, 2, 3}> {
