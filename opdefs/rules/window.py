@@ -95,7 +95,7 @@ def windows(
 
 
 def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
-    """Note that onnxruntime takes no padding called SAME that is negative: windows with gaps may end before the axis."""
+    """Note that onnxruntime takes no negative padding called SAME: windows with gaps may end before the axis."""
     if window.auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
         return
     rank = len(window.kernel_shape)
