@@ -85,6 +85,10 @@ REFUSED_BY_ONE = {
         rest = Slice(x, two, many, axis)  image = Unsqueeze(rest, axis)  y = GlobalAveragePool(image) }""",
     "a quotient by nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}> {
         sizes = Shape(x)  less = Sub(sizes, two)  y = Div(sizes, less) }""",
+    "a scan of nothing": """g (float[n, m] x) => (y, z) <float a = {1}, int64[1] two = {2}, int64[1] many = {9}> {
+        rest = Slice(x, two, many)
+        y, z = Scan<num_scan_inputs = 1, body = b (float s, float[m] row) => (float t, float[m] same) {
+            t = Identity(s)  same = Identity(row) }>(a, rest) }""",
     "a rest by nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}, int64[1] many = {9}, int64[1] axis = {1}> {
         rest = Slice(x, two, many, axis)  sizes = Shape(rest)  y = Mod(two, sizes) }""",
 }
