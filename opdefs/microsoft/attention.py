@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
-from opdefs.rules.operands import one_or, one_value, part, vector
+from opdefs.rules.operands import either, one_or, one_value, part, vector
 from shapeinf.algebra import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
@@ -204,6 +204,9 @@ def decoder_attention(
     return query, keys, values
 
 
+PAIRED = "a cache must hold one value for two that are rotated"
+
+
 @onnx("RotaryEmbedding", domain=MS)
 def rotary_embedding(
     c: InferenceContext,
@@ -215,8 +218,20 @@ def rotary_embedding(
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
 ) -> Shape:
-    """[B, S, H] or [B, N, S, D], positions [1] or [B, S] -> the shape of the first; caches are [P, rotated/2]."""
-    batch, steps = _rotated(c, x, cosines, sines, num_heads, rotary_embedding_dim)
+    """[B, S, H] or [B, N, S, D], positions [1] or [B, S] -> the shape of the first; caches are [P, rotated/2].
+
+    The kernel takes caches of half a head for those of half of what is rotated, too, and the last of an odd number of
+    elements stays as it is.
+    """
+    batch, steps, width = _heads(c, x, num_heads, rotary_embedding_dim)
+    half = _width_of_caches(c, cosines, sines)
+    if width is None:
+        if isinstance(half, int) and half:
+            c.divisible(x[2], 2 * half, "the hidden size must hold heads that are twice as wide as a cache")
+    elif rotary_embedding_dim:
+        either(c, half, (width // 2, rotary_embedding_dim // 2), PAIRED)
+    else:
+        c.merge(half, width // 2, PAIRED)
     if positions.dims is not None and len(positions.dims) == 2:
         c.merge(positions, Shape((batch, steps)), "position_ids must be one offset, or [batch, sequence]")
     else:
@@ -234,29 +249,38 @@ def multimodal_rotary_embedding(
     *,
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
+    mrope_section: Ints,
 ) -> Shape:
     """[B, S, H] or [B, N, S, D], positions [3, B, S] -> the shape of the first; caches are [P, rotated/2]."""
-    batch, steps = _rotated(c, x, cosines, sines, num_heads, rotary_embedding_dim)
+    batch, steps, width = _heads(c, x, num_heads, rotary_embedding_dim)
+    if width is None:
+        c.fail("an input of rank 3 needs the attribute 'num_heads'", x)
+    rotated = rotary_embedding_dim or width
+    c.divisible(rotated, 2, "the number of elements that are rotated must be even")
+    c.merge(_width_of_caches(c, cosines, sines), rotated // 2, PAIRED)
+    if len(mrope_section) != 3:
+        c.fail("mrope_section must have three values", mrope_section)
+    c.merge(rotated // 2, sum(mrope_section), "mrope_section must be as wide as a cache")
     c.merge(positions, Shape((3, batch, steps)), "position_ids must be [3, batch, sequence]")
     return x
 
 
-def _rotated(c: InferenceContext, x: Shape, cosines: Shape, sines: Shape, heads: int, rotated: int) -> tuple[Dim, Dim]:
-    """Batch and length of what is rotated; the caches hold a value for two of `rotated` (all) elements of a head."""
+def _heads(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim, Dim, Dim | None]:
+    """Batch, length, and the width of a head; None for a width that no attribute tells."""
     if len(x) not in (3, 4):
         c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, width]", x)
+    if rotated and heads < 1:
+        c.fail("the attribute 'rotary_embedding_dim' needs 'num_heads'", rotated)
+    if len(x) == 3 and not heads:
+        return x[0], x[1], None
+    width = x[3] if len(x) == 4 else part(c, x[2], heads, FILLED)
+    c.at_most(rotated, width, "no more can be rotated than a head has")
+    return x[0], x[1] if len(x) == 3 else x[2], width
+
+
+def _width_of_caches(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
     cache = c.merge(cosines, sines, "cos_cache and sin_cache must be of equal shape")
-    half = c.require_rank(cache, 2, "cos_cache")[1]
-    law = "a cache must hold one value for two that are rotated"
-    if len(x) == 4 or heads:
-        width = x[3] if len(x) == 4 else part(c, x[2], heads, FILLED)
-        if not rotated:
-            c.divisible(width, 2, "the width of a head must be even")
-        c.at_most(rotated, width, "no more can be rotated than a head has")
-        c.merge(half, (rotated or width) // 2, law)
-    elif isinstance(half, int) and half:
-        c.divisible(x[2], 2 * half, "the hidden size must hold heads that are twice as wide as a cache")
-    return x[0], x[1] if len(x) == 3 else x[2]
+    return c.require_rank(cache, 2, "cos_cache")[1]
 
 
 @onnx("GemmaRotaryEmbedding", domain=MS)

@@ -14,10 +14,21 @@ onnx("Trilu", domain=MS, in_place=(0,))(triangle)
 
 
 @onnx("Gelu", "QuickGelu", domain=MS, in_place=(0,))
-@onnx("SampleOp", "Inverse", domain=MS)
+@onnx("SampleOp", domain=MS)
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
     """The shape of the input."""
     return x
+
+
+@onnx("Inverse", domain=MS)
+def inverse(c: InferenceContext, x: Shape) -> Shape:
+    """Square matrices [*B, N, N] -> the same."""
+    if x.dims is None:
+        return x
+    if len(x.dims) < 2:
+        c.fail("the input must be of rank 2 or more", x)
+    side = c.merge(x.dims[-1], x.dims[-2], "a matrix that is inverted must be square")
+    return Shape((*x.dims[:-2], side, side))
 
 
 @onnx("ScaledSiLU", domain=MS, in_place=(0,))

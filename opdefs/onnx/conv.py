@@ -26,10 +26,19 @@ def conv(
     if len(w) < 3:
         c.fail("a convolution needs [N, C, spatial...]: rank 3 or more", x)
     c.merge(x[1], w[1] * group, "input channels x[1] must equal w[1] * group")
+    tell_groups(c, w[0], group, "the groups must be of equally many output channels w[0]")
     vector(c, b, w[0], "the bias length must equal the output channels w[0]")
     for known, size in zip(window.kernel_shape, w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     return Shape((x[0], w[0], *windows(c, x[2:], w[2:], window)))
+
+
+def tell_groups(c: InferenceContext, channels: Dim, group: int, law: str) -> None:
+    """Tell that channels fall into groups of equal size."""
+    if group < 1:
+        c.fail("group must be at least 1", group)
+    if group > 1:
+        c.divisible(channels, group, law)
 
 
 @onnx("ConvInteger")
@@ -119,6 +128,7 @@ def conv_transpose(
     x = c.require_rank(x, len(w), "x")
     rank = len(w) - 2
     c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
+    tell_groups(c, w[0], group, "the groups must be of equally many input channels w[0]")
     for known, size in zip(spatial(kernel, rank, 1, c, "kernel_shape") if kernel else (), w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     channels = w[1] * group

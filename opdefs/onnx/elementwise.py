@@ -28,7 +28,7 @@ from opdefs.rules.elements import (
 from opdefs.rules.floats import FloatArithmetic, on_floats
 from opdefs.rules.operands import one_or, one_value, scalar, spreads_over
 from opdefs.rules.progressions import added, scaled, subtracted, summed
-from shapeinf.algebra import Dim, maximum, minimum
+from shapeinf.algebra import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
@@ -207,9 +207,9 @@ def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     if is_float(a.dtype):
         return folded(None, shape, np.divide, on_floats(c, a.dtype, np.divide, FloatArithmetic.divide), a, b)
     quotient = on_dims(truncated_quotient(c))
-    return (
-        mapped(None, shape, quotient, a, b) if _has_zero(b) else folded(None, shape, _integer_quotient, quotient, a, b)
-    )
+    if _may_have_zero(c, b):
+        return mapped(None, shape, quotient, a, b)
+    return folded(None, shape, _integer_quotient, quotient, a, b)
 
 
 def _integer_quotient(a: Any, b: Any) -> Any:
@@ -225,14 +225,18 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
         return x % y if c.prove_le(1, y) is True and (not fmod or c.prove_le(0, x) is True) else None
 
     shape = c.broadcast(a.shape, b.shape)
-    if not is_float(a.dtype) and _has_zero(b):
+    if not is_float(a.dtype) and _may_have_zero(c, b):
         return mapped(None, shape, on_dims(rest), a, b)
     return folded(None, shape, np.fmod if fmod else np.mod, on_dims(rest), a, b)
 
 
-def _has_zero(divisors: PartialTensor) -> bool:
-    """Whether there is a known 0 among divisors: of integers by 0 runtimes make anything, or end."""
-    return 0 in (divisors.elements or ())
+def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
+    """Whether there may be a 0 among known divisors: of integers by 0 runtimes make anything, or end; that is noted."""
+    found = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.facts.bounds(d)[0] == 0)]
+    for d in found:
+        if isinstance(d, (int, Dimension)):
+            c.advise_at_most(1, d, "some runtimes end where integers are divided by 0")
+    return bool(found)
 
 
 @onnx("Pow", since=7, in_place=(0,))

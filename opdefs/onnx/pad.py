@@ -80,10 +80,18 @@ def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequenc
         begin, end = amounts[i], amounts[i + len(axes)]
         if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
             c.fail("a size must lie in 0..2**63 - 1", begin, end)
+        if mode != "constant":
+            _tell_there(c, dims[axis], begin, end)
         if mode == "reflect" and begin is not None and end is not None:
             _advise_reflection(c, dims[axis], begin, end)
         dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _grown(c, dims[axis], begin + end)
     return Shape(dims)
+
+
+def _tell_there(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
+    """Tell that there are elements to pad with."""
+    if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
+        c.at_least(size, 1, "an axis without elements has none to pad with")
 
 
 def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:

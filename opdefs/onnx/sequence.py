@@ -141,6 +141,9 @@ def sequence_length(c: InferenceContext, sequence: Elements) -> PartialTensor:
 def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, new_axis: int = 0) -> TensorType:
     """The elements side by side along an axis, which is a new one with `new_axis`."""
     element = _element(c, sequence)
+    length = _sequence(c, sequence).length
+    if length is not None:
+        c.at_least(length, 1, "a sequence that is joined must hold a tensor")
     items = _items(sequence)
     shapes = [t.shape for t in items] if items else []
     if len({s.rank for s in shapes}) == 1 and shapes[0].dims is not None:
@@ -149,7 +152,6 @@ def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, 
         raise c.unknowable("the rank of the elements is not known", element.dtype)
     dims = one_of(c, element.shape).require()
     at = c.axis(axis, len(dims) + bool(new_axis))
-    length = _sequence(c, sequence).length
     if new_axis:
         return TensorType(
             element.dtype, Shape((*dims[:at], c.fresh("concat") if length is None else length, *dims[at:]))

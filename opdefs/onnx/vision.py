@@ -84,6 +84,9 @@ def max_unpool(
         (size - 1) * step + kernel - pair[0] - pair[1]
         for size, step, kernel, pair in zip(x[2:], steps, kernel_shape, pad_pairs(pads, rank, c), strict=True)
     ]
+    for size in sizes:
+        c.at_least(size, 0, "the size of an output must not be negative")
+        c.advise_at_most(1, size, "some runtimes make no outputs without elements")
     return Shape((*x[:2], *sizes))
 
 

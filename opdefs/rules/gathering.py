@@ -119,6 +119,14 @@ def tell_inside(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
             return
     if indices.contents is not None:
         _tell_ends(c, ends(c, indices), size)
+    elif c.facts.bounds(size)[0] < 1:
+        _tell_there(c, indices.shape, size)
+
+
+def _tell_there(c: InferenceContext, indices: Shape, size: Dim) -> None:
+    """Tell that there is an element to pick where there is an index."""
+    if indices.dims is not None and c.facts.bounds(c.numel(indices))[0] >= 1:
+        c.at_least(size, 1, INSIDE)
 
 
 def tell_all_inside(c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...]) -> None:

@@ -8,6 +8,7 @@ import attrs
 
 from shapeinf.algebra import Dim, ceildiv, maximum, minimum
 from shapeinf.algebra.extremum import largest_of
+from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 
 
@@ -91,6 +92,20 @@ def windows(
     along = _convolved if must_fit else _pooled_up if ceil_mode else _pooled
     axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
     return tuple(along(c, *axis) for axis in axes)
+
+
+def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
+    """Note that onnxruntime takes no negative padding called SAME: windows with gaps may end before the axis."""
+    if window.auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
+        return
+    rank = len(window.kernel_shape)
+    steps = spatial(window.strides, rank, 1, c, "strides")
+    spread = spatial(window.dilations, rank, 1, c, "dilations")
+    for size, kernel, stride, dilation in zip(x[2:], window.kernel_shape, steps, spread, strict=True):
+        span = window_span(kernel, dilation)
+        if isinstance(span, int) and stride > span:
+            end = (same_size(size, stride) - 1) * stride + span
+            c.advise_at_most(size, end, "some runtimes refuse the negative padding of windows that end before the axis")
 
 
 FIT = "the window must fit into the padded input"

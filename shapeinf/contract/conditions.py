@@ -1,7 +1,7 @@
 """Conditions of a contract, read from the facts that nodes have told.
 
 What user and file say is no condition; neither is what only names an unknown of a node, an output whose size was
-learned later.
+learned later. What a node demands of an unknown that another node has made is a condition on data.
 """
 
 from __future__ import annotations
@@ -63,6 +63,13 @@ class Condition:
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
         return one_holds(self.clauses, sizes) if self.clauses else None
+
+    def follows(self, facts: ShapeFacts) -> bool:
+        """Whether one of its alternatives holds by these facts."""
+        return any(
+            (facts.prove_eq(clause.expression, 0) if clause.zero else facts.prove_le(0, clause.expression)) is True
+            for clause in self.clauses
+        )
 
     @property
     def bound(self) -> int | None:
@@ -167,16 +174,30 @@ class Reader:
 
     def _solved(self) -> Iterator[Condition]:
         for symbol, value in self.facts.solved.items():
-            if symbol not in self.labels or symbol in self.before.solved:
+            source = self.facts.sources[symbol]
+            if symbol in self.before.solved or self._names(source, symbol) or self._learns(symbol, value):
                 continue
-            if isinstance(value, Dimension) and not value.symbols() <= self.labels.keys():
-                continue  # a node's own unknown has the name now: nothing is demanded of it
             kind: Kind = "value" if isinstance(value, int) else "equality"
             text = f"{self.shown(symbol)} == {self.shown(value)}"
             clauses = (Clause(symbol - value, True),)
-            found = self.condition(kind, text, self.facts.sources[symbol], symbol, value, clauses=clauses)
+            found = self.condition(kind, text, source, symbol, value, clauses=clauses)
             if found is not None:
                 yield found
+
+    def _names(self, source: Source, symbol: Dimension) -> bool:
+        """Whether a node says what its own unknown is: that demands nothing."""
+        return symbol not in self.labels and symbol.symbol.name.startswith(f"{source.node}.")
+
+    def _learns(self, symbol: Dimension, value: Dim) -> bool:
+        """Whether an equation with an unknown of a node only says what that is.
+
+        It does where an input has the other name, and where all that was known of an unknown was that there is one:
+        nothing limits what it counts.
+        """
+        if isinstance(value, int) or value.symbols() <= self.labels.keys():
+            return False
+        limits = self.facts.scope.limits
+        return symbol in self.labels or not (symbol in limits and value in limits)
 
     def _divisible(self) -> Iterator[Condition]:
         known = {(d.expression, d.divisor) for d in self.before.divisibilities}
@@ -193,11 +214,11 @@ class Reader:
     def _ranges(self) -> Iterator[Condition]:
         for atom, told in self.facts.ranges.items():
             symbol = self.facts.scope.atom_dim(atom)
-            if symbol in self.facts.solved:
-                continue
+            solved = symbol in self.facts.solved
             known = self.before.bounds(symbol)
             for bounds, source, _ in told.steps():
-                if symbol in self.labels or source.assumed:  # what a node says of its own unknowns demands nothing
+                # what is assumed may be why a size is solved for
+                if source.assumed or not (solved or self._names(source, symbol)):
                     yield from self._bounded(symbol, bounds, source, known)
                 known = bounds
 
@@ -221,6 +242,8 @@ class Reader:
         known = {relation.expression for relation in self.before.relations}
         for relation in self.facts.relations:
             expression = self.facts.canon(relation.expression)
+            if relation.source.assumed and isinstance(expression, int):
+                expression = relation.expression
             if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
                 continue
             yield from self._at_least_zero(expression, relation.source)

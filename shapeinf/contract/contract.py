@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from threading import RLock
 
 import attrs
@@ -83,19 +83,20 @@ class Contract:
         return (*found, *hidden_by_declarations(self._inference, found))
 
     def _without_assuming(self, found: tuple[Condition, ...]) -> tuple[Condition, ...]:
-        """The conditions, where demands among them reach as far down as something is assumed.
+        """The conditions, where demands among them may follow from what is assumed.
 
         What is demanded there may not be demanded without the assumption: then demands are read from an inference that
-        assumes nothing.
+        assumes nothing. An assumption that follows from these is none.
         """
         if not _reaches_assumptions(found):
             return found
         facts = self._inference.setup.copy()
         facts.assuming = False
         terms = {_demand(one): one.terms for one in found}
-        exact = merged(Reader(rerun(self._inference, facts)))
-        demands = (attrs.evolve(one, terms=terms.get(_demand(one), one.terms)) for one in exact)
-        return (*(_without_demands(one) for one in found if one.kind == "assumption"), *demands)
+        rest = rerun(self._inference, facts)
+        demands = [attrs.evolve(one, terms=terms.get(_demand(one), one.terms)) for one in merged(Reader(rest))]
+        assumed = (one for one in found if one.kind == "assumption" and not one.follows(rest.facts))
+        return (*map(_without_demands, assumed), *demands)
 
     def __iter__(self) -> Iterator[Condition]:
         """The conditions."""
@@ -207,13 +208,20 @@ def _without_demands(condition: Condition) -> Condition:
     return attrs.evolve(condition, weaker=tuple(one for one in condition.weaker if one.kind == "assumption"))
 
 
-def _reaches_assumptions(conditions: Iterable[Condition]) -> bool:
-    """Whether a least size that nodes demand, or the only one, is no more than what is assumed."""
+def _reaches_assumptions(conditions: Sequence[Condition]) -> bool:
+    """Whether demands may follow from what is assumed.
+
+    They are a least size that is no more than what is assumed, and equations of what is assumed to be larger than 1:
+    operands that broadcast need not be equal where it is 1.
+    """
+    assumed = {symbol for one in conditions if one.kind == "assumption" for symbol in one.free}
     least = {one.terms[0]: one.least for one in conditions if one.kind == "assumption" and one.least is not None}
-    for one in conditions if least else ():
-        assumed = least.get(one.terms[0]) if one.terms else None
-        known = one.terms[1] if one.kind == "value" else one.least if one.kind == "range" else None
-        if assumed is not None and isinstance(known, int) and known <= assumed:
+    for one in conditions if assumed else ():
+        if one.kind == "range":
+            known = least.get(one.terms[0])
+            if known is not None and one.least is not None and one.least <= known:
+                return True
+        elif one.kind != "assumption" and not assumed.isdisjoint(one.free):
             return True
     return False
 

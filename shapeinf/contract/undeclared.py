@@ -27,7 +27,7 @@ def hidden_by_declarations(inference: Inference, shown: Iterable[Condition]) -> 
     reader = Reader(rerun(inference, inference.setup.copy()))
     for condition in merged(reader):
         about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
-        if about_inputs and (condition.node, condition.text) not in texts and not _follows(facts, condition):
+        if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(facts):
             yield condition
 
 
@@ -42,11 +42,3 @@ def _facts_of(before: ShapeFacts, conditions: Iterable[Condition]) -> ShapeFacts
                 else:
                     facts.tell_le(0, clause.expression, Source(condition.node, condition.law))
     return facts
-
-
-def _follows(facts: ShapeFacts, condition: Condition) -> bool:
-    """Whether one of the alternatives of a condition holds by what is known."""
-    return any(
-        (facts.prove_eq(clause.expression, 0) if clause.zero else facts.prove_le(0, clause.expression)) is True
-        for clause in condition.clauses
-    )

@@ -190,9 +190,12 @@ class ShapeFacts(Facts):
     def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
         """Whether something assumed is false somewhere in these ranges of symbols, by name; None is no upper end.
 
-        Looked at are the ends, since the size of an axis grows or shrinks with each symbol.
+        Looked at are the ends, since the size of an axis grows or shrinks with each symbol. What became a number
+        because of the assumption is looked at as it was assumed.
         """
-        for expression in (self.canon(relation.expression) for relation in self.assumed):
+        for relation in self.assumed:
+            left = self.canon(relation.expression)
+            expression = left if isinstance(left, Dimension) else relation.expression
             if not isinstance(expression, Dimension):
                 continue
             known = [(n, ranges[n]) for n in (s.name for s in expression.symbols()) if n in ranges]

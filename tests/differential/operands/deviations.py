@@ -77,7 +77,6 @@ DEVIATIONS = (
     looser(LOSSES, "Out of range value", "labels are data"),
     stricter(LOSSES, "one weight a class", "weight: a 1D tensor of size C"),
     stricter("RotaryEmbedding", "must be even", "head_size has to be even"),
-    stricter("com.microsoft.RotaryEmbedding", "must be even", "a cache holds half of head_size"),
     looser("Loop Scan", "ismatch between number of inferred and declared", "what bodies declare is compared elsewhere"),
     looser("Loop Scan", "merge shape info", "what bodies declare is compared elsewhere"),
     looser("RNN GRU LSTM", "value/s in sequence_lens", CONTENTS),

@@ -26,13 +26,34 @@ CASES = {
     ),
     "choices along an axis": (17, "float[n, 2] x, float[m] z", "y = Expand(x, grown)"),
     "a cache of rotations": (17, "float[2, 1, n] x, float[9, m] s", "y = com.microsoft.RotaryEmbedding(x, p, s, s)"),
+    "heads with rotations": (17, "float[2, 3, 1, n] x, float[9, m] s", "y = com.microsoft.RotaryEmbedding(x, p, s, s)"),
+    "a part of heads with rotations": (
+        17,
+        "float[2, 1, n] x, float[9, m] s",
+        "y = com.microsoft.RotaryEmbedding<num_heads = 1, rotary_embedding_dim = 5>(x, p, s, s)",
+    ),
+    "rotations of three positions": (
+        17,
+        "float[2, 3, 1, n] x, float[9, m] s",
+        "y = com.microsoft.MRotaryEmbedding<mrope_section = [1, 1, 0]>(x, ppp, s, s)",
+    ),
+    "classes of targets": (17, "float[3, n] x, float[m] z", "y = NegativeLogLikelihoodLoss(x, classes)"),
+    "classes of targets that are ignored": (
+        17,
+        "float[3, n] x, float[m] z",
+        "y = SoftmaxCrossEntropyLoss<ignore_index = 5>(x, classes)",
+    ),
+    "groups of output channels": (17, "float[1, 2, n] x, float[m, 1, 1] s", "y = Conv<group = 2>(x, s)"),
+    "groups of input channels": (17, "float[1, m, n] x, float[m, 1, 1] s", "y = ConvTranspose<group = 2>(x, s)"),
 }
 HELD = {
     "w": np.ones((1, 1, 1), np.float32),
     "r": np.ones((1, 1, 1), np.float32),
     "four": np.zeros((4, 2), np.int64),
     "grown": np.array([3, 2], np.int64),
+    "classes": np.array([2, 5, 0]),
     "p": np.zeros(1, np.int64),
+    "ppp": np.zeros((3, 2, 1), np.int64),
 }
 
 

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import numpy as np
@@ -278,16 +278,31 @@ def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bo
 def confirmed(model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], found: Finding) -> bool:
     """Whether the reference of onnx makes the same shapes: onnxruntime lets some broken laws pass.
 
-    Of a value it is asked for the node that makes it; what the reference does not know is taken as it is.
+    Of a value it is asked for the node that makes it, and whether it refuses the nodes that read it: what they require
+    is learned. What the reference does not know is taken as it is.
     """
     if found.kind in ("failure", "yes", "hang"):
         return True
-    model, feeds, wanted = _of_value(model, feeds, made, found.value)
+    if _of_reference(model, feeds, made, found.value) in ("other", "refused"):
+        return False
+    readers = [node.output[0] for node in model.graph.node if found.value and found.value in node.input]
+    return not any(_of_reference(model, feeds, made, name) == "refused" for name in readers if name in made)
+
+
+def _of_reference(
+    model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], value: str
+) -> Literal["same", "other", "refused", "unknown"]:
+    """What the reference makes of a value, compared with what onnxruntime made."""
+    try:
+        model, feeds, wanted = _of_value(model, feeds, made, value)
+    except KeyError:  # an input that is no output of the graph
+        return "unknown"
     try:
         again = ReferenceEvaluator(model).run(wanted, dict(feeds))
     except Exception as refusal:
-        return "implementation" in str(refusal).lower() or any(n.domain for n in model.graph.node)
-    return [_shapes(one) for one in again] == [_shapes(made[name]) for name in wanted]
+        foreign = "implementation" in str(refusal).lower() or any(n.domain for n in model.graph.node)
+        return "unknown" if foreign else "refused"
+    return "same" if [_shapes(one) for one in again] == [_shapes(made[name]) for name in wanted] else "other"
 
 
 def _of_value(

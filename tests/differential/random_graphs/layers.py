@@ -238,8 +238,6 @@ def packed_attention(n: Net) -> None:
 def rotary(n: Net) -> None:
     x = n.floats(rank=4)
     batch, _, length, wide = n.shape(x)
-    if wide % 2:
-        raise Refused("the halves of a head are rotated")
     cos, sin = n.weight(16, wide // 2), n.weight(16, wide // 2)
     n.add("RotaryEmbedding", x, n.constant(np.zeros((batch, length), np.int64)), cos, sin, domain=MS)
 
@@ -247,7 +245,9 @@ def rotary(n: Net) -> None:
 def own_math(n: Net) -> None:
     x = n.floats(least=2)
     op = n.draw.choice(("Inverse", "Trilu", "ExpandDims", "QuickGelu", "Unique", "FusedGemm"))
-    if op == "ExpandDims":
+    if op == "Inverse":
+        n.add(op, n.add("FusedMatMul", x, x, transB=1, domain=MS), domain=MS)
+    elif op == "ExpandDims":
         n.add(op, x, n.known(n.draw.choice((0, -1, 1)), np.int32), domain=MS)
     elif op == "FusedGemm":
         y = n.floats(rank=2)
