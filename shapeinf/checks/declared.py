@@ -47,7 +47,8 @@ def _found(subject: Subject, tensor: str, message: str) -> Finding:
     node = subject.makers[tensor]
     output = tensor in subject.graph.outputs
     what = f"{'the output ' if output else ''}{tensor}"
-    help = "declare what the graph makes" if output else "a stale value_info: infer the shapes of the file again"
+    stale = "a stale value_info (infer the shapes of the file again)"
+    help = "declare what the graph makes" if output else f"{stale}, or {node} was changed and is wrong"
     return Finding(
         "warning",
         OUTPUTS if output else "C110",
@@ -77,7 +78,7 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
         return
     for axis, (said, size) in enumerate(zip(declared.dims, made.shape.dims, strict=True)):
         size = subject.facts.canon(size)
-        reason = None if renames(declared_size(subject.facts, said), size) else _differs(subject, said, size)
+        reason = None if renames(subject, declared_size(subject.facts, said), size) else _differs(subject, said, size)
         if reason is not None:
             yield f"is declared as {said} on axis {axis} but the graph makes {size}{reason}"
 
@@ -95,7 +96,7 @@ def renamed(subject: Subject) -> Iterator[Finding]:
             if (
                 isinstance(said, str)
                 and (said, size) not in said_before
-                and renames(declared_size(subject.facts, said), size)
+                and renames(subject, declared_size(subject.facts, said), size)
             ):
                 said_before.add((said, size))
                 if _differs(subject, said, size) is not None:

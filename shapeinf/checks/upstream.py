@@ -44,7 +44,7 @@ def differences(subject: Subject) -> Iterator[Difference]:
     seen: list[_Seen] = []
 
     def begin(fresh: Inference) -> None:
-        observer = _Observer(fresh)
+        observer = _Observer(subject, fresh)
         for name, declared in subject.declared.items():
             fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen)
 
@@ -78,7 +78,8 @@ class _Seen:
 class _Observer:
     """The facts of a run so far, with what the file's own names state: copied when they have changed."""
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, subject: Subject, inference: Inference) -> None:
+        self.subject = subject
         self.inference = inference
         self.version = -1
         self.facts: ShapeFacts = inference.facts
@@ -116,7 +117,7 @@ class _Watch:
                 meant, size = declared_size(facts, said), facts.canon(size)
                 if said is None or meant is None or meant is size or meant == size:
                     continue
-                if renames(meant, size):
+                if renames(self.observer.subject, meant, size):
                     stated.append((meant, size))
                 else:
                     self.seen.append(_Seen(self.name, axis, said, meant, size, facts))
