@@ -25,12 +25,13 @@ COMPARISONS = ("C110", OUTPUTS)
 def stale(subject: Subject) -> Iterator[Finding]:
     """Each declaration of a value that a node makes, compared; C111 for outputs of the graph."""
     wrong = set()
+    before, since = differences(subject)
     for tensor, declared in subject.declared.items():
         made = subject.result.tensors.get(tensor)
         for finding in () if made is None else compared(subject, tensor, declared, made):
             wrong.add(tensor)
-            yield finding
-    for one in differences(subject):
+            yield attrs.evolve(finding, cause=since.get(tensor, ""))
+    for one in before:
         if one.tensor not in wrong:
             wrong.add(one.tensor)
             message = f"is declared as {one.said} on axis {one.axis} but the graph makes {one.size}: {one.example}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
-from shapeinf.checks.subject import GENERATED
+from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.lattice import ShapeFacts
 
 
