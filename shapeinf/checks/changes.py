@@ -232,7 +232,7 @@ def _making(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
             made = fresh.table.get(number)
             if not isinstance(made, TensorType) or made.shape.dims != old:
                 return number
-            elements = made.elements if sorted(map(str, old)) != sorted(map(str, new)) else None
+            elements = made.elements if _but_ones(old) == _but_ones(new) else None
             return fresh.table.add(PartialTensor(made.dtype, Shape(new), elements))
 
         fresh.declared[slot] = reshape

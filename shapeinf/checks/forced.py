@@ -42,7 +42,7 @@ def pinned(subject: Subject) -> Iterator[Finding]:
             yield _found(subject, "C101", message, condition, help)
         elif condition.kind == "range":
             yield from _window(subject, condition)
-        elif condition.kind == "equality" and symbol not in subject.facts.solved:
+        elif condition.kind == "equality":
             yield from _equation(subject, condition)
         elif condition.kind == "alternative":
             yield from _alternative(subject, condition)
@@ -68,7 +68,8 @@ def _least(subject: Subject, symbol: Dimension) -> int:
 def _equation(subject: Subject, condition: Condition) -> Iterator[Finding]:
     total = _fixed_product(subject, condition.clauses[0].expression)
     if total is None:
-        yield from _together(subject, condition)
+        if condition.terms[0] not in subject.facts.solved:
+            yield from _together(subject, condition)
     else:
         text, number = total
         message = f"{text}{_owners(subject, condition.terms)} is dynamic but can only be {number}"

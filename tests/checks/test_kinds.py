@@ -70,6 +70,15 @@ CASES = {
         model([node("Reshape", "x s", "y")], {"x": ["a", "b"]}, {"y": None}, constants=[numbers("s", 4, 6)]),
         ("C101", "make_y", "a*b (x.shape[0], x.shape[1])", "can only be 24"),
     ),
+    "C101 a sum": (
+        model(
+            [node("Concat", "x z", "h", axis=0), node("Reshape", "h s", "y")],
+            {"x": ["a", 6], "z": ["b", 6]},
+            {"y": None},
+            constants=[numbers("s", 10, 6)],
+        ),
+        ("C101", "make_y", "a + b (x.shape[0], z.shape[0])", "can only be 10"),
+    ),
     "C101 a size or 1": (joined("Add", "batch", 5), ("C101", "make_y", "batch (x.shape[0])", "can only be 5 or 1")),
     "C101 a product that is one of its factors": (
         model(
