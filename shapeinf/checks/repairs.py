@@ -248,7 +248,6 @@ class _Search:
             types = [
                 change.constant[1] if slot == change.constant[0] else t for slot, t in zip(slots, types, strict=True)
             ]
-        made = [table.types[inference.numbers[slot]] for slot in step.outputs if slot != UNUSED]
         call = step.operation.call
         if change.kind is not None:
             call = inference.program.edited(step.place, change.kind).step(step.place).operation.call
@@ -258,9 +257,10 @@ class _Search:
             found = call.run(types, inference.setup.copy(), step.site, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
             return False  # an attribute that the rule cannot take
-        if found.unknown is not None:
+        if found.unknown is not None or len(found.types) < len(step.outputs):
             return False
-        pairs = [(_contents(old), _contents(new)) for old, new in zip(made, found.types, strict=True)]
+        made = ((slot, new) for slot, new in zip(step.outputs, found.types, strict=False) if slot != UNUSED)
+        pairs = [(_contents(table.types[inference.numbers[slot]]), _contents(new)) for slot, new in made]
         changed = any(old != new for old, new in pairs)
         return changed and all(_as_known(old, new) and not _emptied(old, new) for old, new in pairs)
 
