@@ -105,7 +105,7 @@ def opened(inference: Inference, step: Step, sizes_of_its_own: bool, constants: 
     if not sizes_of_its_own or hands_on(inference, step):
         for axis in _brought_in(inference, step, dims, constants):
             yield _with_open_axes(outputs[0], (axis,))
-            for size in near_numbers(dims[axis]):
+            for size in (near for near in near_numbers(dims[axis]) if near > 0):
                 other = (*dims[:axis], size, *dims[axis + 1 :])
                 text = f"{size} in place of {dims[axis]} on axis {axis} of what it makes"
                 yield Change(text, OPENED, prepare=_making(outputs[0], dims, other))
