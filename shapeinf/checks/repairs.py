@@ -78,7 +78,7 @@ def repairs(subject: Subject, found: list[Finding], look: Look, tried: Tried = "
         return [], True
     near = _near(inference, places[0])
     trials = Trials(subject, found, look, () if tried == "inputs" else places)
-    search = _Search(subject, trials)
+    search = _Search(subject, trials, found[0].severity == "error")
     for name in () if tried == "sizes" else subject.asked:
         asked = inference.asked[name]
         if isinstance(asked, TensorType):
@@ -189,8 +189,10 @@ def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[in
 class _Search:
     """Tries changes of nodes and inputs, and keeps those that are repairs."""
 
-    def __init__(self, subject: Subject, trials: Trials) -> None:
+    def __init__(self, subject: Subject, trials: Trials, breaks: bool) -> None:
+        """`breaks` says that a node is sure to break, for which weights may be to blame."""
         self.subject = subject
+        self.breaks = breaks
         self.trials = trials
         self.found: list[Repair] = []
         program = subject.result.inference.program
@@ -204,7 +206,7 @@ class _Search:
         """What a node makes left open."""
         inference = self.subject.result.inference
         own = has_sizes_of_its_own(inference, step, self.constants)
-        yield from opened(inference, step, own, self.constants)
+        yield from opened(inference, step, own, self.constants if self.breaks else set())
         sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
         yield from longer(inference, step, sizes) if own else ()
 
