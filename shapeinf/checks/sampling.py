@@ -66,7 +66,7 @@ def solving(
 ) -> Iterator[Binding]:
     """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
     symbols = list(symbols)
-    pivots = [found for clause in clauses if (found := _solved(clause)) is not None]
+    pivots = [found for clause in clauses if (found := solution_of(clause)) is not None]
     for binding in bindings(facts, symbols, least, about):
         yield binding
         for symbol, solution in pivots:
@@ -75,7 +75,7 @@ def solving(
                 yield {**binding, symbol.name: size}
 
 
-def _solved(clause: Clause) -> tuple[Dimension, Dim] | None:
+def solution_of(clause: Clause) -> tuple[Dimension, Dim] | None:
     """A symbol of an equation, and what it must be."""
     found = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if found is None else (found[0], found[0] - found[1] * clause.expression)
