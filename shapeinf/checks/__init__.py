@@ -1,6 +1,6 @@
 """Findings about a model: what its file declares, or a deployment asks, against what its graph does."""
 
-from shapeinf.checks import declared, forced, names, split, unbounded, volumes
+from shapeinf.checks import coupled, declared, forced, names, split, unbounded, volumes
 from shapeinf.checks.api import check
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
@@ -8,7 +8,7 @@ from shapeinf.checks.registry import KINDS, Kind, title_of
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
 from shapeinf.checks.subject import Subject
 
-_LOOKS = (declared, forced, names, split, unbounded, volumes)
+_LOOKS = (coupled, declared, forced, names, split, unbounded, volumes)
 """The modules whose import registers what they look for."""
 
 __all__ = [

@@ -10,7 +10,7 @@ from shapeinf.checks.declared import COMPARISONS
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.nowhere import runs_nowhere
 from shapeinf.checks.registry import KINDS
-from shapeinf.checks.repairs import likely_cause
+from shapeinf.checks.repairs import Tried, likely_cause
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.taken import taken_at_its_word
 from shapeinf.driver import Diagnostic, Result
@@ -40,20 +40,24 @@ def _findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _sorted(found: Iterable[Finding], subject: Subject) -> list[Finding]:
-    return sorted(dict.fromkeys(found), key=lambda one: (not one.fails, _place(one, subject), one.weight, one.code))
+    def rank(one: Finding) -> tuple[object, ...]:
+        return not one.fails, _place(one, subject), bool(one.cause), one.weight, one.code
+
+    return sorted(dict.fromkeys(found), key=rank)
 
 
 def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
     """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
 
-    Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input.
+    Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input. Where one node
+    breaks its declaration, it is that node or one that makes sizes for it, of which declarations do not tell.
     """
     failing = [one for one in found if one.fails]
     left = _left(failing, subject)
     places = {one.place for one in left}
     one_declaration = len(failing) == 1 and failing[0].code in COMPARISONS
-    inputs_only = bool(left) or one_declaration
-    likely = None if len(places) == 1 else likely_cause(subject, failing, _findings, inputs_only)
+    tried: Tried = "sizes" if len(places) == 1 else "inputs" if left or one_declaration else "all"
+    likely = None if places and one_declaration else likely_cause(subject, failing, _findings, tried)
     if likely is not None:
         finding, alone = likely
         return _led_by([finding], found, finding.place if alone else "")
@@ -92,5 +96,6 @@ def _of_inference(found: Diagnostic, subject: Subject) -> Finding:
 
 
 def _place(found: Finding, subject: Subject) -> int:
-    """Those of a node in the order of the graph; those of inputs and of the whole model first."""
-    return subject.order.get(found.node, len(subject.order) if found.node else -1)
+    """Those of a node, or of what it causes, in the order of the graph; those of inputs and the whole model first."""
+    node = found.cause or found.node
+    return subject.order.get(node, len(subject.order) if node else -1)

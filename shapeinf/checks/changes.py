@@ -6,13 +6,12 @@ open what the node makes: then what the rest of the graph needs there is found o
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
 from shapeinf.algebra import Dim
-from shapeinf.checks.variants import other_numbers, other_values, text_of
+from shapeinf.checks.variants import near_numbers, other_numbers, other_orders, other_values, text_of
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.graph import MISSING, UNUSED, NodeKind
@@ -94,18 +93,45 @@ def _own_numbers(inference: Inference, slot: int) -> PartialTensor | None:
     return found if 0 < len(elements) <= _FEW and all(isinstance(one, int) for one in elements) else None
 
 
-def opened(inference: Inference, step: Step, sizes_of_its_own: bool) -> Iterator[Change]:
-    """Other sizes of the axes of what a node makes: each axis, then all of them if none has a name."""
+def opened(inference: Inference, step: Step, sizes_of_its_own: bool, constants: set[int]) -> Iterator[Change]:
+    """Other sizes of the axes of what a node makes: each axis, then all of them if none has a name.
+
+    Where numbers do not decide what it makes, only those that a weight in one of these slots brings in.
+    """
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.table.types[inference.numbers[outputs[0]]])[1] if len(outputs) == 1 else None
-    if dims is None or not sizes_of_its_own:
+    if dims is None:
         return
-    if any(_but_ones(outline(one)[1]) == _but_ones(dims) for one in map(inference.current, _given(step))):
-        return  # it only hands on what it reads, with axes of 1 more or less
+    if not sizes_of_its_own or hands_on(inference, step):
+        for axis in _brought_in(inference, step, dims, constants):
+            yield _with_open_axes(outputs[0], (axis,))
+            for size in (near for near in near_numbers(dims[axis]) if near > 0):
+                other = (*dims[:axis], size, *dims[axis + 1 :])
+                text = f"{size} in place of {dims[axis]} on axis {axis} of what it makes"
+                yield Change(text, OPENED, prepare=_making(outputs[0], dims, other))
+        return
     axes = [(axis,) for axis in range(len(dims))]
     whole = [tuple(range(len(dims)))] if len(dims) > 1 and all(isinstance(dim, int) for dim in dims) else []
     for some in (*axes, *whole):
         yield _with_open_axes(outputs[0], some)
+
+
+def hands_on(inference: Inference, step: Step) -> bool:
+    """Whether a node only hands on the shape of something it reads, with axes of 1 more or less."""
+    outputs = [slot for slot in step.outputs if slot != UNUSED]
+    dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
+    given = (outline(one)[1] for one in map(inference.current, _given(step)))
+    return dims is not None and any(_but_ones(one) == _but_ones(dims) for one in given)
+
+
+def _brought_in(inference: Inference, step: Step, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
+    """The axes whose size a weight has, and nothing else that the node reads."""
+    sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
+    for slot in _given(step):
+        sizes[slot in constants].update(outline(inference.current(slot))[1] or ())
+    for axis, dim in enumerate(dims):
+        if dim != 1 and dim in sizes[True] - sizes[False]:
+            yield axis
 
 
 def has_sizes_of_its_own(inference: Inference, step: Step, constants: set[int]) -> bool:
@@ -185,17 +211,14 @@ def _solved(fresh: Inference, axis: int, open_: Dim, was: Dim) -> str | None:
 
 
 def other_outlines(inference: Inference, step: Step) -> Iterator[Change]:
-    """An axis of 1 more or less in what a node makes; two of its axes exchanged."""
+    """An axis of 1 more or less in what a node makes; its axes in another order."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.table.types[inference.numbers[outputs[0]]])[1] if len(outputs) == 1 else None
     if dims is None or len(dims) > _HIGHEST:
         return
     others = [(*dims[:i], 1, *dims[i:]) for i in range(len(dims) + 1)]
     others += [(*dims[:i], *dims[i + 1 :]) for i, dim in enumerate(dims) if dim == 1]
-    for a, b in itertools.combinations(range(len(dims)), 2):
-        turned = list(dims)
-        turned[a], turned[b] = turned[b], turned[a]
-        others.append(tuple(turned))
+    others += [tuple(dims[axis] for axis in order) for order in other_orders(len(dims))]
     for other in dict.fromkeys(others):
         if other != dims:
             yield Change(f"{Shape(other)} in place of {Shape(dims)}", OUTLINE, prepare=_making(outputs[0], dims, other))
@@ -209,7 +232,7 @@ def _making(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
             made = fresh.table.get(number)
             if not isinstance(made, TensorType) or made.shape.dims != old:
                 return number
-            elements = made.elements if sorted(map(str, old)) != sorted(map(str, new)) else None
+            elements = made.elements if _but_ones(old) == _but_ones(new) else None
             return fresh.table.add(PartialTensor(made.dtype, Shape(new), elements))
 
         fresh.declared[slot] = reshape

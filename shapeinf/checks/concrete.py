@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 
 from shapeinf.algebra import Dimension
-from shapeinf.checks.sampling import Binding, possible
+from shapeinf.checks.sampling import Binding, possible, solution_of, value
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Condition
 from shapeinf.driver.breaking import surely_broken
@@ -27,9 +27,20 @@ def generic(subject: Subject, count: int) -> Iterator[Binding]:
     required = [one for one in subject.demands if one.clauses]
     fits = possible(subject.setup, {symbol.name for symbol in symbols})
     columns = [_column(subject, symbol, place, required) for place, symbol in enumerate(symbols)]
-    combinations = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
+    rows = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
+    combinations = (_solved(row, required) for row in rows)
     fitting = (one for one in combinations if fits(one) and all(c.holds(one) is not False for c in required))
     yield from itertools.islice(fitting, count)
+
+
+def _solved(binding: Binding, required: Iterable[Condition]) -> Binding:
+    """A binding with the size that an equation leaves for one dim: `total == past + seq`."""
+    for condition in required:
+        solution = solution_of(condition.clauses[0]) if len(condition.clauses) == 1 else None
+        if solution is not None and condition.holds(binding) is False:
+            size = value(solution[1], binding)
+            binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
+    return binding
 
 
 def _column(subject: Subject, symbol: Dimension, place: int, required: Iterable[Condition]) -> list[int]:

@@ -25,12 +25,13 @@ COMPARISONS = ("C110", OUTPUTS)
 def stale(subject: Subject) -> Iterator[Finding]:
     """Each declaration of a value that a node makes, compared; C111 for outputs of the graph."""
     wrong = set()
+    before, since = differences(subject)
     for tensor, declared in subject.declared.items():
         made = subject.result.tensors.get(tensor)
         for finding in () if made is None else compared(subject, tensor, declared, made):
             wrong.add(tensor)
-            yield finding
-    for one in differences(subject):
+            yield attrs.evolve(finding, cause=since.get(tensor, ""))
+    for one in before:
         if one.tensor not in wrong:
             wrong.add(one.tensor)
             message = f"is declared as {one.said} on axis {one.axis} but the graph makes {one.size}: {one.example}"
@@ -47,7 +48,8 @@ def _found(subject: Subject, tensor: str, message: str) -> Finding:
     node = subject.makers[tensor]
     output = tensor in subject.graph.outputs
     what = f"{'the output ' if output else ''}{tensor}"
-    help = "declare what the graph makes" if output else "a stale value_info: infer the shapes of the file again"
+    stale = "a stale value_info (infer the shapes of the file again)"
+    help = "declare what the graph makes" if output else f"{stale}, or {node} was changed and is wrong"
     return Finding(
         "warning",
         OUTPUTS if output else "C110",
@@ -77,7 +79,7 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
         return
     for axis, (said, size) in enumerate(zip(declared.dims, made.shape.dims, strict=True)):
         size = subject.facts.canon(size)
-        reason = None if renames(declared_size(subject.facts, said), size) else _differs(subject, said, size)
+        reason = None if renames(subject, declared_size(subject.facts, said), size) else _differs(subject, said, size)
         if reason is not None:
             yield f"is declared as {said} on axis {axis} but the graph makes {size}{reason}"
 
@@ -95,7 +97,7 @@ def renamed(subject: Subject) -> Iterator[Finding]:
             if (
                 isinstance(said, str)
                 and (said, size) not in said_before
-                and renames(declared_size(subject.facts, said), size)
+                and renames(subject, declared_size(subject.facts, said), size)
             ):
                 said_before.add((said, size))
                 if _differs(subject, said, size) is not None:

@@ -13,7 +13,7 @@ from shapeinf.checks.subject import Subject
 from shapeinf.contract import Condition
 
 _LISTED = 4
-"""So many sizes are listed, of more their number is said."""
+"""So many sizes are few: they are listed, of more their number is said."""
 
 
 def _found(subject: Subject, code: str, message: str, source: Condition, help: str | None = None) -> Finding:
@@ -42,18 +42,18 @@ def pinned(subject: Subject) -> Iterator[Finding]:
             yield _found(subject, "C101", message, condition, help)
         elif condition.kind == "range":
             yield from _window(subject, condition)
-        elif condition.kind == "equality" and symbol not in subject.facts.solved:
+        elif condition.kind == "equality":
             yield from _equation(subject, condition)
         elif condition.kind == "alternative":
             yield from _alternative(subject, condition)
 
 
 def _window(subject: Subject, condition: Condition) -> Iterator[Finding]:
-    """An upper bound that leaves two sizes at most, or that an equation makes; not the end of a table."""
+    """An upper bound that leaves few sizes, or that an equation makes; not the end of a table of many rows."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
         most, least = condition.bound, _least(subject, symbol)
-        if most is not None and (least >= most - 1 or (equation and not ends_at_a_switch(equation, symbol, most))):
+        if most is not None and (most - least < _LISTED or (equation and not ends_at_a_switch(equation, symbol, most))):
             sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
             message = f"{_shown(subject, symbol)} is declared as dynamic but can only be {sizes}"
             yield _found(subject, "C101", message, condition)
@@ -68,7 +68,8 @@ def _least(subject: Subject, symbol: Dimension) -> int:
 def _equation(subject: Subject, condition: Condition) -> Iterator[Finding]:
     total = _fixed_product(subject, condition.clauses[0].expression)
     if total is None:
-        yield from _together(subject, condition)
+        if condition.terms[0] not in subject.facts.solved:
+            yield from _together(subject, condition)
     else:
         text, number = total
         message = f"{text}{_owners(subject, condition.terms)} is dynamic but can only be {number}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
-from shapeinf.checks.subject import GENERATED
+from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.lattice import ShapeFacts
 
 
@@ -25,7 +25,11 @@ def declared_size(facts: ShapeFacts, said: int | str | None) -> Dim | None:
         return None
 
 
-def renames(meant: Dim | None, size: Dim) -> bool:
-    """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`."""
-    symbolic = isinstance(meant, Dimension) and isinstance(size, Dimension) and not size.is_symbol
-    return symbolic and meant.is_symbol and meant not in size.symbols()  # type: ignore[union-attr]
+def renames(subject: Subject, meant: Dim | None, size: Dim) -> bool:
+    """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`.
+
+    Axes of one input are sizes of their own: `batch` is no name for `width//4` where both are axes of an image.
+    """
+    if not isinstance(meant, Dimension) or not isinstance(size, Dimension) or size.is_symbol:
+        return False
+    return meant.is_symbol and meant not in size.symbols() and not subject.independent({meant, *size.symbols()})

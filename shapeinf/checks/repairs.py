@@ -10,14 +10,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from math import inf
+from typing import Literal
 
 import attrs
 
 from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.changes import (
     INPUT,
+    NUMBERS,
+    WRITTEN,
     Change,
     attributes,
+    hands_on,
     has_sizes_of_its_own,
     longer,
     numbers_in,
@@ -33,9 +37,11 @@ from shapeinf.checks.what_if import Look, Trials
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.graph import MISSING, UNUSED
+from shapeinf.graph import MISSING, UNUSED, Node
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
+Tried = Literal["all", "inputs", "sizes"]
+"""What may be changed: nodes and inputs, inputs only, nodes that make sizes for the first finding."""
 _MOST_PLACES = 300
 _MOST_KEPT = 1_000_000
 """How many numbers the states before all tried places may hold."""
@@ -58,29 +64,30 @@ class Repair:
     weight: int
 
 
-def repairs(subject: Subject, found: list[Finding], look: Look, inputs_only: bool = False) -> tuple[list[Repair], bool]:
+def repairs(subject: Subject, found: list[Finding], look: Look, tried: Tried = "all") -> tuple[list[Repair], bool]:
     """The repairs of what is found first, and whether every node that could be the cause was tried.
 
+    `tried` is what may be changed.
     Those come first that leave least, of these what is written in a node before what it makes, then the nearest.
     """
     inference = subject.result.inference
     if found[0].code in ("C101", "C102") and _has_numbers(subject, found[0].node):
         return [], True  # the constant that holds the size is right there
-    places = _leading(inference, _place(subject, found[0]))
+    places = _leading(inference, _place(subject, found[0]), tried == "sizes")
     if not places:
         return [], True
-    near = {inference.program.producers[slot] for slot in _inputs(inference, places[0])}
-    trials = Trials(subject, found, look, () if inputs_only else places)
-    search = _Search(subject, trials)
-    for name in subject.asked:
+    near = _near(inference, places[0])
+    trials = Trials(subject, found, look, () if tried == "inputs" else places)
+    search = _Search(subject, trials, found[0].severity == "error")
+    for name in () if tried == "sizes" else subject.asked:
         asked = inference.asked[name]
         if isinstance(asked, TensorType):
             search.try_input(name, asked)
-    steps = [] if inputs_only else [inference.program.step(place) for place in places]
+    steps = [] if tried == "inputs" else [inference.program.step(place) for place in places]
     for candidates in (attributes, search.operands, search.opened):
         for step in steps:
             search.try_all(step, candidates(step))
-    for step in steps if found[0].severity == "error" else ():
+    for step in steps if found[0].severity == "error" or found[0].code in ("C101", "C105") else ():
         if step.place in near:
             search.try_all(step, other_outlines(inference, step))
     whole = trials.affordable and len(places) < _MOST_PLACES
@@ -88,23 +95,39 @@ def repairs(subject: Subject, found: list[Finding], look: Look, inputs_only: boo
 
 
 def likely_cause(
-    subject: Subject, found: list[Finding], look: Look, inputs_only: bool = False
+    subject: Subject, found: list[Finding], look: Look, tried: Tried = "all"
 ) -> tuple[Finding, bool] | None:
-    """The input or node of which a change repairs what is found, and whether it alone does; None if found there."""
-    shown, whole = repairs(subject, found, look, inputs_only)
+    """The input or node of which a change repairs what is found, and whether it alone does; None if found there.
+
+    Where one node is sure to fail for what constants and its attributes say, only what is written elsewhere is an
+    explanation, not sizes or an order of axes that would suit it.
+    """
+    shown, whole = repairs(subject, found, look, tried)
+    if tried == "sizes":
+        shown = [one for one in shown if one.left == 0]
+    if _fails_by_itself(subject, found):
+        shown = [one for one in shown if one.weight in (WRITTEN, NUMBERS)]
     nodes = [one.node for one in shown]
     if not nodes or nodes[0] == found[0].node:
         return None
     one, others = shown[0], nodes[1:]
     also_does = f"; so does a change of {', '.join(others)}" if others else ""
     message = f"{one.node} is likely wrong: with {one.change} the rest holds{also_does}"
-    tried = "the only change" if whole and not others else "a change"
+    which = "the only change" if whole and not others else "a change"
     because = (
-        f"this is {tried} of one node, among those tried, that leaves nothing of what is found at {found[0].place}"
+        f"this is {which} of one node, among those tried, that leaves nothing of what is found at {found[0].place}"
     )
     node, tensor = (one.node, "") if one.op else ("", one.node)
     finding = Finding("warning", CAUSE, message, node, one.op, tensor, because, location=subject.location(node))
     return finding, not others
+
+
+def _fails_by_itself(subject: Subject, found: list[Finding]) -> bool:
+    """Whether all that is found is an error at one node that reads one value beside constants."""
+    node = subject.nodes.get(found[0].node)
+    if node is None or any(one.severity != "error" or one.node != found[0].node for one in found):
+        return False
+    return len({name for name in node.inputs if name and name not in subject.graph.constants}) <= 1
 
 
 def _has_numbers(subject: Subject, name: str) -> bool:
@@ -116,7 +139,7 @@ def _has_numbers(subject: Subject, name: str) -> bool:
 
 
 def _place(subject: Subject, first: Finding) -> int | None:
-    node = subject.nodes.get(first.node)
+    node = subject.nodes.get(first.node) or _with_body(subject, first.node)
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
@@ -124,18 +147,39 @@ def _place(subject: Subject, first: Finding) -> int | None:
     return None if output is None else program.producers[program.slots[output]]
 
 
+def _with_body(subject: Subject, inner: str) -> Node | None:
+    """The node of the graph in whose body a node is: `loop` of `loop/add`."""
+    around = [name for name in subject.nodes if name and inner.startswith(f"{name}/")]
+    return subject.nodes[max(around, key=len)] if around else None
+
+
 def _inputs(inference: Inference, place: int) -> list[int]:
     return [slot for slot in inference.program.step(place).inputs if slot != MISSING]
 
 
-def _leading(inference: Inference, place: int | None) -> list[int]:
-    """The places of a node and of all nodes that lead to it, nearest (latest) first."""
+def _near(inference: Inference, place: int) -> set[int]:
+    """The places of what makes the inputs of a node, seen through nodes that only hand on a shape."""
+    seen: set[int] = set()
+    stack = [place]
+    while stack:
+        for slot in _inputs(inference, stack.pop()):
+            maker = inference.program.producers[slot]
+            if maker is not None and maker not in seen:
+                seen.add(maker)
+                stack += [maker] if hands_on(inference, inference.program.step(maker)) else []
+    return seen
+
+
+def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[int]:
+    """The places of a node and of all nodes that lead to it (only `by_sizes`: integers), nearest (latest) first."""
     if place is None or inference.program.groups is not None:
         return []
     seen, stack = {place}, [place]
     while stack:
         for slot in _inputs(inference, stack.pop()):
             maker = inference.program.producers[slot]
+            if by_sizes and numbers_in(inference.table.types[inference.numbers[slot]]) is None:
+                continue
             if maker is not None and maker not in seen:
                 seen.add(maker)
                 stack.append(maker)
@@ -145,8 +189,10 @@ def _leading(inference: Inference, place: int | None) -> list[int]:
 class _Search:
     """Tries changes of nodes and inputs, and keeps those that are repairs."""
 
-    def __init__(self, subject: Subject, trials: Trials) -> None:
+    def __init__(self, subject: Subject, trials: Trials, breaks: bool) -> None:
+        """`breaks` says that a node is sure to break, for which weights may be to blame."""
         self.subject = subject
+        self.breaks = breaks
         self.trials = trials
         self.found: list[Repair] = []
         program = subject.result.inference.program
@@ -160,13 +206,13 @@ class _Search:
         """What a node makes left open."""
         inference = self.subject.result.inference
         own = has_sizes_of_its_own(inference, step, self.constants)
-        yield from opened(inference, step, own)
+        yield from opened(inference, step, own, self.constants if self.breaks else set())
         sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
         yield from longer(inference, step, sizes) if own else ()
 
     def try_all(self, step: Step, changes: Iterable[Change]) -> None:
-        """Every change of one node, up to the first repair; none of a node that has one."""
-        if self.trials.affordable and all(one.node != step.site for one in self.found):
+        """Every change of one node, up to the first that leaves nothing; none of a node that has one."""
+        if self.trials.affordable and all(one.node != step.site or one.left for one in self.found):
             any(self._makes_another(step, change) and self._try(step, change) for change in changes)
 
     def _try(self, step: Step, change: Change) -> bool:
@@ -174,8 +220,10 @@ class _Search:
         if repaired is None:
             return False
         left, text = repaired
-        self.found.append(Repair(step.site, step.operation.kind.op, text, left, change.weight))
-        return True
+        if all(one.node != step.site or one.left > left for one in self.found):
+            self.found = [one for one in self.found if one.node != step.site]
+            self.found.append(Repair(step.site, step.operation.kind.op, text, left, change.weight))
+        return left == 0
 
     def try_input(self, name: str, found: TensorType) -> None:
         """Two axes of an input exchanged."""
@@ -202,7 +250,6 @@ class _Search:
             types = [
                 change.constant[1] if slot == change.constant[0] else t for slot, t in zip(slots, types, strict=True)
             ]
-        made = [table.types[inference.numbers[slot]] for slot in step.outputs if slot != UNUSED]
         call = step.operation.call
         if change.kind is not None:
             call = inference.program.edited(step.place, change.kind).step(step.place).operation.call
@@ -212,15 +259,23 @@ class _Search:
             found = call.run(types, inference.setup.copy(), step.site, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
             return False  # an attribute that the rule cannot take
-        if found.unknown is not None:
+        if found.unknown is not None or len(found.types) < len(step.outputs):
             return False
-        pairs = [(_contents(old), _contents(new)) for old, new in zip(made, found.types, strict=True)]
-        return any(old != new for old, new in pairs) and all(_as_known(old, new) for old, new in pairs)
+        made = ((slot, new) for slot, new in zip(step.outputs, found.types, strict=False) if slot != UNUSED)
+        pairs = [(_contents(table.types[inference.numbers[slot]]), _contents(new)) for slot, new in made]
+        changed = any(old != new for old, new in pairs)
+        return changed and all(_as_known(old, new) and not _emptied(old, new) for old, new in pairs)
 
 
 def _as_known(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
     """Whether a change leaves what is made of the same element type, and its numbers known where they were."""
     return old[0] in (None, new[0]) and all(_unknown(b) <= _unknown(a) for a, b in zip(old[1:], new[1:], strict=True))
+
+
+def _emptied(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
+    """Whether a change leaves no elements where there were some."""
+    dims, sizes = old[1], new[1]
+    return isinstance(sizes, tuple) and 0 in sizes and isinstance(dims, tuple) and 0 not in dims
 
 
 def _unknown(sizes: object) -> float:

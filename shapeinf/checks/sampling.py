@@ -22,6 +22,9 @@ LARGE = 32
 """From here on a single size is tried at every number, and sizes are not small any more."""
 FAR = 512
 """What has not ended here has no end."""
+_MULTIPLE = 2**6 * 3**2 * 5**2 * 7 * 11
+"""A multiple of what real models need multiples of."""
+_LONGEST_STEP = 128
 MAX_PERIOD = 4096
 MAX_OFFSETS = 8
 
@@ -63,7 +66,7 @@ def solving(
 ) -> Iterator[Binding]:
     """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
     symbols = list(symbols)
-    pivots = [found for clause in clauses if (found := _solved(clause)) is not None]
+    pivots = [found for clause in clauses if (found := solution_of(clause)) is not None]
     for binding in bindings(facts, symbols, least, about):
         yield binding
         for symbol, solution in pivots:
@@ -72,7 +75,7 @@ def solving(
                 yield {**binding, symbol.name: size}
 
 
-def _solved(clause: Clause) -> tuple[Dimension, Dim] | None:
+def solution_of(clause: Clause) -> tuple[Dimension, Dim] | None:
     """A symbol of an equation, and what it must be."""
     found = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if found is None else (found[0], found[0] - found[1] * clause.expression)
@@ -135,12 +138,20 @@ def _limits(facts: ShapeFacts, symbols: Collection[Dimension]) -> list[Callable[
     found = _inequalities(facts, names)
     for guard in facts.guards:
         clauses = guard.clauses(lambda dim: dim)
-        if len({name for clause in clauses for name in _names(clause.expression)} & names) == 1:
+        here = {name for clause in clauses for name in _names(clause.expression)} & names
+        if len(here) == 1 and not _leaves_a_rest(clauses, *here):
             found[clauses] = partial(_may_hold, clauses)
     for symbol in symbols:
         if symbol not in facts.solved:
             found[symbol] = partial(_within, symbol.name, facts.interval(symbol))
     return list(found.values())
+
+
+def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
+    """Whether a dim must be no multiple, but one of those and a rest: that is nothing people mean by a dim."""
+    if one_holds(clauses, {name: _MULTIPLE}) is not False:
+        return False
+    return any(one_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
 
 
 def _inequalities(facts: ShapeFacts, names: set[str]) -> dict[object, Callable[[Binding], bool]]:

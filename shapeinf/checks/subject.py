@@ -71,6 +71,16 @@ class Subject:
         """The symbols of the inputs that the file or the user gave a name."""
         return {s for s in self.axes if not s.symbol.anonymous and not GENERATED.fullmatch(s.name)}
 
+    def independent(self, symbols: Iterable[Dimension]) -> bool:
+        """Whether these symbols are sizes of their own: axes of the same inputs, or of a batch beside them.
+
+        A mask [seq, total] beside tokens [seq] has axes that belong together; the axes of one image have not.
+        """
+        inputs = {symbol: {name for name, _ in self.axes.get(symbol, ())} for symbol in symbols}
+        batch = {symbol for symbol in inputs if all(axis == 0 for _, axis in self.axes.get(symbol, ()))}
+        rest = {frozenset(names) for symbol, names in inputs.items() if symbol not in batch}
+        return len(rest) <= 1 and bool(inputs) and bool(set.intersection(*inputs.values()))
+
     @cached_property
     def nodes(self) -> dict[str, Node]:
         """The nodes by the name that findings use: their own, else that of their first output."""

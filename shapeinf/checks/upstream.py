@@ -7,7 +7,6 @@ counts for declarations in front of the node that requires it, and what the file
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import attrs
@@ -36,23 +35,36 @@ class Difference:
     example: str
 
 
-def differences(subject: Subject) -> Iterator[Difference]:
-    """Where sizes differ that only a later requirement makes equal; nothing where nodes require no equality."""
+def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
+    """Where sizes differ that only a later requirement makes equal; nothing where nodes require no equality.
+
+    Also the declared values that were as declared when they were made, each with the node whose requirement has
+    given one of their dims a size since.
+    """
     inference = subject.result.inference
     if subject.trial or inference.program.groups is not None or not _equates(subject):
-        return
+        return [], {}
     seen: list[_Seen] = []
+    held: dict[str, set[Dimension]] = {}
 
     def begin(fresh: Inference) -> None:
-        observer = _Observer(fresh)
+        observer = _Observer(subject, fresh)
         for name, declared in subject.declared.items():
-            fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen)
+            fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen, held)
 
     rerun(inference, inference.setup.copy(), begin)
     for one in seen:
-        example = _example(subject, one)
-        if example is not None:
-            yield Difference(one.tensor, one.axis, one.said, one.size, example)
+        held.pop(one.tensor, None)
+    examples = [(one, _example(subject, one)) for one in seen]
+    different = [Difference(one.tensor, one.axis, one.said, one.size, text) for one, text in examples if text]
+    tellers = {name: _teller(subject, symbols) for name, symbols in held.items()}
+    return different, {name: node for name, node in tellers.items() if node}
+
+
+def _teller(subject: Subject, symbols: set[Dimension]) -> str:
+    """The first node that has told what one of these symbols is; empty for none."""
+    told = [subject.facts.sources[s].node for s in symbols if s in subject.facts.sources]
+    return min((node for node in told if node in subject.order), key=lambda node: subject.order[node], default="")
 
 
 def _equates(subject: Subject) -> bool:
@@ -78,7 +90,8 @@ class _Seen:
 class _Observer:
     """The facts of a run so far, with what the file's own names state: copied when they have changed."""
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, subject: Subject, inference: Inference) -> None:
+        self.subject = subject
         self.inference = inference
         self.version = -1
         self.facts: ShapeFacts = inference.facts
@@ -104,6 +117,7 @@ class _Watch:
     name: str
     declared: Declared
     seen: list[_Seen]
+    held: dict[str, set[Dimension]]
 
     def __call__(self, number: int, step: Step) -> int:
         """The number as it is."""
@@ -112,11 +126,13 @@ class _Watch:
         if isinstance(made, TensorType) and made.shape.dims is not None and len(dims or ()) == len(made.shape.dims):
             facts = self.observer.now()
             stated = []
+            symbols = self.held.setdefault(self.name, set())
             for axis, (said, size) in enumerate(zip(dims or (), made.shape.dims, strict=True)):
                 meant, size = declared_size(facts, said), facts.canon(size)
+                symbols.update(s for dim in (meant, size) if isinstance(dim, Dimension) for s in dim.symbols())
                 if said is None or meant is None or meant is size or meant == size:
                     continue
-                if renames(meant, size):
+                if renames(self.observer.subject, meant, size):
                     stated.append((meant, size))
                 else:
                     self.seen.append(_Seen(self.name, axis, said, meant, size, facts))

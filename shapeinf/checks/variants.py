@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 _LONGEST = 4
 """Permutations up to this length are tried in all orders, longer ones with two places exchanged."""
-_NEAR = 3
+_NEAR = 4
+_END = 2**63 - 1
+"""What slices say for an end that is open."""
 
 
 def other_values(value: object) -> Iterator[object]:
@@ -29,19 +31,33 @@ def other_values(value: object) -> Iterator[object]:
 
 
 def other_numbers(numbers: tuple[object, ...]) -> Iterator[tuple[int, ...]]:
-    """The same numbers with one of them near to what it was, doubled or halved.
+    """The same numbers with one of them near to what it was, doubled or halved; an open end for one from the end.
 
     >>> list(other_numbers((1,)))
-    [(0,), (2,), (3,), (4,)]
+    [(0,), (2,), (3,), (4,), (5,)]
     """
     for place, number in enumerate(numbers):
-        if isinstance(number, int):
-            near = [n for n in other_values(number) if isinstance(n, int)]
-            more = [number * 2, number // 2] if number > _NEAR + 1 else []
-            for other in dict.fromkeys(near + more):
-                changed = [n for n in numbers if isinstance(n, int)]
-                changed[place] = other
-                yield tuple(changed)
+        for other in near_numbers(number):
+            changed = [n for n in numbers if isinstance(n, int)]
+            changed[place] = other
+            yield tuple(changed)
+
+
+def near_numbers(number: object) -> Iterator[int]:
+    """Numbers near to one, its double and its half; an open end for one that counts from the end."""
+    if isinstance(number, int):
+        near = [n for n in other_values(number) if isinstance(n, int)]
+        more = [number * 2, number // 2] if number > _NEAR + 1 else [_END] if number < 0 else []
+        yield from dict.fromkeys(near + more)
+
+
+def other_orders(length: int) -> Iterator[tuple[int, ...]]:
+    """Other orders of so many axes: first two exchanged, then all others of a few."""
+    straight = tuple(range(length))
+    swaps = list(_swaps(straight))
+    yield from swaps
+    if length <= _LONGEST:
+        yield from (order for order in itertools.permutations(straight) if order != straight and order not in swaps)
 
 
 def _swaps(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -11,8 +11,9 @@ from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import broken_at, generic
 from shapeinf.checks.finding import Finding
+from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
-from shapeinf.driver import Result
+from shapeinf.driver import Diagnostic, Result
 from shapeinf.driver.inference import Inference, Progress
 from shapeinf.driver.inputs import InputReader
 from shapeinf.driver.program import Program, Step
@@ -162,9 +163,17 @@ class Trials:
             tried += 1
             self.visits += len(other.order)
             broken = broken_at(other.result.inference, binding, prepare)
-            if broken is None or {(one.code, one.node) for one in broken} - self.before:
+            if broken is None or self._breaks_more(broken, binding):
                 return False
         return tried > 0
+
+    def _breaks_more(self, broken: list[Diagnostic], binding: Binding) -> bool:
+        """Whether more breaks at these sizes than does without the change, or what was found first does."""
+        new = {(one.code, one.node) for one in broken} - self.before
+        if not new:
+            return False
+        without = broken_at(self.subject.result.inference, binding) or []
+        return bool(new - {(one.code, one.node) for one in without if one.node != self.first[1]})
 
     def left_with(self, name: str, asked: TensorType) -> int | None:
         """The same with another type of an input."""

@@ -42,11 +42,42 @@ def windows(size: int, more: int = 0):
     return model(parts, {"x": ["H", "W", 8]}, {"y": None}, (), sizes)
 
 
+def turned(op, **attributes):
+    """x [batch, 3, h, w], its rows and columns exchanged after a window, and added to itself."""
+    parts = [
+        node(op, "x", "p", **attributes),
+        node("Transpose", "p", "t", perm=[0, 1, 3, 2]),
+        node("Concat", "p t", "y", axis=1),
+    ]
+    return model(parts, {"x": ["batch", 3, "h", "w"]}, {"y": None})
+
+
+def cached():
+    """Tokens [batch, seq] and their mask [batch, seq, total], where 8 tokens went before: total is seq + 8."""
+    parts = [
+        node("Concat", "past tokens", "all", axis=1),
+        node("Transpose", "all", "turned", perm=[0, 2, 1]),
+        node("MatMul", "tokens turned", "scores"),
+        node("Concat", "scores mask", "y", axis=0),
+    ]
+    inputs = {"past": ["batch", 8, 4], "tokens": ["batch", "seq", 4], "mask": ["batch", "seq", "total"]}
+    return model(parts, inputs, {"y": [None, "seq", "total"]})
+
+
 CASES = {
     "C101 a constant of sizes": (reshaped(4, 2, 3), ("C101", "make_h", "batch", "can only be 4")),
     "C101 a product": (
         model([node("Reshape", "x s", "y")], {"x": ["a", "b"]}, {"y": None}, constants=[numbers("s", 4, 6)]),
         ("C101", "make_y", "a*b (x.shape[0], x.shape[1])", "can only be 24"),
+    ),
+    "C101 a sum": (
+        model(
+            [node("Concat", "x z", "h", axis=0), node("Reshape", "h s", "y")],
+            {"x": ["a", 6], "z": ["b", 6]},
+            {"y": None},
+            constants=[numbers("s", 10, 6)],
+        ),
+        ("C101", "make_y", "a + b (x.shape[0], z.shape[0])", "can only be 10"),
     ),
     "C101 a size or 1": (joined("Add", "batch", 5), ("C101", "make_y", "batch (x.shape[0])", "can only be 5 or 1")),
     "C101 a product that is one of its factors": (
@@ -83,6 +114,14 @@ CASES = {
         ),
         ("C103", "make_q", "which is 12", "width is 6 in p.shape[1]"),
     ),
+    "C105 a size of another axis": (
+        turned("MaxPool", kernel_shape=[2, 2], strides=[2, 2]),
+        ("C105", "make_y", "h (x.shape[2]) and w (x.shape[3]) must fit each other"),
+    ),
+    "C105 a multiple of a product": (
+        model([node("Reshape", "x s", "y")], {"x": ["b", "s"]}, {"y": None}, (), [numbers("s", -1, 33)]),
+        ("C105", "make_y", "b (x.shape[0]) and s (x.shape[1])", "b*s % 33 == 0"),
+    ),
     "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "makes 6")),
     "C110 a rank": (relu(["batch", 6], {"h": ["batch"]}), ("C110", "make_h", "1 axes", "[batch, 6]")),
     "C110 a number for a name": (relu(["batch", 6], {"h": [4, 6]}), ("C110", "make_h", "declared as 4", "makes batch")),
@@ -94,6 +133,19 @@ CASES = {
     "C111 a name for a number": (
         model([node("ReduceSum", "x axes", "y")], {"x": ["batch", 6]}, {"y": ["batch", 6]}, (), [numbers("axes", 0)]),
         ("C111", "make_y", "declared as batch", "makes 1"),
+    ),
+    "C111 a batch for a size of the same input": (
+        model(
+            [
+                node("Transpose", "x", "t", perm=[2, 1, 0]),
+                node("MaxPool", "t", "p", kernel_shape=[1], strides=[2]),
+                node("MaxPool", "x", "q", kernel_shape=[1], strides=[2]),
+                node("Transpose", "q", "y", perm=[2, 1, 0]),
+            ],
+            {"x": ["batch", 6, "w"]},
+            {"p": None, "y": ["batch", 6, "w"]},
+        ),
+        ("C111", "make_y", "declared as batch", "makes (w + 1)//2"),
     ),
     "C112": (
         model(
@@ -133,6 +185,7 @@ def test_each_kind_is_found_where_it_is(one, wanted) -> None:
         windows(40),
         windows(100),
         windows(40, 3),
+        cached(),
     ],
 )
 def test_silence_where_nothing_is_wrong(one) -> None:

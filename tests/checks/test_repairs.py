@@ -70,6 +70,53 @@ def test_numbers_that_make_a_shape_are_traced_to_their_node(one, place, said) ->
     assert said in first.message
 
 
+def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
+    """The Reshape is the first that is not as declared; a Gather made a size for it."""
+    inner = {"cut": ["batch", "seq", 3, 4], "turned": ["batch", 3, "seq", 4], "out": ["batch", 3, "seq", 4]}
+    one = heads(index=0)
+    one.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
+    first, *_ = found(one)
+    assert (first.code, first.place) == ("C114", "make_seq")
+    assert "[1] in place of [0] in one" in first.message
+
+
+BY_ITSELF = {
+    "a block": model([node("DepthToSpace", "x", "y", blocksize=2)], {"x": ["b", 6, 8, 8]}, {"y": None}),
+    "an index": model([node("Gather", "x i", "y", axis=1)], {"x": ["b", 4]}, {"y": None}, (), [numbers("i", 7)]),
+    "a weight": model(
+        [node("ReduceMax", "x axes", "h", keepdims=0), node("MatMul", "h w", "y")],
+        {"x": ["b", 6, 5]},
+        {"y": None},
+        (),
+        [numbers("axes", 2), weights("w", 7, 3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("one", BY_ITSELF.values(), ids=list(BY_ITSELF))
+def test_a_node_that_fails_for_its_own_constants_comes_before_guesses(one) -> None:
+    first, *_ = found(one)
+    assert (first.code, first.severity, first.place) == ("S101", "error", "make_y")
+
+
+def pinned_behind_an_output():
+    """Two inputs joined as an output of the name that a mask has; behind it a Reshape pins the sum of their lengths."""
+    nodes = [
+        node("Concat", "past x", "all", axis=1),
+        node("Reshape", "all sizes", "cut"),
+        node("Relu", "mask", "kept"),
+    ]
+    inputs = {"past": ["batch", "past", 4], "x": ["batch", "seq", 4], "mask": ["total"]}
+    outputs = {"all": ["batch", "total", 4], "cut": [2, 7, 4], "kept": ["total"]}
+    return model(nodes, inputs, outputs, (), [numbers("sizes", 2, 7, 4)])
+
+
+def test_a_declaration_that_only_a_later_requirement_breaks_comes_behind_it() -> None:
+    first, *rest = found(pinned_behind_an_output())
+    assert (first.code, first.place) == ("C101", "make_cut")
+    assert {one.cause for one in rest if one.place == "make_all"} <= {"make_cut"}
+
+
 def indexed():
     """A table of rank 2 is read at indices of the length of x, which cannot be longer than 2."""
     zero = helper.make_tensor("zero", INT64, [1], [0])

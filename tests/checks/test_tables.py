@@ -1,4 +1,4 @@
-"""Sizes that run out because a constant says so are found; that a table of positions has an end is no fault."""
+"""Sizes that run out because a constant says so are found; that a table of many positions has an end is no fault."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ CASES = [
 
 @pytest.mark.parametrize(("start", "step", "direct", "rows"), CASES)
 def test_few_legal_sizes_are_found_and_the_end_of_a_table_is_not(start, step, direct, rows) -> None:
-    """Few: those that onnxruntime runs end before the table does, and before sizes that real models have."""
+    """Few: four at most, or those that onnxruntime runs end before the table does and before sizes of real models."""
     one = added(start, step, direct, rows)
     legal = [length for length in range(1, 200) if runs(one, length)]
-    few = (bool(legal) and legal[-1] < min(rows, 20)) or len(legal) <= 2
+    few = (bool(legal) and legal[-1] < min(rows, 20)) or len(legal) <= 4
     findings = [f for f in check(infer_shapes(one, declared="check")) if f.code == "C101"]
     assert bool(findings) == few, (legal, [f.message for f in findings])
     if 1 < len(legal) <= 4 and few:
