@@ -220,7 +220,7 @@ class Facts:
 
     def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
-        self._kept.add_text(template, source, operands)
+        self._kept.add_text(template, source, operands, map(self.canon, operands))
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -368,6 +368,8 @@ class Facts:
                 self._recheck_divisibility(fact)
             elif fact in self._kept.guards:  # what the last one led to may have decided this one
                 self._recheck_equation(fact)
+        for guard in self._kept.choices(symbol):
+            self._recheck_choice(guard, symbol)
 
     def _recheck_relation(self, relation: Relation) -> None:
         expression = self.canon(relation.expression)
@@ -396,3 +398,11 @@ class Facts:
         if equation != 0:
             left, _, right = guard.template.partition(" == ")
             self._equate(equation, guard.source, (left, right), guard.equation)
+
+    def _recheck_choice(self, guard: Guard, symbol: Dimension) -> None:
+        """A condition with alternatives stays as it was told until none of them can be, by news of a symbol."""
+        clauses = guard.clauses(self.canon)
+        if all(self.prove_eq(clause.expression, 0) is False for clause in clauses):
+            told_last = blamed(self, symbol) or guard.source
+            raise Contradiction(f"{guard.text} must hold", told_last, guard.source)
+        self._kept.follow_choice(guard, map(self.canon, guard.operands))

@@ -265,3 +265,16 @@ def test_a_document_says_the_line():
     text += "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
     (one,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.conditions
     assert (one.text, one.op, one.location) == ("width == 8", "matmul", "the given text:6:9")
+
+
+def test_choices_that_later_nodes_leave_nothing_of():
+    text = """g (float[a] x, float[b] z) => (float[] y, float[] p, float[] q)
+        <float[7] seven = {1, 1, 1, 1, 1, 1, 1}, float[5] five = {1, 1, 1, 1, 1}>
+        { y = Add(x, z)  p = MatMul(x, seven)  q = MatMul(z, five) }"""
+    result = infer_shapes(model(text))
+    (error,) = result.diagnostics
+    assert error.code == "S101" and "operands must broadcast (y)" in str(error)
+    assert result.contract.check().verdict is False
+    assert result.contract.check(a=7, b=5).verdict is False
+    one = text.replace("q = MatMul(z, five)", "q = Relu(z)")
+    assert infer_shapes(model(one)).contract.solve("b", range(1, 9)).values == (1, 7)
