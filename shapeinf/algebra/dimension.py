@@ -184,6 +184,8 @@ class Scope:
         """Empty tables."""
         self.lock = RLock()
         """Of the questions about these symbols that several threads ask; see `sharing`."""
+        self.work = 0
+        """The terms that were looked at so far for what was in no table: what a question has cost, in steps."""
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
@@ -341,6 +343,7 @@ class Scope:
         return result
 
     def _capped(self, total: Mapping[Monomial, int], what: str, a: Dimension, b: Dim) -> Dim:
+        self.work += len(total)
         if len(total) > MAX_TERMS or any(
             len(m) > MAX_DEGREE or not -MAX_COEFFICIENT < c < MAX_COEFFICIENT for m, c in total.items()
         ):
@@ -351,8 +354,19 @@ class Scope:
         from shapeinf.algebra.interval import of_sum_or_product
 
         lo, hi = of_sum_or_product(what, a, b)
-        reason = f"a {what} of {len(a.terms)} and {len(terms_of(self, b))} terms passes the caps of the algebra"
-        return self.opaque(reason, lo, hi)
+        return self.opaque(self._limit_passed(what, a, b), lo, hi)
+
+    def _limit_passed(self, what: str, a: Dimension, b: Dim) -> str:
+        """Which limit a sum or product of these passes, in words."""
+        right = terms_of(self, b)
+        factors = max(len(m) for m, _ in a.terms) + max((len(m) for m, _ in right), default=0)
+        if what == "product" and factors > MAX_DEGREE:
+            return f"a product of {factors} sizes, past the limit of {MAX_DEGREE}"
+        left_number, right_number = (max((abs(c) for _, c in terms), default=0) for terms in (a.terms, right))
+        largest = left_number * right_number if what == "product" else left_number + right_number
+        if largest >= MAX_COEFFICIENT:
+            return f"a {what} with a number past the limit of {MAX_COEFFICIENT.bit_length() - 1} bits"
+        return f"a {what} of {len(a.terms)} and {len(right)} terms, past the limit of {MAX_TERMS} terms"
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
         """The symbols inside one atom."""

@@ -170,9 +170,7 @@ def _within(name: str, bounds: Interval, binding: Binding) -> bool:
 
 def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
     """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
-    return any(
-        _winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in _maxima(dims)
-    )
+    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
 
 
 def _winners(atom: Maximum, binding: Binding) -> list[bool]:
@@ -181,7 +179,7 @@ def _winners(atom: Maximum, binding: Binding) -> list[bool]:
     return [size == max(known, default=None) for size in sizes]
 
 
-def _maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
+def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
     """All maxima in dims, also those inside of divisions and of each other; each once."""
     seen: set[int] = set()
     left = list(dims)

@@ -24,6 +24,8 @@ MOST_VISITS = 60_000
 """Nodes that all trials of one search may run; a second's worth."""
 _LOOK = 4
 """To look at all findings of a trial costs as much as to run its nodes so many times."""
+_BEGIN = 10
+"""To begin a trial anew costs as much as to run so many nodes, and more for each axis of an input."""
 _SHOWN_AT = 2
 """So many sets of sizes a repair is shown at."""
 Look = Callable[[Subject], Iterable[Finding]]
@@ -80,6 +82,9 @@ class Trials:
         self._required = _Required(subject, found)
         self.starts = _starts(subject.result.inference, places)
         self.visits = 0
+        asked = subject.result.inference.asked.values()
+        ranks = [len(one.shape.dims or ()) for one in asked if isinstance(one, TensorType)]
+        self._begin = _BEGIN + sum(ranks) // 4
 
     @property
     def affordable(self) -> bool:
@@ -169,6 +174,7 @@ class Trials:
     def left_with(self, name: str, asked: TensorType) -> int | None:
         """The same with another type of an input."""
         inference = self.subject.result.inference
+        self.visits += self._begin
         trial: list[Inference] = []
 
         def begin(fresh: Inference) -> None:

@@ -28,7 +28,9 @@ def drawn(seed: int) -> onnx.ModelProto:
     most = draw.randint(20, MOST_NODES - 12)
     while len(graph.nodes) < most:
         grow(graph)
-    for _ in range(4):
+        if draw.random() < 0.06:
+            graph.use()
+    for _ in range(3):
         graph.use()
     inputs = [value(name, FLOAT, shape) for name, shape in shapes.items()]
     consumed = {name for node in graph.nodes for name in node.input}
@@ -83,7 +85,7 @@ def wide(graph: Grown) -> None:
     draw = graph.draw
     op = draw.choice(("Add", "Add", "Max", "Min", "Sub", "Div"))
     second = graph.number() if op == "Div" else draw.choice(graph.sizes)
-    graph.step(op, draw.choice(graph.sizes), second)
+    graph.step(op, graph.top if draw.random() < 0.7 else draw.choice(graph.sizes), second)
 
 
 def products(graph: Grown) -> None:
