@@ -186,7 +186,7 @@ class _Search:
             other = list(dims)
             if other[a] == other[b]:
                 continue
-            if self.trials.visits > MOST_VISITS // 2:  # the other half is for the nodes
+            if self.trials.spent > MOST_VISITS // 2:  # the other half is for the nodes
                 self.whole = False
                 return
             other[a], other[b] = other[b], other[a]
