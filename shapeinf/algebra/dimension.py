@@ -19,6 +19,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
 
 from shapeinf.algebra.atoms import Atom, Floor, Maximum, Symbol
+from shapeinf.algebra.caps import cap_passed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -354,19 +355,8 @@ class Scope:
         from shapeinf.algebra.interval import of_sum_or_product
 
         lo, hi = of_sum_or_product(what, a, b)
-        return self.opaque(self._limit_passed(what, a, b), lo, hi)
-
-    def _limit_passed(self, what: str, a: Dimension, b: Dim) -> str:
-        """Which limit a sum or product of these passes, in words."""
-        right = terms_of(self, b)
-        factors = max(len(m) for m, _ in a.terms) + max((len(m) for m, _ in right), default=0)
-        if what == "product" and factors > MAX_DEGREE:
-            return f"a product of {factors} sizes, past the limit of {MAX_DEGREE}"
-        left_number, right_number = (max((abs(c) for _, c in terms), default=0) for terms in (a.terms, right))
-        largest = left_number * right_number if what == "product" else left_number + right_number
-        if largest >= MAX_COEFFICIENT:
-            return f"a {what} with a number past the limit of {MAX_COEFFICIENT.bit_length() - 1} bits"
-        return f"a {what} of {len(a.terms)} and {len(right)} terms, past the limit of {MAX_TERMS} terms"
+        reason = cap_passed(what, a.terms, terms_of(self, b), MAX_DEGREE, MAX_TERMS, MAX_COEFFICIENT)
+        return self.opaque(reason, lo, hi)
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
         """The symbols inside one atom."""

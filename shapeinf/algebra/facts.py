@@ -15,6 +15,7 @@ from math import inf
 
 from shapeinf.algebra.atoms import Floor, Symbol
 from shapeinf.algebra.blame import blamed
+from shapeinf.algebra.choices import recheck_choices
 from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
@@ -368,17 +369,13 @@ class Facts:
                 self._recheck_divisibility(fact)
             elif fact in self._kept.guards:  # what the last one led to may have decided this one
                 self._recheck_equation(fact)
-        for guard in self._kept.choices(symbol):
-            self._recheck_choice(guard, symbol)
+        recheck_choices(self, self._kept, symbol)
 
     def _recheck_relation(self, relation: Relation) -> None:
         expression = self.canon(relation.expression)
         if self.bounds(expression)[1] < 0:
-            raise Contradiction(
-                f"{relation.expression} must be at least 0",
-                relation.source,
-                blamed(self, expression, relation.expression),
-            )
+            second = blamed(self, expression, relation.expression)
+            raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
         self._kept.follow(relation, expression)
 
     def _recheck_divisibility(self, fact: Divisibility) -> None:
@@ -398,11 +395,3 @@ class Facts:
         if equation != 0:
             left, _, right = guard.template.partition(" == ")
             self._equate(equation, guard.source, (left, right), guard.equation)
-
-    def _recheck_choice(self, guard: Guard, symbol: Dimension) -> None:
-        """A condition with alternatives stays as it was told until none of them can be, by news of a symbol."""
-        clauses = guard.clauses(self.canon)
-        if all(self.prove_eq(clause.expression, 0) is False for clause in clauses):
-            told_last = blamed(self, symbol) or guard.source
-            raise Contradiction(f"{guard.text} must hold", told_last, guard.source)
-        self._kept.follow_choice(guard, map(self.canon, guard.operands))
