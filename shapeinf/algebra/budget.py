@@ -13,6 +13,15 @@ CUT = "the budget of work was reached"
 """What is said of answers that more work might improve."""
 
 
+def cut_text(remedy: str) -> str:
+    """The same with what there is to do about it.
+
+    >>> cut_text("memory(work=...)")
+    'the budget of work was reached; memory(work=...) takes a larger one'
+    """
+    return f"{CUT}; {remedy} takes a larger one"
+
+
 class Budget:
     """What is left of the work that a question may be; shared by all its parts.
 
@@ -34,3 +43,7 @@ class Budget:
             return False
         self.left -= steps
         return True
+
+    def spend(self, steps: int) -> None:
+        """Take steps that are done: how many it took is known only now. What is past the budget is not worked out."""
+        self.left = max(0, self.left - steps)

@@ -19,6 +19,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Union
 
 from shapeinf.algebra.atoms import Atom, Floor, Maximum, Symbol
+from shapeinf.algebra.caps import cap_passed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -184,6 +185,8 @@ class Scope:
         """Empty tables."""
         self.lock = RLock()
         """Of the questions about these symbols that several threads ask; see `sharing`."""
+        self.work = 0
+        """The terms that were looked at so far for what was in no table: what a question has cost, in steps."""
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
@@ -341,6 +344,7 @@ class Scope:
         return result
 
     def _capped(self, total: Mapping[Monomial, int], what: str, a: Dimension, b: Dim) -> Dim:
+        self.work += len(total)
         if len(total) > MAX_TERMS or any(
             len(m) > MAX_DEGREE or not -MAX_COEFFICIENT < c < MAX_COEFFICIENT for m, c in total.items()
         ):
@@ -351,7 +355,7 @@ class Scope:
         from shapeinf.algebra.interval import of_sum_or_product
 
         lo, hi = of_sum_or_product(what, a, b)
-        reason = f"a {what} of {len(a.terms)} and {len(terms_of(self, b))} terms passes the caps of the algebra"
+        reason = cap_passed(what, a.terms, terms_of(self, b), MAX_DEGREE, MAX_TERMS, MAX_COEFFICIENT)
         return self.opaque(reason, lo, hi)
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:

@@ -54,9 +54,9 @@ def _maximum(scope: Scope, dims: tuple[Dim, ...]) -> Dim:
     if len(args) > MAX_ARGS or max(map(depth_of, args)) >= MAX_DEPTH:
         pairs = [bounds_of(a) for a in args]
         low, high = max(p[0] for p in pairs), max(p[1] for p in pairs)
-        return scope.opaque(
-            f"a maximum of {len(args)} expressions passes the caps of the algebra", finite(low), finite(high)
-        )
+        many = f"a maximum of {len(args)} expressions, past the limit of {MAX_ARGS}"
+        reason = many if len(args) > MAX_ARGS else f"a maximum nests deeper than {MAX_DEPTH}"
+        return scope.opaque(reason, finite(low), finite(high))
     base = _base(scope, args)
     rest = sorted((a - base for a in args), key=lambda a: terms_of(scope, a))
     return base + scope.maximum(tuple(rest))

@@ -15,6 +15,7 @@ from math import inf
 
 from shapeinf.algebra.atoms import Floor, Symbol
 from shapeinf.algebra.blame import blamed
+from shapeinf.algebra.choices import recheck_choices
 from shapeinf.algebra.dimension import Dim, Dimension, Scope
 from shapeinf.algebra.equations import linear, primitive
 from shapeinf.algebra.evaluation import resolved, substitute
@@ -220,7 +221,7 @@ class Facts:
 
     def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
-        self._kept.add_text(template, source, operands)
+        self._kept.add_text(template, source, operands, map(self.canon, operands))
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -368,15 +369,13 @@ class Facts:
                 self._recheck_divisibility(fact)
             elif fact in self._kept.guards:  # what the last one led to may have decided this one
                 self._recheck_equation(fact)
+        recheck_choices(self, self._kept, symbol)
 
     def _recheck_relation(self, relation: Relation) -> None:
         expression = self.canon(relation.expression)
         if self.bounds(expression)[1] < 0:
-            raise Contradiction(
-                f"{relation.expression} must be at least 0",
-                relation.source,
-                blamed(self, expression, relation.expression),
-            )
+            second = blamed(self, expression, relation.expression)
+            raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
         self._kept.follow(relation, expression)
 
     def _recheck_divisibility(self, fact: Divisibility) -> None:

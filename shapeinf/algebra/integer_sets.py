@@ -126,12 +126,12 @@ def interval_of(
     (1, 64)
     """
     writer = _Writer(facts, budget or Budget())
-    writer.dim(symbol)
-    (name,) = writer.names.values()
     low, high = facts.bounds(symbol)
-    known = [f"{name} >= {int(low)}"] if low > -inf else []
-    known += [f"{name} <= {int(high)}"] if high < inf else []
     try:
+        writer.dim(symbol)
+        (name,) = writer.names.values()
+        known = [f"{name} >= {int(low)}"] if low > -inf else []
+        known += [f"{name} <= {int(high)}"] if high < inf else []
         constraint = f"{writer.dim(guard.equation)} = 0" if guard.equation is not None else _alternatives(writer, guard)
         if constraint is None or len(writer.names) != 1:
             return None

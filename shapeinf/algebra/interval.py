@@ -122,6 +122,7 @@ def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits |
     """Bounds of a dim under what is known of its symbols; none where its numbers are past the largest float."""
     if isinstance(d, int):
         return d, d
+    d.scope.work += len(d.terms)
     try:
         result = _plain(d, known)
         if len(d.terms) > 1 and splits > 0 and not _is_linear(d):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.journal import Journal
@@ -10,6 +11,7 @@ from shapeinf.algebra.told import Divisibility, Guard, Relation
 from shapeinf.errors import Source
 
 Fact = Relation | Divisibility | Guard
+Key = TypeVar("Key")
 
 
 class Kept:
@@ -22,9 +24,9 @@ class Kept:
         self.divisibilities: list[Divisibility] = [] if other is None else list(other.divisibilities)
         self.guards: dict[Guard, None] = {} if other is None else dict(other.guards)
         self._texts = {(g.template, g.source.node, g.operands) for g in self.guards}
-        self._about: dict[Dimension, dict[Fact, None]] = {}
-        for symbol, facts in {} if other is None else other._about.items():
-            self._about[symbol] = dict(facts)
+        self._about: dict[Dimension, dict[Fact, None]] = _copied({} if other is None else other._about)
+        self._choices: dict[Dimension, dict[Guard, None]] = _copied({} if other is None else other._choices)
+        """The conditions with alternatives by the symbols of their operands: apart, since no one equation says them."""
 
     def add(self, fact: Fact, canonical: Dim) -> None:
         """Keep a fact that depends on the symbols of this dim."""
@@ -36,12 +38,15 @@ class Kept:
             self._journal.put(self.guards, fact, None)
         self.follow(fact, canonical)
 
-    def add_text(self, template: str, source: Source, operands: tuple[Dim, ...]) -> None:
+    def add_text(self, template: str, source: Source, operands: tuple[Dim, ...], canonical: Iterable[Dim]) -> None:
         """Keep a condition that nothing decides; told twice by a node is told once."""
         key = (template, source.node, operands)
         if key not in self._texts:
             self._texts.add(key)
-            self.guards[Guard(template, source, None, operands)] = None
+            guard = Guard(template, source, None, operands)
+            self.guards[guard] = None
+            if guard.alternatives is not None:
+                self.follow_choice(guard, canonical)
 
     def drop(self, guard: Guard) -> None:
         """A guard is decided, or told in another way."""
@@ -53,6 +58,17 @@ class Kept:
             about = self._about.setdefault(symbol, {})
             if fact not in about:
                 self._journal.put(about, fact, None)
+
+    def follow_choice(self, guard: Guard, canonical: Iterable[Dim]) -> None:
+        """What is found out about the symbols of these operands concerns its alternatives from now on."""
+        for symbol in {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}:
+            about = self._choices.setdefault(symbol, {})
+            if guard not in about:
+                self._journal.put(about, guard, None)
+
+    def choices(self, symbol: Dimension) -> tuple[Guard, ...]:
+        """The conditions with alternatives that depend on a symbol."""
+        return tuple(self._choices.get(symbol, ()))
 
     def divides(self, divisor: int, e: Dim) -> bool:
         """Whether it was told that this number, or a multiple of it, divides this dim."""
@@ -97,6 +113,10 @@ class Kept:
                 if isinstance(fact, Relation) and fact not in seen:
                     seen.add(fact)
                     yield fact
+
+
+def _copied(about: dict[Dimension, dict[Key, None]]) -> dict[Dimension, dict[Key, None]]:
+    return {symbol: dict(facts) for symbol, facts in about.items()}
 
 
 def _expression(fact: Fact) -> Dim:

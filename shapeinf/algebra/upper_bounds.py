@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
-from typing import Literal
+from typing import ClassVar, Literal
 
 import attrs
 
-from shapeinf.algebra.budget import CUT, Budget
+from shapeinf.algebra.budget import Budget, cut_text
 from shapeinf.algebra.dimension import Dim, Dimension
 from shapeinf.algebra.dominance import Shift
 from shapeinf.algebra.evaluation import evaluate
@@ -40,13 +40,15 @@ class UpperBound:
     sizes: Mapping[str, int] = attrs.field(factory=dict)
     unbounded: tuple[str, ...] = ()
     cut: bool = False
+    remedy: ClassVar[str] = "upper_bound(budget=...)"
+    """What takes a larger budget."""
 
     def __str__(self) -> str:
         """The bound, and where it comes from."""
         if self.value is None:
             have = "have" if len(self.unbounded) > 1 else "has"
             return f"no bound ({', '.join(self.unbounded) or 'a symbol'} {have} none)"
-        less = f"may be less{f'; {CUT}' if self.cut else ''}"
+        less = f"may be less{f'; {cut_text(self.remedy)}' if self.cut else ''}"
         return f"{self.value} ({self.engine}, {'tight' if self.tight else less})"
 
 

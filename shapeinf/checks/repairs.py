@@ -33,7 +33,7 @@ from shapeinf.checks.changes import (
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
-from shapeinf.checks.what_if import Look, Trials
+from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.errors import ShapeInferenceError
@@ -90,7 +90,7 @@ def repairs(subject: Subject, found: list[Finding], look: Look, tried: Tried = "
     for step in steps if found[0].severity == "error" or found[0].code in ("C101", "C105") else ():
         if step.place in near:
             search.try_all(step, other_outlines(inference, step))
-    whole = trials.affordable and len(places) < _MOST_PLACES
+    whole = search.whole and trials.affordable and len(places) < _MOST_PLACES
     return sorted(search.found, key=lambda one: (one.left, one.weight)), whole
 
 
@@ -195,6 +195,8 @@ class _Search:
         self.breaks = breaks
         self.trials = trials
         self.found: list[Repair] = []
+        self.whole = True
+        """Whether all pairs of axes were tried."""
         program = subject.result.inference.program
         self.constants = {program.slots[name] for name in subject.graph.constants}
 
@@ -230,9 +232,14 @@ class _Search:
         dims = list(found.shape.dims or ())
         for a, b in itertools.combinations(range(len(dims)), 2):
             other = list(dims)
+            if other[a] == other[b]:
+                continue
+            if self.trials.spent > MOST_VISITS // 2:  # the other half is for the nodes
+                self.whole = False
+                return
             other[a], other[b] = other[b], other[a]
             swapped = PartialTensor(found.dtype, Shape(other), None)
-            left = self.trials.left_with(name, swapped) if other != dims else None
+            left = self.trials.left_with(name, swapped)
             if left is not None:
                 self.found.append(Repair(name, "", f"{swapped.shape} in place of {found.shape}", left, INPUT))
                 return

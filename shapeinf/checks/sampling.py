@@ -84,23 +84,33 @@ def solution_of(clause: Clause) -> tuple[Dimension, Dim] | None:
 def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
     """The least common multiple of the numbers that dims divide by (1 where that is large); what they add before."""
     period, offsets = 1, {0}
-    for divisor, offset in (one for d in dims for one in _divisions(d)):
+    for divisor, offset in _divisions(dims):
         period = lcm(period, divisor)
         offsets.add(offset % divisor)
-    return (period, offsets) if period <= MAX_PERIOD and len(offsets) <= MAX_OFFSETS else (1, {0})
+        if period > MAX_PERIOD or len(offsets) > MAX_OFFSETS:
+            return 1, {0}
+    return period, offsets
 
 
-def _divisions(d: Dim, outer: int = 1) -> Iterator[tuple[int, int]]:
-    """What a dim divides by, one division inside of another together, and the constant that is added before."""
-    if isinstance(d, Dimension):
+def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
+    """What dims divide by, one division inside of another together, and the constant that is added before.
+
+    A part that several dims share is visited once for each number that it is divided by outside.
+    """
+    seen: set[tuple[Dim, int]] = set()
+    left = [(d, 1) for d in dims]
+    while left:
+        d, outer = left.pop()
+        if not isinstance(d, Dimension) or (d, outer) in seen:
+            continue
+        seen.add((d, outer))
         for atom in (d.scope.atoms[number] for monomial, _ in d.terms for number in monomial):
             if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
                 by = outer * atom.denominator
                 yield by, next((c for monomial, c in atom.numerator.terms if not monomial), 0)
-                yield from _divisions(atom.numerator, by)
+                left.append((atom.numerator, by))
             elif isinstance(atom, Maximum):
-                for arg in atom.args:
-                    yield from _divisions(arg, outer)
+                left += [(arg, outer) for arg in atom.args]
 
 
 def legal(facts: ShapeFacts, symbols: Iterable[Dimension], later: ShapeFacts | None = None) -> Iterator[Binding]:
@@ -171,11 +181,7 @@ def _within(name: str, bounds: Interval, binding: Binding) -> bool:
 
 def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
     """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
-    return any(
-        _winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1})
-        for dim in dims
-        for atom in _maxima(dim)
-    )
+    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
 
 
 def _winners(atom: Maximum, binding: Binding) -> list[bool]:
@@ -184,14 +190,22 @@ def _winners(atom: Maximum, binding: Binding) -> list[bool]:
     return [size == max(known, default=None) for size in sizes]
 
 
-def _maxima(d: Dim) -> Iterator[Maximum]:
-    """All maxima in a dim, also those inside of divisions and of each other."""
-    for atom in [] if isinstance(d, int) else [d.scope.atoms[number] for monomial, _ in d.terms for number in monomial]:
-        if isinstance(atom, Maximum):
-            yield atom
-        inside = atom.args if isinstance(atom, Maximum) else (atom.numerator,) if isinstance(atom, Floor) else ()
-        for dim in inside:
-            yield from _maxima(dim)
+def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
+    """All maxima in dims, also those inside of divisions and of each other; each once."""
+    seen: set[int] = set()
+    left = list(dims)
+    while left:
+        d = left.pop()
+        numbers = {} if isinstance(d, int) else {n: d.scope.atoms[n] for monomial, _ in d.terms for n in monomial}
+        for number, atom in numbers.items():
+            if number in seen:
+                continue
+            seen.add(number)
+            if isinstance(atom, Maximum):
+                yield atom
+                left += atom.args
+            elif isinstance(atom, Floor):
+                left.append(atom.numerator)
 
 
 def _not_negative(dim: Dim, binding: Binding) -> bool:

@@ -25,6 +25,10 @@ MOST_VISITS = 60_000
 """Nodes that all trials of one search may run; a second's worth."""
 _LOOK = 4
 """To look at all findings of a trial costs as much as to run its nodes so many times."""
+_BEGIN = 10
+"""To begin a trial anew costs as much as to run so many nodes, and more for each axis of an input."""
+_TERMS_A_VISIT = 50
+"""To look at so many terms of dims that are in no table costs as much as to run a node."""
 _SHOWN_AT = 2
 """So many sets of sizes a repair is shown at."""
 Look = Callable[[Subject], Iterable[Finding]]
@@ -81,11 +85,20 @@ class Trials:
         self._required = _Required(subject, found)
         self.starts = _starts(subject.result.inference, places)
         self.visits = 0
+        self._before = subject.facts.scope.work
+        asked = subject.result.inference.asked.values()
+        ranks = [len(one.shape.dims or ()) for one in asked if isinstance(one, TensorType)]
+        self._begin = _BEGIN + sum(ranks) // 4
 
     @property
     def affordable(self) -> bool:
         """Whether another trial may run."""
-        return self.visits < MOST_VISITS
+        return self.spent < MOST_VISITS
+
+    @property
+    def spent(self) -> int:
+        """What all trials have cost so far, in nodes that are run."""
+        return self.visits + (self.subject.facts.scope.work - self._before) // _TERMS_A_VISIT
 
     def repaired(self, step: Step, change: Change) -> tuple[int, str] | None:
         """How much is still found with a change, and what it is; None where it is no repair.
@@ -178,6 +191,7 @@ class Trials:
     def left_with(self, name: str, asked: TensorType) -> int | None:
         """The same with another type of an input."""
         inference = self.subject.result.inference
+        self.visits += self._begin
         trial: list[Inference] = []
 
         def begin(fresh: Inference) -> None:

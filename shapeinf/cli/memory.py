@@ -104,6 +104,7 @@ def memory_command(
     order: Literal["file", "least"],
     aliases: bool,
     in_place: bool,
+    work: int,
     budget: str | None,
     top: int,
     html: str | None,
@@ -125,7 +126,7 @@ def memory_command(
         limit = None if budget is None else parse_budget(budget)
 
         def infer(options: ModelOptions) -> Memory:
-            return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
+            return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
 
         answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
         if html is not None or png is not None:
@@ -210,6 +211,8 @@ def _total(answer: Answer, total: Dim) -> str:
 
 
 def _bound(found: PeakBound) -> str:
+    if found.cause:
+        return f"no bound: {found.cause}"
     if found.value is None:
         return f"no bound: {', '.join(found.unbounded)} may be as large as you like (--dim gives ranges)"
     least = "at least " if found.at_least else ""

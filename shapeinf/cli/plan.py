@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import click
 
+from shapeinf.algebra.budget import cut_text
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import dims_line
@@ -63,6 +64,7 @@ def plan(
     order: Literal["file", "least"],
     aliases: bool,
     in_place: bool,
+    work: int,
     planner: str,
     alignment: int,
     output: str | None,
@@ -76,7 +78,7 @@ def plan(
     Exit codes: 0 fine, 1 some tensors have no place (they are listed), 2 usage, 3 could not run.
     """
     with readable_errors():
-        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
+        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
         made = memory.plan(planner=planner, alignment=alignment)
         if json_wanted:
             echo_json(to_json(made))
@@ -107,6 +109,7 @@ def verify(
     order: Literal["file", "least"],
     aliases: bool,
     in_place: bool,
+    work: int,
     alignment: int | None,
     json_wanted: bool,
 ) -> None:
@@ -119,7 +122,7 @@ def verify(
     """
     with readable_errors():
         made = load_plan(plan)
-        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place)
+        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
         found = memory.verify_plan(made, alignment=alignment)
         if json_wanted:
             _print_json(plan, model, found)
@@ -145,6 +148,8 @@ def _print_plan(made: Plan, memory: Memory) -> None:
     wide = [max(len(row[k]) for row in rows) for k in range(3)]
     for row in rows if made.slots else []:
         echo("  ".join([*(row[k].rjust(wide[k]) for k in range(3)), row[3]]))
+    if made.cut:
+        echo(f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}")
     for one in made.unplaced:
         echo(f"no place for {one.name}: {one.cause}")
     endless = _endless(memory) if made.unplaced else ()

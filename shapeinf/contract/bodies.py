@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import attrs
 
+from shapeinf.algebra.budget import Budget
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
 from shapeinf.driver.inference import Inference
@@ -15,7 +16,7 @@ from shapeinf.errors import ShapeError
 from shapeinf.lattice import ShapeFacts
 
 
-def demands_of_bodies(inference: Inference) -> Iterator[Condition]:
+def demands_of_bodies(inference: Inference, budget: Budget) -> Iterator[Condition]:
     """The conditions of bodies that may not run, beyond those of the graph around them; only those about its inputs.
 
     A condition of a loop is one of the trip that was looked at: any trip, where the loop was followed by induction or
@@ -26,7 +27,7 @@ def demands_of_bodies(inference: Inference) -> Iterator[Condition]:
         for told in told_between(before, after):
             with suppress(ShapeError):  # what the rest of the graph contradicts
                 told.tell(facts)
-        reader = Reader(inference, inference.facts, facts)
+        reader = Reader(inference, budget, inference.facts, facts)
         for condition in merged(reader):
             if condition.free and condition.free <= reader.labels.keys():
                 kind = condition.kind if condition.kind == "assumption" else "guard"

@@ -13,6 +13,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.budget import Budget
 from shapeinf.algebra.interval import Bounds
 from shapeinf.algebra.printing import format_dim, quote_name
 from shapeinf.algebra.told import Clause, Guard, one_holds
@@ -116,9 +117,19 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
 class Reader:
     """Reads conditions from the facts of a finished inference."""
 
-    def __init__(self, inference: Inference, before: ShapeFacts | None = None, facts: ShapeFacts | None = None) -> None:
-        """`inference` is that of the whole graph; read is what its facts (or those given) say beyond those before."""
+    def __init__(
+        self,
+        inference: Inference,
+        budget: Budget,
+        before: ShapeFacts | None = None,
+        facts: ShapeFacts | None = None,
+    ) -> None:
+        """`inference` is that of the whole graph; read is what its facts (or those given) say beyond those before.
+
+        What the budget is not enough for is listed as it was told.
+        """
         self.inference = inference
+        self.budget = budget
         self.facts: ShapeFacts = inference.facts if facts is None else facts
         self.before = inference.setup if before is None else before
         self.labels = input_symbols(inference)
@@ -324,7 +335,8 @@ class Reader:
         from shapeinf.algebra.integer_sets import interval_of  # loading isl takes a while
 
         (symbol,) = symbols
-        found = interval_of(self.before, symbol, attrs.evolve(guard, equation=equation, operands=operands))
+        simple = attrs.evolve(guard, equation=equation, operands=operands)
+        found = interval_of(self.before, symbol, simple, self.budget)
         if found is None:
             return None
         bounds = found[0], inf if found[1] is None else found[1]

@@ -8,7 +8,7 @@ from threading import RLock
 import attrs
 
 from shapeinf.algebra import Dimension
-from shapeinf.algebra.budget import WORK, Budget
+from shapeinf.algebra.budget import WORK, Budget, cut_text
 from shapeinf.algebra.feasible import STEPS_A_FACT
 from shapeinf.algebra.labels import symbol_called
 from shapeinf.contract.bodies import demands_of_bodies
@@ -29,6 +29,11 @@ from shapeinf.texts import printable_lines
 STEPS_A_NODE = 200
 """What it takes to infer a node once more, in the steps of a budget."""
 
+STEPS_A_TERM = 2
+"""What it takes to look at a term of a dim that was in no table."""
+
+_AS_TOLD = f"{cut_text('contract.with_work(...)')}: some of these are listed as they were told, not simplified"
+
 MAX_PROBES = 24
 """Sizes at the ends of the solved pieces that are tried, so that a law which only shows with numbers is not missed."""
 
@@ -40,10 +45,12 @@ class Answer:
     Args:
         verdict: True, False, or None for "can't tell": it depends on data, or on dims without a value.
         reasons: what it breaks, or what is left to hold; of a legal graph, why some runtimes refuse it nevertheless.
+        cut: the budget of work was reached: with more, some of what is left may turn out to hold anyway.
     """
 
     verdict: bool | None
     reasons: tuple[str, ...] = ()
+    cut: bool = False
 
     def __str__(self) -> str:
         """The verdict in words, and the reasons."""
@@ -55,10 +62,16 @@ class Answer:
 class Contract:
     """What a graph demands of the sizes of its inputs."""
 
-    def __init__(self, inference: Inference) -> None:
-        """The contract of a finished inference."""
+    def __init__(self, inference: Inference, work: int = WORK) -> None:
+        """The contract of a finished inference; `work` is the budget of its conditions, and of those of each check."""
+        self.work = work
         self._inference = inference
-        self._reader = Reader(inference)
+        self._budget = Budget(work)
+        self._reader = Reader(inference, self._budget)
+
+    def with_work(self, work: int) -> Contract:
+        """The same contract with another budget, in steps that are the same on every machine."""
+        return Contract(self._inference, work)
 
     @property
     def lock(self) -> RLock:
@@ -71,7 +84,7 @@ class Contract:
 
         Last those of bodies that may not run; they say `where`.
         """
-        return (*self.always, *demands_of_bodies(self._inference))
+        return (*self.always, *demands_of_bodies(self._inference, self._budget))
 
     @cached_property
     def always(self) -> tuple[Condition, ...]:
@@ -80,7 +93,7 @@ class Contract:
         They are what nodes require, also where a declaration of the file that is trusted says the same.
         """
         found = self._without_assuming(tuple(merged(self._reader)))
-        return (*found, *hidden_by_declarations(self._inference, found))
+        return (*found, *hidden_by_declarations(self._inference, found, self._budget))
 
     def _without_assuming(self, found: tuple[Condition, ...]) -> tuple[Condition, ...]:
         """The conditions, where demands among them may follow from what is assumed.
@@ -94,7 +107,8 @@ class Contract:
         facts.assuming = False
         terms = {_demand(one): one.terms for one in found}
         rest = rerun(self._inference, facts)
-        demands = [attrs.evolve(one, terms=terms.get(_demand(one), one.terms)) for one in merged(Reader(rest))]
+        exact = merged(Reader(rest, self._budget))
+        demands = [attrs.evolve(one, terms=terms.get(_demand(one), one.terms)) for one in exact]
         assumed = (one for one in found if one.kind == "assumption" and not one.follows(rest.facts))
         return (*map(_without_demands, assumed), *demands)
 
@@ -106,9 +120,15 @@ class Contract:
         """How many there are."""
         return len(self.conditions)
 
+    @property
+    def cut(self) -> bool:
+        """Whether the budget of work was reached: then some conditions are listed as they were told, not simplified."""
+        return bool(self.conditions) and self._budget.cut
+
     def __str__(self) -> str:
         """One condition a line."""
-        return printable_lines(map(str, self.conditions)) or "nothing is demanded of the inputs"
+        lines = printable_lines(map(str, self.conditions)) or "nothing is demanded of the inputs"
+        return f"{lines}\n({_AS_TOLD})" if self.cut else lines
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes; names that are no identifiers go into the mapping.
@@ -117,7 +137,7 @@ class Contract:
         UnknownNameError for a dim that no input has.
         """
         asked = as_sizes({**(sizes or {}), **more})
-        return self._for(asked)._tried(asked)[0]
+        return self._for(asked)._checked(asked)
 
     def _for(self, sizes: Mapping[str, int]) -> Contract:
         """The contract to ask about these sizes: another one where the inference took it that there are none such.
@@ -129,27 +149,36 @@ class Contract:
         again, ranges = self._inference.again, {s.name: (n, n) for s, n in symbols.items()}
         if again is None or not (lower or self._inference.facts.breaks_assumption(ranges)):
             return self
-        return Contract(again(lower))
+        return Contract(again(lower), self.work)
 
-    def _tried(self, sizes: Mapping[str, int]) -> tuple[Answer, Inference | None]:
+    def _checked(self, sizes: Mapping[str, int]) -> Answer:
+        found = self._with_sizes(sizes)
+        if isinstance(found, Answer):
+            return found
+        if any(not step.operation.known for step in found.program.steps):
+            return Answer(None, ("an operator without a rule may demand anything",))
+        reached = Contract(found, self.work)
+        reasons = tuple(map(str, (*reached.conditions, *reached._reader.unheeded())))
+        if reached.cut:
+            return Answer(None, (*reasons, _AS_TOLD), cut=True)
+        return Answer(None if reached.conditions else True, reasons)
+
+    def _with_sizes(self, sizes: Mapping[str, int]) -> Inference | Answer:
+        """The inference with these sizes put in; where it breaks a law, or may break one, the answer."""
         facts = self._inference.setup.copy()
         try:
             for name, size in sizes.items():
                 facts.tell_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
         except ShapeError as error:
-            return Answer(False, (str(error),)), None
+            return Answer(False, (str(error),))
         found = self._rerun(facts)
         broken = list(broken_laws(found))
         errors = tuple(_told(law) for law, certain in broken if certain)
         if errors:
-            return Answer(False, errors), found
+            return Answer(False, errors)
         if broken:
-            return Answer(None, tuple(_told(law) for law, _ in broken)), found
-        if any(not step.operation.known for step in found.program.steps):
-            return Answer(None, ("an operator without a rule may demand anything",)), found
-        reached = Contract(found)
-        left, unheeded = reached.conditions, reached._reader.unheeded()
-        return Answer(None if left else True, tuple(map(str, (*left, *unheeded)))), found
+            return Answer(None, tuple(_told(law) for law, _ in broken))
+        return found
 
     def _rerun(self, facts: ShapeFacts) -> Inference:
         """The inference from these facts; what breaks only under what nodes assume of sizes does not break."""
@@ -178,18 +207,19 @@ class Contract:
         if not asked or self._failed(self._inference):
             return LegalSizes(name, (), "evaluation")
         found = values_of(self._inference.facts, symbol, asked[0], asked[-1], budget)
+        trials = _Trials(self, name, budget)
         if found is not None:
             solved = LegalSizes(name, tuple(sorted(set(found).intersection(asked))), "isl")
-            if all(self._runs(name, v) == (v in solved.values) for v in _probes(solved, asked)):
+            if all(trials.runs(v) is (v in solved.values) for v in _probes(solved, asked)):
                 return solved
-        facts = self._inference.facts.count
-        steps = STEPS_A_NODE * len(self._inference.program.rows) + 2 * STEPS_A_FACT * facts
-        tried = [v for v in asked if budget.take(steps)]
-        legal = tuple(v for v in tried if self._runs(name, v))
-        return LegalSizes(name, legal, "evaluation", tuple(asked[len(tried) :]))
+        answers = [(v, trials.runs(v)) for v in asked]
+        legal, untried = (tuple(v for v, runs in answers if runs is answer) for answer in (True, None))
+        return LegalSizes(name, legal, "evaluation", untried)
 
     def _runs(self, name: str, size: int) -> bool:
-        return self._tried({name: size})[0].verdict is not False
+        """Whether the graph can run; what is left to hold does not matter."""
+        found = self._with_sizes({name: size})
+        return not isinstance(found, Answer) or found.verdict is not False
 
     @staticmethod
     def _failed(inference: Inference) -> bool:
@@ -197,6 +227,27 @@ class Contract:
 
     def _symbol(self, name: str) -> Dimension:
         return symbol_called(self._reader.labels, name)
+
+
+class _Trials:
+    """Sizes of one dim that are tried, each once, as long as the budget is enough."""
+
+    def __init__(self, contract: Contract, name: str, budget: Budget) -> None:
+        inference = contract._inference
+        self._runs = contract._runs
+        self._name = name
+        self._budget = budget
+        self._scope = inference.facts.scope
+        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_A_FACT * inference.facts.count
+        self._known: dict[int, bool] = {}
+
+    def runs(self, size: int) -> bool | None:
+        """Whether the graph runs with a size; None past the budget. What a trial has cost is known when it is over."""
+        if size not in self._known and self._budget.take(self._steps):
+            before = self._scope.work
+            self._known[size] = self._runs(self._name, size)
+            self._budget.spend(STEPS_A_TERM * (self._scope.work - before))
+        return self._known.get(size)
 
 
 def _demand(condition: Condition) -> tuple[object, ...]:

@@ -24,7 +24,7 @@ def merged(reader: Reader) -> Iterator[Condition]:
     for symbol, group in groups.items():
         zero = [clause.expression for condition in group for clause in condition.clauses]
         low = max(0, int(max(-1, reader.before.bounds(symbol)[0])))
-        together = congruence(symbol, zero, low)
+        together = congruence(symbol, zero, low, reader.budget)
         if together is None:
             continue
         modulus, residue = together

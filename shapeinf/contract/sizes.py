@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.algebra.atoms import Floor, Maximum
-from shapeinf.algebra.budget import CUT
+from shapeinf.algebra.budget import Budget, cut_text
 
 Engine = Literal["isl", "evaluation"]
 
@@ -55,7 +55,11 @@ class LegalSizes:
 
     def __str__(self) -> str:
         """The pieces as text."""
-        left = f" ({', '.join(map(_shown, pieces(self.untried)))} not tried: {CUT})" if self.untried else ""
+        left = (
+            f" ({', '.join(map(_shown, pieces(self.untried)))} not tried: {cut_text('solve(work=...)')})"
+            if self.untried
+            else ""
+        )
         return f"{self.name} in " + (", ".join(map(_shown, self.pieces)) or "nothing") + left
 
 
@@ -86,11 +90,13 @@ def _shown(piece: range) -> str:
     return ", ".join(map(str, piece)) if len(piece) <= 3 else f"{first}, {piece[1]}, ..., {last}"
 
 
-def congruence(symbol: Dimension, zero: Sequence[Dim], low: int) -> tuple[int, int] | None:
+def congruence(
+    symbol: Dimension, zero: Sequence[Dim], low: int, budget: Budget | None = None
+) -> tuple[int, int] | None:
     """(m, r) when the expressions of one symbol are all 0 for exactly the values from `low` on that are r modulo m.
 
     None where that is not so, or where the expressions grow other than by steps of constant length: what is periodic
-    in its differences over two periods is so for ever.
+    in its differences over two periods is so for ever. None, too, where the budget is not enough to look at these.
 
     >>> from shapeinf.algebra import Scope
     >>> h = Scope().symbol("H")
@@ -99,6 +105,9 @@ def congruence(symbol: Dimension, zero: Sequence[Dim], low: int) -> tuple[int, i
     """
     period = lcm(*(_period(e) for e in zero))
     if not 1 < period <= MAX_PERIOD:
+        return None
+    steps = 2 * period * sum(len(e.terms) * (1 + e.depth) for e in zero if isinstance(e, Dimension))
+    if budget is not None and not budget.take(steps):
         return None
     name = symbol.symbol.name
     rows = [[evaluate(e, {name: v}) for e in zero] for v in range(low, low + 2 * period)]

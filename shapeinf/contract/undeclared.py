@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from shapeinf.algebra.budget import Budget
 from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
 from shapeinf.driver.inference import Inference
@@ -14,7 +15,7 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeFacts
 
 
-def hidden_by_declarations(inference: Inference, shown: Iterable[Condition]) -> Iterator[Condition]:
+def hidden_by_declarations(inference: Inference, shown: Iterable[Condition], budget: Budget) -> Iterator[Condition]:
     """What nodes require of the inputs that `shown` does not say, because a declaration of an output said it first.
 
     It is found by the same inference with declarations that are only compared.
@@ -24,7 +25,7 @@ def hidden_by_declarations(inference: Inference, shown: Iterable[Condition]) -> 
     said = list(shown)
     facts = _facts_of(inference.setup, said)
     texts = {(one.node, one.text) for one in said}
-    reader = Reader(rerun(inference, inference.setup.copy()))
+    reader = Reader(rerun(inference, inference.setup.copy()), budget)
     for condition in merged(reader):
         about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
         if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(facts):

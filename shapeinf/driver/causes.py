@@ -19,10 +19,14 @@ class Root(NamedTuple):
     point: Point
     waits: tuple[Point, ...] = ()
     """The numbers in data that would decide it."""
+    cut: bool = False
+    """The budget of work was reached before it was found: `point` is as far as the search came."""
 
     @property
     def key(self) -> tuple[int, str]:
-        """Equal for unknowns that begin at the same node or input."""
+        """Equal for unknowns that begin at the same node or input; those whose beginning was not found are one."""
+        if self.cut:
+            return 0, ""
         return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.place}"
 
 
@@ -75,6 +79,8 @@ class Roots:
             below = _below(point, step)
             return Root(frame, step, point) if below is None else self.root(below)
         found = blockers(point, step)
+        if frame.budget.cut:
+            return Root(frame, step, point, cut=True)
         for blocker in found:
             above = self.of(blocker)[0]
             if blocker.facet != "element" or above.point.facet != "element":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.budget import WORK, cut_text
 from shapeinf.driver.causes import Root, inside, outside
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.points import Frame, Point, size_in, tensor_of, unknowns_in
@@ -22,17 +23,21 @@ MOST_NAMES = 6
 """More sources than these are counted, not listed."""
 
 
-def explain(inference: Inference, name: str, axis: int) -> list[str]:
-    """One line a step, from the axis back to an input, a constant, a law, or what first did not know."""
+def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> list[str]:
+    """One line a step, from the axis back to an input, a constant, a law, or what first did not know.
+
+    Where the budget of work is reached on the way, the last line says so.
+    """
+    frame = Frame(inference, work=work)
     slot = inference.program.slots[name]
     tensor = tensor_of(inference.current(slot))
-    point = Point(Frame(inference), slot, "axis", axis)
+    point = Point(frame, slot, "axis", axis)
     if tensor is None or tensor.shape.dims is None:
-        point = Point(Frame(inference), slot, "rank", 0)
+        point = Point(frame, slot, "rank", 0)
     elif not -len(tensor.shape.dims) <= axis < len(tensor.shape.dims):
         raise ShapeInferenceError(f"{name} has no axis {axis}: its shape is {tensor.shape}")
     elif axis < 0:
-        point = Point(Frame(inference), slot, "axis", axis + len(tensor.shape.dims))
+        point = Point(frame, slot, "axis", axis + len(tensor.shape.dims))
     return trace(point)[0]
 
 
@@ -52,6 +57,9 @@ def trace(point: Point) -> tuple[list[str], Point]:
             line, found = _through(last, step)
         else:
             line, found = _made(last, step)
+        if last.frame.budget.cut:  # what the node was asked may not be the whole answer
+            lines.append(f"{_here(last)}: {cut_text('explain(work=...)')}")
+            break
         if line:
             lines.append(line)
     return lines, last

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.budget import WORK, Budget
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.program import Step
 from shapeinf.graph import UNUSED
@@ -18,8 +19,11 @@ Facet = Literal["axis", "rank", "element"]
 class Frame:
     """One run of a graph: that of the model, or of a body that `step` of `outer` runs."""
 
-    def __init__(self, inference: Inference, outer: Frame | None = None, step: Step | None = None) -> None:
-        """See `inner`."""
+    def __init__(
+        self, inference: Inference, outer: Frame | None = None, step: Step | None = None, *, work: int = WORK
+    ) -> None:
+        """See `inner`; a body is part of the question about the graph around it, and has no budget of its own."""
+        self.budget: Budget = Budget(work) if outer is None else outer.budget
         self.inference = inference
         self.outer = outer
         self.step = step

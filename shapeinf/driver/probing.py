@@ -14,6 +14,10 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
 MOST_ELEMENTS = 64
 """Longer contents are no shape; they are not asked about."""
+STEPS_A_RULE = 100
+"""What it takes to run a rule once more, in the steps of a budget."""
+STEPS_A_FACT = 5
+"""What it takes to copy a fact."""
 RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
 
 Inputs = list["Type | None"]
@@ -68,12 +72,18 @@ class _Probe:
         self.types: Inputs = [None if s == MISSING else self.inference.current(s) for s in step.arguments]
 
     def answer(self, inputs: Sequence[Type | None]) -> Type | None:
-        """The type that the rule gives to the output; None when it refuses."""
+        """The type that the rule gives to the output; None when it refuses, and past the budget of the question."""
         assert self.call is not None
+        facts, budget = self.inference.facts, self.point.frame.budget
+        if not budget.take(STEPS_A_RULE + STEPS_A_FACT * facts.count):
+            return None
+        before = facts.scope.work
         try:
-            outcome = self.call.run(inputs, self.inference.facts.copy(), self.inference.path + self.step.site)
+            outcome = self.call.run(inputs, facts.copy(), self.inference.path + self.step.site)
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
+        finally:
+            budget.spend(facts.scope.work - before)
         return outcome.types[self.step.outputs.index(self.point.slot)]
 
     def says(self, inputs: Sequence[Type | None]) -> bool:

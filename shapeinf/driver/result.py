@@ -148,14 +148,15 @@ class Result:
             self._contract = Contract(self._inference)
         return self._contract
 
-    def explain(self, name: str, axis: int) -> list[str]:
+    def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """Why an axis of a tensor has its size: one line a step, from the tensor back to its first cause.
 
+        `work` is the budget, in steps that are the same on every machine; where it is reached the last line says so.
         Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that there is not.
         """
         if name not in self._inference.program.slots:
             raise UnknownNameError("tensor", name, self._inference.program.slots)
-        return explain(self._inference, name, axis)
+        return explain(self._inference, name, axis, work)
 
     def program(self) -> ShapeProgram:
         """All shapes as one numpy program, to be called with arrays of sizes."""
@@ -173,9 +174,13 @@ class Result:
         result = self.where_smaller({})
         return None if result is None else result.program()
 
-    def unknowns(self) -> list[UnknownGroup]:
-        """All axes and ranks that are not known, grouped by the node or input that first did not know; most first."""
-        return unknowns(self._inference)
+    def unknowns(self, *, work: int = WORK) -> list[UnknownGroup]:
+        """All axes and ranks that are not known, grouped by the node or input that first did not know; most first.
+
+        `work` is the budget, in steps that are the same on every machine. Unknowns whose cause it was not enough to
+        find are a group of their own, with a cause of kind `budget`.
+        """
+        return unknowns(self._inference, work)
 
     def memory(
         self,

@@ -6,6 +6,7 @@ from typing import Literal
 
 import attrs
 
+from shapeinf.algebra.budget import WORK, cut_text
 from shapeinf.driver.causes import Root, Roots, inside, verdict
 from shapeinf.driver.inference import Inference
 from shapeinf.driver.points import Frame, Point, tensor_of, unknowns_in
@@ -14,8 +15,9 @@ from shapeinf.driver.program import Step
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import SequenceType, Type
 
-CauseKind = Literal["input", "operator", "error", "data", "body", "order"]
-"""An input without sizes, no rule, a broken law, data, which body runs and how often, inputs learned too late."""
+CauseKind = Literal["input", "operator", "error", "data", "body", "order", "budget"]
+"""An input without sizes, no rule, a broken law, data, which body runs and how often, inputs learned too late. The last
+one says that the budget of work was reached before the cause was found."""
 
 
 @attrs.frozen
@@ -34,8 +36,8 @@ class Unknown:
 class Cause:
     """The first node or input that did not know.
 
-    `node` has the path of a node in a body; for an input it is its name, and `op` is empty. `values` are the values of
-    the model's own graph whose shapes, if somebody declares them, end it.
+    `node` has the path of a node in a body; for an input it is its name, and `op` is empty; both are where no cause was
+    found. `values` are the values of the model's own graph whose shapes, if somebody declares them, end it.
     """
 
     kind: CauseKind
@@ -49,7 +51,12 @@ class Cause:
         """`NonZero (version 13) find: the size depends on ...`."""
         at = f" at {self.location}" if self.location else ""
         who = f"{self.op} {self.node}" if self.op else f"input {self.node}"
+        if self.kind == "budget":
+            return self.reason
         return f"{who}{at}: {self.reason}"
+
+
+_NOT_FOUND = Cause("budget", "", "", f"the cause was not looked for: {cut_text('unknowns(work=...)')}", ())
 
 
 @attrs.frozen
@@ -71,12 +78,17 @@ class UnknownGroup:
 
     def __str__(self) -> str:
         """One line: how many, and why."""
+        if self.cause.kind == "budget":
+            return f"{self.count}: {self.cause}"
         return f"{self.count} because of " + "; and of ".join(map(str, self.causes))
 
 
-def unknowns(inference: Inference) -> list[UnknownGroup]:
-    """All unknown axes and ranks of the values of a graph by first cause: the cause of most of them first."""
-    frame, roots = Frame(inference), Roots()
+def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
+    """All unknown axes and ranks of the values of a graph by first cause: the cause of most of them first.
+
+    Those whose cause the budget of work was not enough to find are one group, which says so.
+    """
+    frame, roots = Frame(inference, work=work), Roots()
     groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
     for name, slot in inference.program.slots.items():
         for point in _unknown_points(frame, slot):
@@ -84,7 +96,10 @@ def unknowns(inference: Inference) -> list[UnknownGroup]:
             key = tuple(sorted(root.key for root in found))
             axis = None if point.facet == "rank" else point.at
             groups.setdefault(key, (found, []))[1].append(Unknown(name, axis))
-    listed = [UnknownGroup(tuple(map(cause_of, found)), tuple(them)) for found, them in groups.values()]
+    told: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not looked for are one group
+    for roots_found, them in groups.values():
+        told.setdefault(tuple(dict.fromkeys(map(cause_of, roots_found))), []).extend(them)
+    listed = [UnknownGroup(causes, tuple(them)) for causes, them in told.items()]
     return sorted(listed, key=lambda group: -group.count)
 
 
@@ -107,10 +122,14 @@ def _whole(found: Type) -> bool:
 def cause_of(root: Root) -> Cause:
     """A first cause in words."""
     frame, step = root.frame, root.step
+    if root.cut:
+        return _NOT_FOUND
     if step is None:
         name = frame.name(root.point.slot)
         return Cause("input", name, "", _input_reason(root, name), (name,))
     kind, reason = _kind_and_reason(root, step)
+    if kind == "budget":
+        return _NOT_FOUND
     location = frame.inference.program.graph.locations.get(step.node.name, "")
     site = frame.inference.path + step.site
     return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
@@ -144,6 +163,8 @@ def _kind_and_reason(root: Root, step: Step) -> tuple[CauseKind, str]:
         return "data", f"the contents of {name}, which are known only when the graph runs, decide it"
     if is_late(root.point, step):
         return "order", "the sizes of its inputs were learned only from nodes after it"
+    if frame.budget.cut:
+        return "budget", ""
     return "data", "it depends on what the inputs of the node hold, not only on their shapes"
 
 

@@ -147,7 +147,16 @@ class Memory:
         """Offsets in one arena, for these sizes or all that the dims may have; see `shapeinf.memory.planning.plan`."""
         one = self._for(sizes)
         told = one.labels
-        return plan(one.timeline, one.facts, sizes, alignment=alignment, planner=planner, roles=roles, labels=told)
+        return plan(
+            one.timeline,
+            one.facts,
+            sizes,
+            alignment=alignment,
+            planner=planner,
+            roles=roles,
+            labels=told,
+            work=self.work,
+        )
 
     def verify_plan(
         self,

@@ -96,8 +96,8 @@ def too_long(symbols: Iterable[Dimension]) -> str:
     """What is to be said where one of these symbols stands for a formula past a cap; empty where none does.
 
     >>> scope = Scope()
-    >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms passes the caps of the algebra", 0, None)])
-    'its size, or the formula of it, is too long: a sum of 64 and 1 terms passes the caps of the algebra'
+    >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms, past the limit of 64 terms", 0, None)])
+    'its size, or the formula of it, is too long: a sum of 64 and 1 terms, past the limit of 64 terms'
     """
     reasons = (symbol.scope.capped.get(symbol) for symbol in sorted(symbols, key=str))
     return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")

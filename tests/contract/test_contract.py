@@ -265,3 +265,39 @@ def test_a_document_says_the_line():
     text += "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
     (one,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.conditions
     assert (one.text, one.op, one.location) == ("width == 8", "matmul", "the given text:6:9")
+
+
+def test_choices_that_later_nodes_leave_nothing_of():
+    text = """g (float[a] x, float[b] z) => (float[] y, float[] p, float[] q)
+        <float[7] seven = {1, 1, 1, 1, 1, 1, 1}, float[5] five = {1, 1, 1, 1, 1}>
+        { y = Add(x, z)  p = MatMul(x, seven)  q = MatMul(z, five) }"""
+    result = infer_shapes(model(text))
+    (error,) = result.diagnostics
+    assert error.code == "S101" and "operands must broadcast (y)" in str(error)
+    assert result.contract.check().verdict is False
+    assert result.contract.check(a=7, b=5).verdict is False
+    one = text.replace("q = MatMul(z, five)", "q = Relu(z)")
+    assert infer_shapes(model(one)).contract.solve("b", range(1, 9)).values == (1, 7)
+
+
+@pytest.mark.parametrize("text", [DECIDED, KERNEL, THREE, GROUPS])
+def test_little_work_leaves_conditions_as_they_were_told(text):
+    whole = contract(text)
+    little = whole.with_work(0)
+    assert little.cut == ("budget of work" in str(little)) and not whole.cut
+    for n in range(1, 9):
+        name = whole.conditions[0].symbols[0]
+        exact, rough = whole.check({name: n}), little.check({name: n})
+        assert rough.verdict in (exact.verdict, None)
+        assert rough.cut == ("with_work" in str(rough))
+
+
+def test_a_minimum_that_needs_work_to_be_a_range():
+    text = "g (float[n] x) => (float[] y) <int64[1] z = {0}, int64[1] e = {64}> { p = Slice(x, z, e)  y = Add(p, x) }"
+    whole = contract(text)
+    (found,) = whole
+    assert found.text == "n <= 64"
+    little = whole.with_work(0)
+    (rough,) = little
+    assert little.cut and rough.kind == "alternative" and [rough.holds({"n": n}) for n in (64, 65)] == [True, False]
+    assert "contract.with_work(...) takes a larger one" in str(little)

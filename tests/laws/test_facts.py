@@ -241,3 +241,63 @@ def test_the_quotient_of_a_fact_narrows_its_numerator():
     h = facts.scope.symbol("H")
     facts.tell_range(h // 4, 2, 5, Source("pool", "fits"))
     assert (facts.interval(h).lo, facts.interval(h).hi) == (8, 23)
+
+
+CHOICE = "{0} == {1} or {0} == 1 or {1} == 1"
+CHOICES = st.lists(st.tuples(TERMS, TERMS), max_size=3)
+
+
+def with_choices(choices, equations, numbers):
+    """The facts after choices, equations and numbers of names, or None for a contradiction."""
+    scope = Scope()
+    for name in NAMES:
+        scope.symbol(name, 1, HIGH)
+    facts = ShapeFacts(scope)
+    for pair in choices:
+        facts.add_guard(CHOICE, Source("choice", "told"), *(parse_dim(t, scope) for t in pair))
+    try:
+        for left, right in [*equations, *numbers.items()]:
+            facts.tell_equal(parse_dim(left, scope), parse_dim(str(right), scope), Source("n", "told"))
+    except Contradiction:
+        return None
+    return facts
+
+
+@given(CHOICES, EQUATIONS, st.dictionaries(st.sampled_from(NAMES), st.integers(1, HIGH)))
+def test_choices_are_contradicted_where_no_sizes_are_left_and_only_there(choices, equations, numbers):
+    legal = [
+        env
+        for env in models([*equations, *((name, str(size)) for name, size in numbers.items())])
+        if all(left == right or 1 in (left, right) for left, right in values_of(choices, env))
+    ]
+    facts = with_choices(choices, equations, numbers)
+    assert facts is not None or not legal
+    if len(numbers) == len(NAMES) and choices_are_all(choices):
+        assert facts is None or legal
+
+
+def values_of(pairs, env):
+    """The values of pairs of terms."""
+    scope = Scope()
+    return [tuple(evaluate(parse_dim(t, scope), env) for t in pair) for pair in pairs]
+
+
+def choices_are_all(choices):
+    """Whether each of the choices was open when it was told: one told of numbers alone is for the teller to decide."""
+    return all(any(name in text for name in NAMES for text in pair) for pair in choices)
+
+
+def test_a_contradicted_choice_names_who_told_it_and_changes_nothing():
+    scope = Scope()
+    a, b = scope.symbol("a"), scope.symbol("b")
+    facts = ShapeFacts(scope)
+    facts.add_guard(CHOICE, Source("add", "operands must broadcast"), a, b)
+    facts.tell_equal(a, 7, Source("p", "told"))
+    with pytest.raises(Contradiction) as error:
+        facts.tell_equal(b, 5, Source("q", "told"))
+    assert (error.value.first.node, error.value.second.node) == ("q", "add")
+    assert str(facts.canon(b)) == "b"
+    facts.tell_range(b, 1, 6, Source("r", "told"))
+    with pytest.raises(Contradiction):
+        facts.tell_range(b, 2, None, Source("s", "told"))
+    facts.tell_equal(b, 1, Source("t", "told"))

@@ -188,7 +188,7 @@ def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
     facts = facts_of(*((f"n{i}", 1) for i in range(80)))
     rows = functools.reduce(operator.add, [facts.scope.symbol(f"n{i}") for i in range(80)])
     timeline = Timeline((Moment("join", "Concat"),), (buffer("all", 4 * rows, 0, 1),))
-    cause = "its size, or the formula of it, is too long: a sum of 64 and 1 terms passes the caps of the algebra"
+    cause = "its size, or the formula of it, is too long: a sum of 64 and 1 terms, past the limit of 64 terms"
     assert [str(one) for one in Peak(timeline, facts).unbounded] == [f"all: {cause}"]
     assert plan(timeline, facts).unplaced == (Unplaced("all", cause),)
 

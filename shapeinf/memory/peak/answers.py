@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 
-from shapeinf.algebra.budget import CUT
+from shapeinf.algebra.budget import cut_text
 from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, Moment
+
+REMEDY = "memory(work=...) or --work"
 
 
 @attrs.frozen
@@ -45,14 +49,19 @@ class PeakBound(UpperBound):
         moment: the first node of the term that has this bound.
         at_least: buffers of unknown size come on top.
         at_most: sizes that depend on data stand with their upper bounds.
+        cause: where there is no bound because a formula passes a limit, which one.
     """
 
     moment: Moment | None = None
     at_least: bool = False
     at_most: bool = False
+    cause: str = ""
+    remedy: ClassVar[str] = REMEDY
 
     def __str__(self) -> str:
         """The bound, and where it comes from."""
+        if self.cause:
+            return f"no bound ({self.cause})"
         return ("at least " if self.at_least else "") + super().__str__()
 
 
@@ -92,7 +101,7 @@ class Largest:
 
     def __str__(self) -> str:
         """One line."""
-        reached = f" ({CUT})" if self.cut else ""
+        reached = f" ({cut_text(REMEDY)})" if self.cut else ""
         doubt = " (without the buffers of unknown size)" if self.at_least else ""
         if self.unlimited:
             return f"every size of {self.name} fits into {self.budget} bytes{doubt}"

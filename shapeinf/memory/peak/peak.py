@@ -8,7 +8,7 @@ from threading import RLock
 from shapeinf.algebra import Dimension
 from shapeinf.algebra.budget import WORK, Budget
 from shapeinf.algebra.long_sums import canonical
-from shapeinf.algebra.upper_bounds import largest_bound, narrow
+from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, narrow
 from shapeinf.driver.inputs import RangeLike, as_sizes
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
@@ -16,6 +16,7 @@ from shapeinf.memory.peak.asked import Asked, both
 from shapeinf.memory.peak.largest import Search
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
+from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
 from shapeinf.sharing import cached_property, exclusive
 
@@ -188,7 +189,16 @@ class Peak:
             moment=self.timeline.moments[self.terms[place].moments[0]] if self.terms else None,
             at_least=self.at_least,
             at_most=self.at_most,
+            cause=self._past_a_limit(best, place),
         )
+
+    def _past_a_limit(self, best: UpperBound, place: int) -> str:
+        """Which formula passes which limit, where that is why there is no bound."""
+        cause = too_long(map(self.facts.scope.symbol, best.unbounded))
+        if not cause:
+            return ""
+        moment = self.timeline.moments[self.terms[place].moments[0]]
+        return f"of a value in use at {moment.op} '{moment.node}', {cause}"
 
     def largest(
         self,

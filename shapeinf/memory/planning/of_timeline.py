@@ -8,6 +8,7 @@ from math import inf
 import attrs
 
 from shapeinf.algebra import Dim, Dimension
+from shapeinf.algebra.budget import WORK, Budget
 from shapeinf.algebra.elimination import Elimination
 from shapeinf.algebra.long_sums import canonical
 from shapeinf.algebra.upper_bounds import upper_bound
@@ -31,6 +32,7 @@ def plan(
     planner: str = "best",
     roles: Collection[Role] = PLANNED,
     labels: Mapping[Dimension, str] | None = None,
+    work: int = WORK,
 ) -> Plan:
     """Place the buffers of a model in one arena.
 
@@ -46,20 +48,22 @@ def plan(
         planner: a name of `PLANNERS`, or `omnimalloc`.
         roles: which buffers.
         labels: the symbols that users choose with their names, as for a `Peak`.
+        work: the budget, in steps that are the same on every machine; past it sizes have rougher upper bounds.
 
     Raises:
         UnknownNameError: a dim or planner that there is not.
         Contradiction: sizes that the facts contradict.
         LimitError: more bytes than an offset can say.
     """
-    place = planner_named(planner)
+    place, budget = planner_named(planner), Budget(work)
     requests, unplaced = [], []
-    for buffer, need in needs(timeline, facts, sizes, roles, labels):
+    for buffer, need in needs(timeline, facts, sizes, roles, labels, budget):
         if isinstance(need, int):
             requests.append(Request(buffer.name, buffer.birth, end_of(buffer), need))
         else:
             unplaced.append(Unplaced(buffer.name, need))
-    return attrs.evolve(place(Problem(tuple(requests), alignment)), unplaced=tuple(unplaced))
+    made = place(Problem(tuple(requests), alignment))
+    return attrs.evolve(made, unplaced=tuple(unplaced), cut=budget.cut)
 
 
 def end_of(buffer: Buffer) -> int:
@@ -73,10 +77,11 @@ def needs(
     sizes: Mapping[str, int] | None,
     roles: Collection[Role],
     labels: Mapping[Dimension, str] | None = None,
+    budget: Budget | None = None,
 ) -> list[tuple[Buffer, int | str]]:
     """The buffers with the most bytes that each can need, or the reason why there is no such number."""
     inside = Asked(facts, labels).bound(sizes or {})
-    without = Elimination(inside, Asked(inside, labels).kept)
+    without = Elimination(inside, Asked(inside, labels).kept, budget)
     found: dict[Dim, int | str] = {}
     answer: list[tuple[Buffer, int | str]] = []
     for buffer in timeline.buffers:

@@ -177,6 +177,7 @@ class Plan:
         alignment: what every offset is a multiple of.
         planner: who made it.
         unplaced: tensors that the arena has no place for, and why.
+        cut: the budget of work was reached: with more, upper bounds of sizes, and so the arena, may be smaller.
 
     Raises PlanError for numbers that are none.
     """
@@ -186,6 +187,7 @@ class Plan:
     alignment: int = 1
     planner: str = ""
     unplaced: tuple[Unplaced, ...] = attrs.field(default=(), converter=_as_unplaced)
+    cut: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Refuse what is no arena and no alignment."""

@@ -1,0 +1,131 @@
+"""A process that asks every question about random models: `python -m tests.limits.child START STOP`.
+
+It prints a line of JSON for each model; the time of each question is limited, and the memory of the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+
+from shapeinf import Result, ShapeInferenceError, infer_shapes
+from shapeinf.checks import check
+from tests.limits.graphs import drawn
+
+SECONDS = 10
+HARD_SECONDS = 60
+"""Past these the process is ended, in a call that does not look at signals."""
+ADDRESS_SPACE = 4 << 30
+MOST_RESIDENT = 1 << 20  # KiB
+
+
+class OverTime(BaseException):
+    """A question takes too long."""
+
+
+def main(start: str, stop: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    signal.signal(signal.SIGVTALRM, over_time)
+    for seed in range(int(start), int(stop)):
+        limit = int(time.process_time()) + HARD_SECONDS * len(QUESTIONS)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        print(json.dumps({"at": seed}), flush=True)
+        times, wrong = asked(seed)
+        print(json.dumps({"seed": seed, "times": times, "wrong": wrong}), flush=True)
+
+
+def over_time(*_: object) -> None:
+    raise OverTime
+
+
+def asked(seed: int) -> tuple[dict[str, float], list[str]]:
+    """The CPU seconds that each question took, and what went wrong."""
+    times: dict[str, float] = {}
+    wrong: list[str] = []
+    found: list[Result] = []
+    model = drawn(seed)
+    with timed("infer", times, wrong):
+        found.append(infer_shapes(model))
+    for name, question in QUESTIONS.items() if found else ():
+        with timed(name, times, wrong):
+            question(found[0])
+    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_RESIDENT:
+        wrong.append("more than 1 GB")
+    return times, wrong
+
+
+@contextlib.contextmanager
+def timed(name: str, times: dict[str, float], wrong: list[str]) -> Iterator[None]:
+    started = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    except ShapeInferenceError:
+        pass
+    except OverTime:
+        wrong.append(f"{name} takes more than {SECONDS} s: {traceback.format_exc(limit=-8)}")
+    except BaseException as error:
+        wrong.append(f"{name}: {type(error).__name__}: {error}\n{traceback.format_exc(limit=-5)}")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        times[name] = round(time.process_time() - started, 2)
+
+
+def sizes_of(result: Result) -> dict[str, int]:
+    """A size for each named dim."""
+    return {name: 2 + place % 3 for place, name in enumerate(result.scope.names())}
+
+
+def first_dim(result: Result) -> str:
+    return result.scope.names()[0]
+
+
+def others(result: Result) -> dict[str, tuple[int, int]]:
+    """A range for each named dim but the first."""
+    return dict.fromkeys(result.scope.names()[1:], (1, 64))
+
+
+def explained(result: Result) -> None:
+    for name in list(result.tensors)[-40:]:
+        for axis in range(len(result.tensors[name].shape.dims or ())):
+            result.explain(name, axis)
+
+
+def saved(result: Result) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        result.save(os.path.join(folder, "m.onnx"))
+
+
+QUESTIONS: dict[str, Callable[[Result], object]] = {
+    "str": lambda r: [str(one) for one in r.tensors.values()],
+    "repr": lambda r: [repr(one) for one in r.tensors.values()],
+    "diagnostics": lambda r: [str(note) for note in r.diagnostics],
+    "contract": lambda r: str(r.contract),
+    "contract.check": lambda r: str(r.contract.check(sizes_of(r))),
+    "contract.check of none": lambda r: str(r.contract.check()),
+    "contract.solve": lambda r: str(r.contract.solve(first_dim(r), range(1, 65))),
+    "explain": explained,
+    "unknowns": lambda r: [str(group) for group in r.unknowns()],
+    "peak": lambda r: str(r.memory().peak),
+    "peak.at": lambda r: str(r.memory().peak.at(sizes_of(r))),
+    "peak.over": lambda r: str(r.memory().peak.over({first_dim(r): (1, 64), **others(r)})),
+    "peak.over of none": lambda r: str(r.memory().peak.over()),
+    "peak.largest": lambda r: str(r.memory().peak.largest(first_dim(r), "64MiB", others(r))),
+    "plan": lambda r: str(r.memory().plan(sizes_of(r))),
+    "plan of none": lambda r: str(r.memory().plan()),
+    "program": lambda r: r.program()(sizes_of(r)),
+    "save": saved,
+    "checks": check,
+}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,126 @@
+"""Random models whose sizes grow: towers of divisions and maxima, and wide graphs over many named dims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+
+from tests.differential.random_graphs.block import FLOAT, Block, Draw, model_of, value
+
+MOST_DIMS, LEAST_DIMS = 60, 20
+MOST_NODES = 200
+
+
+def drawn(seed: int) -> onnx.ModelProto:
+    """A model of one of the kinds; the same seed is the same model everywhere."""
+    draw = Draw(seed)
+    names = [f"d{i}" for i in range(draw.randint(LEAST_DIMS, MOST_DIMS))]
+    shapes, left = {}, list(names)
+    while left:
+        rank = draw.randint(1, 4)
+        shapes[f"x{len(shapes)}"], left = left[:rank], left[rank:]
+    if draw.random() < 0.5:  # other inputs with the same names
+        shapes |= {f"z{i}": [draw.choice(names) for _ in range(draw.randint(1, 3))] for i in range(4)}
+    graph = Grown(draw, shapes)
+    grow = draw.choice((tower, wide, mixed, products, tensors))
+    most = draw.randint(20, MOST_NODES - 12)
+    while len(graph.nodes) < most:
+        grow(graph)
+        if draw.random() < 0.06:
+            graph.use()
+    for _ in range(3):
+        graph.use()
+    inputs = [value(name, FLOAT, shape) for name, shape in shapes.items()]
+    consumed = {name for node in graph.nodes for name in node.input}
+    ends = [node.output[0] for node in graph.nodes if node.output[0] not in consumed and node.op_type != "Constant"]
+    return model_of(graph, inputs, ends[-6:])
+
+
+class Grown(Block):
+    """Single sizes as vectors of one number (`sizes`, the last one is `top`), and tensors."""
+
+    def __init__(self, draw: Draw, shapes: dict[str, list[str]]) -> None:
+        super().__init__(draw)
+        self.tensors = list(shapes)
+        self.ranks = {name: len(shape) for name, shape in shapes.items()}
+        self.sizes = [self.size(name, axis) for name in self.tensors[:8] for axis in range(self.ranks[name])]
+        self.top = self.sizes[0]
+
+    def step(self, op: str, *inputs: str) -> str:
+        """One more size, which the next ones are made of."""
+        self.top = self.add(op, *inputs)
+        self.sizes.append(self.top)
+        return self.top
+
+    def keep(self, name: str, rank: int) -> None:
+        """One more tensor."""
+        self.tensors.append(name)
+        self.ranks[name] = rank
+
+    def number(self) -> str:
+        return self.known([self.draw.randint(1, 7)])
+
+    def use(self) -> None:
+        """A tensor that is as large as a size says."""
+        draw, source = self.draw, self.draw.choice(self.tensors)
+        size = draw.choice((self.top, draw.choice(self.sizes)))
+        made = self.add("Expand", self.known([0.5], np.float32), self.add("Max", size, self.known([1])))
+        self.keep(self.add("Concat", made, self.add("Reshape", source, self.known([-1])), axis=0), 1)
+
+
+def tower(graph: Grown) -> None:
+    """A floor of a multiple of the last size and another one, or a maximum inside of it."""
+    draw = graph.draw
+    other = draw.choice(graph.sizes)
+    sum_ = graph.add("Add", graph.add("Mul", graph.top, graph.number()), other)
+    if draw.random() < 0.4:
+        sum_ = graph.add(draw.choice(("Max", "Min")), sum_, draw.choice(graph.sizes))
+    graph.step("Div", sum_, graph.number())
+
+
+def wide(graph: Grown) -> None:
+    """A sum, maximum or difference of any sizes."""
+    draw = graph.draw
+    op = draw.choice(("Add", "Add", "Max", "Min", "Sub", "Div"))
+    second = graph.number() if op == "Div" else draw.choice(graph.sizes)
+    graph.step(op, graph.top if draw.random() < 0.7 else draw.choice(graph.sizes), second)
+
+
+def products(graph: Grown) -> None:
+    """Products of sizes, and quotients of them."""
+    draw = graph.draw
+    op = draw.choice(("Mul", "Mul", "Add", "Div", "Max"))
+    graph.step(op, graph.top if draw.random() < 0.5 else draw.choice(graph.sizes), draw.choice(graph.sizes))
+
+
+def tensors(graph: Grown) -> None:
+    """Tensors that are joined, flattened, broadcast and laid out anew: what nodes require adds up."""
+    draw, one = graph.draw, graph.draw.choice(graph.tensors)
+    same = [name for name in graph.tensors if graph.ranks[name] == graph.ranks[one]]
+    kind = draw.choice(("Add", "Concat", "Flat", "Transpose", "Split", "MatMul"))
+    if kind == "Add":
+        graph.keep(graph.add("Add", one, draw.choice(same)), graph.ranks[one])
+    elif kind == "Concat":
+        graph.keep(graph.add("Concat", one, draw.choice(same), axis=draw.randrange(graph.ranks[one])), graph.ranks[one])
+    elif kind == "Flat":
+        last = draw.randint(1, 4)
+        graph.keep(graph.add("Reshape", one, graph.known([-1, last])), 2)
+    elif kind == "Transpose":
+        graph.keep(graph.add("Transpose", one), graph.ranks[one])
+    elif kind == "Split":
+        graph.keep(graph.split("Split", 2, one, axis=0)[0], graph.ranks[one])
+    else:
+        flat = graph.add("Reshape", one, graph.known([1, -1]))
+        other = graph.add("Reshape", draw.choice(graph.tensors), graph.known([-1, 1]))
+        graph.keep(graph.add("MatMul", other, flat), 2)
+    graph.sizes.append(graph.size(graph.tensors[-1], 0))
+
+
+def mixed(graph: Grown) -> None:
+    """All kinds."""
+    kind: Callable[[Grown], None] = graph.draw.choice((tower, wide, products, tensors))
+    kind(graph)
+    if graph.draw.random() < 0.1:
+        graph.use()
