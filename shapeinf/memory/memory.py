@@ -168,8 +168,10 @@ class Memory:
     ) -> list[PlanFinding]:
         """What is wrong with a plan of any tool; see `shapeinf.memory.planning.verify_plan`."""
         one = self._for(sizes)
-        told = one.labels
-        return verify_plan(plan, one.timeline, one.facts, sizes, alignment=alignment, roles=roles, labels=told)
+        told, work = one.labels, one.work
+        return verify_plan(
+            plan, one.timeline, one.facts, sizes, alignment=alignment, roles=roles, labels=told, work=work
+        )
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -1,24 +1,24 @@
 """Checks of models that would take for ever: many axes to exchange, towers of divisions to find sizes for."""
 
-import time
-
 import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.algebra import Scope
-from shapeinf.checks import check
+from shapeinf.checks import check, what_if
 from shapeinf.checks.sampling import bindings, maxima
+from shapeinf.driver.update import rerun
 from shapeinf.lattice import ShapeFacts
 from tests.formats.damage.cases import case
 
 
 @pytest.mark.parametrize("number", [225, 258])
-def test_inputs_of_hundreds_of_axes(number):
+def test_inputs_of_hundreds_of_axes(number, monkeypatch):
     """Every pair of axes may be the wrong way round; 15,000 pairs are too many to try."""
+    runs = []
+    monkeypatch.setattr(what_if, "rerun", lambda *given: (runs.append(given), rerun(*given))[1])
     result = infer_shapes(case("structure", number), declared="check")
-    started = time.process_time()
     assert any(one.severity == "error" for one in check(result))
-    assert time.process_time() - started < 5
+    assert 0 < len(runs) < 1000
 
 
 def test_a_tower_is_walked_by_shared_parts():

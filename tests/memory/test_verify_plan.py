@@ -61,6 +61,16 @@ def test_slots_are_as_large_as_their_tensors_can_be(sizes, expected):
     assert verify_plan(made, timeline, facts, sizes) == []
 
 
+def test_what_is_too_small_by_rough_bounds_says_so():
+    timeline, facts = model(*CHAIN, ranges=RANGES, relations=[("n + m", "7")])
+    made = plan(timeline, facts)
+    assert {slot.name: slot.size for slot in made.slots}["c"] == 12  # 3*4, not 6*6
+    assert verify_plan(made, timeline, facts) == []
+    rough = {one.tensor: one for one in verify_plan(made, timeline, facts, work=0)}
+    assert {one.kind for one in rough.values()} == {"too small"}
+    assert " at most (the budget of work was reached" in rough["c"].cause
+
+
 def test_roles():
     timeline, facts = model(*CHAIN, ranges=RANGES)
     assert {slot.name for slot in plan(timeline, facts, roles=["input"]).slots} == {"x"}

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import attrs
 
 from shapeinf.algebra import Dimension
+from shapeinf.algebra.budget import WORK, Budget, cut_text
 from shapeinf.errors import UnknownNameError
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.planning.meetings import MOST_MEETINGS, Block, meetings
@@ -57,6 +58,7 @@ def verify_plan(
     alignment: int | None = None,
     roles: Collection[Role] = PLANNED,
     labels: Mapping[Dimension, str] | None = None,
+    work: int = WORK,
 ) -> list[PlanFinding]:
     """All that is wrong with a plan; nothing means that it is valid at every binding that the facts allow.
 
@@ -72,10 +74,12 @@ def verify_plan(
         alignment: what every offset must be a multiple of; what the plan itself says by default.
         roles: which buffers need a slot; others may have one.
         labels: as in `plan`.
+        work: the budget of the question, in steps. Past it bounds are rougher: what is too small by them says so.
 
     Raises UnknownNameError and Contradiction as `plan` does.
     """
-    subject = _Subject(plan, timeline, needs(timeline, facts, sizes, get_args(Role), labels))
+    budget = Budget(work)
+    subject = _Subject(plan, timeline, needs(timeline, facts, sizes, get_args(Role), labels, budget), budget.cut)
     step = plan.alignment if alignment is None else check_alignment(alignment)
     return [
         *_places(plan, step),
@@ -99,8 +103,9 @@ def _places(plan: Plan, step: int) -> Iterator[PlanFinding]:
 class _Subject:
     """A plan beside the buffers of its model."""
 
-    def __init__(self, plan: Plan, timeline: Timeline, needed: list[tuple[Buffer, int | str]]) -> None:
+    def __init__(self, plan: Plan, timeline: Timeline, needed: list[tuple[Buffer, int | str]], cut: bool) -> None:
         self.plan = plan
+        self.cut = cut
         self.needs = needed
         self.need_of = {buffer.name: need for buffer, need in self.needs}
         self.buffer_of = {value: buffer for buffer in timeline.buffers for value in (*buffer.values, buffer.name)}
@@ -131,7 +136,8 @@ class _Subject:
             return
         for slot in slots:
             if isinstance(need, int) and slot.size < need:
-                yield PlanFinding("too small", slot.name, f"its slot has {slot.size} bytes, it needs {need}")
+                rough = f" at most ({cut_text('memory(work=...) or --work')})" if self.cut else ""
+                yield PlanFinding("too small", slot.name, f"its slot has {slot.size} bytes, it needs {need}{rough}")
             if slot.offset != slots[0].offset:
                 first = slots[0]
                 cause = f"it is one buffer with {first.name}, but lies at {slot.offset} and that at {first.offset}"
