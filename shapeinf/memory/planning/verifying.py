@@ -105,7 +105,7 @@ class _Subject:
 
     def __init__(self, plan: Plan, timeline: Timeline, needed: list[tuple[Buffer, int | str]], cut: bool) -> None:
         self.plan = plan
-        self.cut = cut
+        self.rough = f" at most ({cut_text('memory(work=...) or --work')})" if cut else ""
         self.needs = needed
         self.need_of = {buffer.name: need for buffer, need in self.needs}
         self.buffer_of = {value: buffer for buffer in timeline.buffers for value in (*buffer.values, buffer.name)}
@@ -136,8 +136,8 @@ class _Subject:
             return
         for slot in slots:
             if isinstance(need, int) and slot.size < need:
-                rough = f" at most ({cut_text('memory(work=...) or --work')})" if self.cut else ""
-                yield PlanFinding("too small", slot.name, f"its slot has {slot.size} bytes, it needs {need}{rough}")
+                cause = f"its slot has {slot.size} bytes, it needs {need}{self.rough}"
+                yield PlanFinding("too small", slot.name, cause)
             if slot.offset != slots[0].offset:
                 first = slots[0]
                 cause = f"it is one buffer with {first.name}, but lies at {slot.offset} and that at {first.offset}"
@@ -174,11 +174,11 @@ class _Subject:
         return list(found.values())
 
     def _block(self, slot: Slot, of_plan: bool) -> Block:
-        """A slot as large as its tensor needs, at the moments of the plan or of the model."""
+        """A slot as large as its tensor needs, if that is known exactly, at the moments of the plan or of the model."""
         buffer = self.buffer_of.get(slot.name)
         if buffer is None:
             return Block(slot.name, slot.name, slot.lower, slot.upper, slot.offset, slot.top)
         need = self.need_of[buffer.name]
-        size = max(slot.size, need if isinstance(need, int) else 0)
+        size = max(slot.size, need if isinstance(need, int) and not self.rough else 0)
         lower, upper = (slot.lower, slot.upper) if of_plan else (buffer.birth, end_of(buffer))
         return Block(slot.name, buffer.name, lower, upper, slot.offset, slot.offset + size)
