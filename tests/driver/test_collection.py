@@ -15,9 +15,13 @@ g (float[N, H] x) => (float[N, K] y) { half = Slice <starts = [0], ends = [4]> (
 
 @pytest.fixture
 def pace(monkeypatch):
+    """A count of its own; Python by itself collects nothing meanwhile, whatever the tests before have left."""
     made = collection._Pace()
     monkeypatch.setattr(collection, "_pace", made)
+    threshold = gc.get_threshold()
+    gc.set_threshold(1 << 30)
     yield made
+    gc.set_threshold(*threshold)
     gc.unfreeze()
     gc.enable()
 
