@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import product
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -11,16 +10,12 @@ from shapeinf.algebra import Dim, Dimension, Facts, Interval, Scope
 from shapeinf.algebra.atoms import Symbol
 from shapeinf.algebra.extremum import largest_of
 from shapeinf.algebra.interval import Bounds, Known, as_interval, bounds_with
-from shapeinf.algebra.told import Clause, Guard, Relation
+from shapeinf.algebra.told import Guard, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.lattice.shape import Shape, SomeAxes
 
 if TYPE_CHECKING:
     from shapeinf.lattice.joins import Relaxer
-
-
-_FAR = 1 << 40
-"""Stands for no upper end of a range."""
 
 
 class ShapeFacts(Facts):
@@ -188,19 +183,25 @@ class ShapeFacts(Facts):
         return found
 
     def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
-        """Whether something assumed is false somewhere in these ranges of symbols, by name; None is no upper end.
+        """Whether something assumed may be false in these ranges of symbols, by name; None is no upper end.
 
-        Looked at are the ends, since the size of an axis grows or shrinks with each symbol. What became a number
-        because of the assumption is looked at as it was assumed.
+        Symbols that are not named are as small as they may be. What became a number because of the assumption is
+        looked at as it was assumed.
         """
+
+        def lookup(atom: int, symbol: Symbol) -> Bounds:
+            if symbol.name in ranges:
+                low, high = ranges[symbol.name]
+                return low, inf if high is None else high
+            least = max(self._known.symbol(atom, symbol)[0], 0)
+            return least, least
+
+        known = Known(lookup)
         for relation in self.assumed:
             left = self.canon(relation.expression)
             expression = left if isinstance(left, Dimension) else relation.expression
-            if not isinstance(expression, Dimension):
-                continue
-            known = [(n, ranges[n]) for n in (s.name for s in expression.symbols()) if n in ranges]
-            ends = ([(name, low), (name, _FAR if high is None else high)] for name, (low, high) in known)
-            if any(Clause(expression, False).holds(dict(corner)) is False for corner in product(*ends)):
+            named = isinstance(expression, Dimension) and any(s.name in ranges for s in expression.symbols())
+            if named and bounds_with(expression, known)[0] < 0:
                 return True
         return False
 
