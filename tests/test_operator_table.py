@@ -63,7 +63,7 @@ def test_the_table_is_not_stale():
         ("MatMul", False, False, True),
         ("TopK", True, False, True),
         ("Identity", False, True, False),
-        ("Loop", True, True, False),
+        ("Loop", True, True, True),
         ("LSTM", False, False, True),
     ],
 )

@@ -7,12 +7,14 @@ from math import prod
 from typing import NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.dimension import MAX_COEFFICIENT, MAX_DEGREE, MAX_TERMS, Monomial, Scope
+from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope
 from shapeinf.algebra.long_sums import sum_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
 
 MAX_SIZE_TERMS = 4096
 """A size of more terms than this is no help to anybody, and a hostile file could ask for any number of them."""
+MAX_BITS = 4096
+"""Numbers of more bits than this are no sizes, and Python prints no number of more than about 14,000 bits."""
 
 
 class Size(NamedTuple):
@@ -104,7 +106,7 @@ def too_long(symbols: Iterable[Dimension]) -> str:
 
 
 def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
-    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` terms or 128 bits."""
+    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` terms or `MAX_BITS`."""
     constant = 1
     symbolic: list[Dimension] = []
     for factor in factors:
@@ -112,7 +114,7 @@ def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
             constant *= factor
         else:
             symbolic.append(factor)
-    if constant >= MAX_COEFFICIENT:
+    if constant.bit_length() > MAX_BITS:
         return None
     if not symbolic or constant == 0:
         return constant

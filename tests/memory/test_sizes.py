@@ -80,6 +80,14 @@ def test_a_size_with_too_long_a_formula_says_so():
     assert "too long" in size.cause
 
 
+def test_numbers_that_could_not_be_printed_are_no_sizes():
+    facts = ShapeFacts()
+    for more in ((), (facts.scope.symbol("n"),)):
+        size = size_of(facts, TensorType("int8", Shape((*(2**62,) * 1000, *more))))
+        assert size.bytes is None
+        assert "too long" in size.cause
+
+
 def test_containers():
     facts = ShapeFacts()
     n = facts.scope.symbol("N")
