@@ -7,7 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope
+from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
 from shapeinf.algebra.long_sums import sum_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
 
@@ -106,7 +106,7 @@ def too_long(symbols: Iterable[Dimension]) -> str:
 
 
 def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
-    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` terms or `MAX_BITS`."""
+    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` or `MAX_BITS`."""
     constant = 1
     symbolic: list[Dimension] = []
     for factor in factors:
@@ -128,7 +128,8 @@ def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
         canonical = facts.canon(total)
         if len(facts.scope.capped) == capped:
             return canonical
-    return _long_product(facts.scope, constant, symbolic)
+    found = _long_product(facts.scope, constant, symbolic)
+    return None if any(c.bit_length() > MAX_BITS for _, c in terms_of(facts.scope, found)) else found
 
 
 def _long_product(scope: Scope, constant: int, factors: Iterable[Dimension]) -> Dim:
