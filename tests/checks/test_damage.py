@@ -76,10 +76,10 @@ def test_damage_is_found_in_our_own_models(tool, declared, least) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("declared", "least"),
-    [("bare", (0.87, 0.65, 0.75)), ("onnx", (0.91, 0.83, 0.86)), ("shapeinf", (0.92, 0.86, 0.88))],
+    [("bare", (0.96, 0.76, 0.80)), ("onnx", (0.96, 0.90, 0.90)), ("shapeinf", (0.98, 0.95, 0.95))],
 )
 def test_damage_is_found_in_many_models(tool, declared, least) -> None:
-    """What is measured (docs/check.md) less three standard deviations of a share of so many cases."""
+    """A little less than what was measured (docs/check.md)."""
     cases = list(tool.measured(sorted(MODELS.glob("*.onnx"))[::7], 5, 1, declared))
     assert len({case.damage.kind for case in cases}) >= 30
     assert is_at_least(cases, *least)
