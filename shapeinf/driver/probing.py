@@ -18,6 +18,8 @@ STEPS_A_RULE = 100
 """What it takes to run a rule once more, in the steps of a budget."""
 STEPS_A_FACT = 5
 """What it takes to copy a fact."""
+STEPS_A_TELLING = 200
+"""What it takes to learn a fact."""
 RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
 
 Inputs = list["Type | None"]
@@ -77,13 +79,13 @@ class _Probe:
         facts, budget = self.inference.facts, self.point.frame.budget
         if not budget.take(STEPS_A_RULE + STEPS_A_FACT * facts.count):
             return None
-        before = facts.scope.work
+        before, told = facts.scope.work, facts.copy()
         try:
-            outcome = self.call.run(inputs, facts.copy(), self.inference.path + self.step.site)
+            outcome = self.call.run(inputs, told, self.inference.path + self.step.site)
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
         finally:
-            budget.spend(facts.scope.work - before)
+            budget.spend(facts.scope.work - before + STEPS_A_TELLING * (told.version - facts.version))
         return outcome.types[self.step.outputs.index(self.point.slot)]
 
     def says(self, inputs: Sequence[Type | None]) -> bool:

@@ -140,14 +140,17 @@ class PartialTensor(TensorType):
         return cls(dtype, Shape(array.shape), elements)
 
     def array(self) -> npt.NDArray[Any] | None:
-        """A numpy array when every element is concrete, else None."""
+        """A numpy array when every element is concrete and of a size that the type holds, else None."""
         if self._elements is None or any(
             e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self._elements
         ):
             return None
         dims = [d for d in self.shape if isinstance(d, int)]
-        with np.errstate(all="ignore"):  # a float32 may be no finite float16
-            return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
+        try:
+            with np.errstate(all="ignore"):  # a float32 may be no finite float16
+                return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
+        except OverflowError:  # a model that mixes types
+            return None
 
     def __hash__(self) -> int:
         """Consistent with equality."""
