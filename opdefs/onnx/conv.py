@@ -141,7 +141,8 @@ def conv_transpose(
         wanted = spatial(output_shape[-rank:], rank, 0, c, "output_shape")
         for size, kernel_size, step, dilation, most in zip(x[2:], w[2:], steps, spread, wanted, strict=True):
             whole = (size - 1) * step + window_span(kernel_size, dilation)
-            c.at_least(whole + (step - 1), most, "output_shape must be of sizes that a convolution makes the input of")
+            law = "a convolution of output_shape with the same window must give the size of the input"
+            c.at_least(whole + (step - 1), most, law)
         return Shape((x[0], channels, *wanted))
     extra = spatial(output_padding, rank, 0, c, "output_padding")
     same = auto_pad in ("SAME_UPPER", "SAME_LOWER")
