@@ -23,8 +23,33 @@ def pieces(text):
 
 
 def as_ours(dim):
-    """A dim in our grammar: `/` rounds down, `+-` is `-`, and where two sizes broadcast one of them is 1."""
-    return re.sub(r"(?<!/)/(?!/)", "//", dim).replace("+-", "-").replace("broadcast(", "max(")
+    """A dim in our grammar: `/` rounds down, `+-` is `-`, and where two sizes broadcast one of them is 1.
+
+    tract multiplies after it has divided: `-3*(S+3)/4` is `-3*((S+3)/4)`.
+    """
+    return with_quotients_first(dim).replace("+-", "-").replace("broadcast(", "max(")
+
+
+def with_quotients_first(dim):
+    """Each `(...)/n` or `S/n` in parentheses of its own, with `//`."""
+    done, rest = "", dim
+    while match := re.search(r"(?<!/)/(\d+)", rest):
+        before, rest = rest[: match.start()], rest[match.end() :]
+        start = opening(done + before)
+        done, numerator = (done + before)[:start], (done + before)[start:]
+        done += f"({numerator}//{match[1]})"
+    return done + rest
+
+
+def opening(text):
+    """Where the last operand of a text begins: a parenthesis, with the name of its function, or a name or number."""
+    at = len(text)
+    if text.endswith(")"):
+        depth = 0
+        while at and (depth or at == len(text)):
+            at -= 1
+            depth += (text[at] == ")") - (text[at] == "(")
+    return at - len(re.search(r"\w*$", text[:at])[0])
 
 
 def parsed(fact, scope):
