@@ -5,24 +5,12 @@
 '0.1.0'
 """
 
-from shapeinf.algebra import Dim, Dimension, Interval
-from shapeinf.binding import BindError, Bound, bind
-from shapeinf.driver import (
-    Cause,
-    Coverage,
-    Diagnostic,
-    Difference,
-    NamedDim,
-    Rebatched,
-    RebatchError,
-    Result,
-    TensorInfo,
-    Unknown,
-    UnknownGroup,
-    diff,
-    infer_shapes,
-    rebatch,
-)
+from shapeinf.api import infer_shapes
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.edit.bind import BindError, Bound, bind
+from shapeinf.edit.diff import Difference, diff
+from shapeinf.edit.rebatch import Rebatched, RebatchError, rebatch
+from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import (
     BudgetError,
     Contradiction,
@@ -40,9 +28,13 @@ from shapeinf.errors import (
     UnknownNameError,
     UnknownOperatorError,
 )
+from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
+from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.formats.nnef.language.problems import NnefError
 from shapeinf.graph import Declared, Graph, Node
+from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.lattice import Shape
+from shapeinf.result import Coverage, Result
 
 __version__ = "0.1.0"
 

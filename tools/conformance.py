@@ -11,7 +11,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
-from shapeinf.algebra import Dim, format_dim
+from shapeinf.expr import Dim, format_dim
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]

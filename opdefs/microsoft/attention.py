@@ -9,7 +9,7 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
 from opdefs.rules.operands import either, one_or, one_value, part, vector
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 

@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
 from opdefs.rules.elements import known_ints
 from opdefs.rules.operands import equal, part, scalar, vector
-from shapeinf.algebra import ceildiv
+from shapeinf.expr import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.laws import length_or_open
 from opdefs.rules.operands import one_value
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -7,7 +7,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.laws import length
 from opdefs.microsoft.masks import tell_scores_bias
 from opdefs.rules.operands import holds, one_value, part, vector
-from shapeinf.algebra import Dim, maximum
+from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import as_dim
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.ops import InferenceContext, Value
 
 

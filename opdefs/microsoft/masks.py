@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.operands import either, equal, one_or
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -8,7 +8,7 @@ from opdefs.microsoft.attention import FILLED, grown_cache
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
 from opdefs.rules.operands import one_value, part, vector
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -6,7 +6,7 @@ from opdefs.microsoft.conv import fused_conv
 from opdefs.microsoft.dialect import NCHWC, onnx
 from opdefs.microsoft.layout import channels_first, channels_last_again
 from opdefs.onnx.pool import global_pool, pool
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 

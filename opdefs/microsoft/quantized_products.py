@@ -8,7 +8,7 @@ from opdefs.rules.contraction import matmul
 from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import either, equal, holds, one_or, vector
 from opdefs.rules.quantization import one_scale, tell_column_scales
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.recurrent import Cells, recurrent_states
 from opdefs.rules.operands import either, equal, holds, part, vector
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

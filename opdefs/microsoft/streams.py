@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import either, equal, one_or, part
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

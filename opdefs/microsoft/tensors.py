@@ -8,7 +8,7 @@ from opdefs.rules.elements import known_dims
 from opdefs.rules.gathering import gather_nd, tell_inside
 from opdefs.rules.operands import vector
 from opdefs.rules.ranges import arithmetic_range
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.elements import known_ints
 from opdefs.rules.operands import equal, one_value, scalar, vector
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, fitted, int_of, ints_of, of_one_rank
 from opdefs.nnef.sliding import Sliding, slid, unslid
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

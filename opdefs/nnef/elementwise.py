@@ -11,7 +11,7 @@ from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import broadcast, broadcast_onto, int_of
 from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
 from opdefs.rules.elements import in_range, is_float, mapped, on_dims
-from shapeinf.algebra import Dim, maximum, minimum
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
 

@@ -12,7 +12,7 @@ from opdefs.rules.concatenation import repeated
 from opdefs.rules.elements import moved
 from opdefs.rules.progressions import kept
 from opdefs.rules.slicing import part
-from shapeinf.algebra import Dim, exact_quotient
+from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 

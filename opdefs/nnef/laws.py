@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.elements import as_dim
-from shapeinf.algebra import Dim
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

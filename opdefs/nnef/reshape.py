@@ -9,7 +9,7 @@ from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, int_of, ints_of
 from opdefs.rules.elements import moved
 from opdefs.rules.progressions import kept
 from opdefs.rules.reshaping import reshaped
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of, is_computed
 from opdefs.rules.slicing import HUGE, sliced
-from shapeinf.algebra import Dim, ceildiv, maximum, minimum
+from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value

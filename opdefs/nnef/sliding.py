@@ -8,7 +8,7 @@ import attrs
 
 from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
 from opdefs.rules.window import same_size, window_span
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.ops import InferenceContext
 

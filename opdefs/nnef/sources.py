@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, dims_of, equal_shapes, extended
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.formats.nnef.builder import LABEL
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import PartialTensor, Shape

@@ -12,7 +12,7 @@ from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
 from opdefs.rules.elements import as_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from opdefs.rules.slicing import HUGE, slice_size
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

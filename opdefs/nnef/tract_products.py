@@ -6,7 +6,7 @@ from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axis_of, check_count, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.einsum import einsum
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

@@ -9,7 +9,7 @@ from opdefs.nnef.laws import Listed, in_a_row, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.elements import as_dim, moved
 from opdefs.rules.ranges import arithmetic_range
-from shapeinf.algebra import Dim, Dimension, parse_dim_lenient
+from shapeinf.expr import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -9,7 +9,7 @@ from opdefs.nnef.laws import axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
 from opdefs.rules.elements import known_dims
 from opdefs.rules.resize import scaled
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -6,7 +6,7 @@ from opdefs.nnef.dialect import nnef
 from opdefs.nnef.laws import Listed, axis_of, ints_of, one_of
 from opdefs.nnef.tract_parts import with_axis
 from opdefs.nnef.tract_shapes import sizes
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

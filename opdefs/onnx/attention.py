@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import spreads_over, vector
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext

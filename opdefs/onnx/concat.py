@@ -9,7 +9,7 @@ from opdefs.rules.concatenation import concat as joined
 from opdefs.rules.concatenation import repeated
 from opdefs.rules.elements import fits, known_dims, known_ints, moved, wanted_dims
 from opdefs.rules.progressions import spread_out
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Value
 

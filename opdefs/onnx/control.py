@@ -10,7 +10,7 @@ from opdefs.rules.elements import as_dim
 from opdefs.rules.iteration import iterated
 from opdefs.rules.joining import one_of
 from opdefs.rules.operands import holds
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Ints, Value

@@ -6,7 +6,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import one_value, vector
 from opdefs.rules.quantization import one_scale, tell_filter_scales
 from opdefs.rules.window import Window, pad_pairs, spatial, window_span, windows
-from shapeinf.algebra import Dim, minimum
+from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
 

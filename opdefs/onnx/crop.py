@@ -7,7 +7,7 @@ from math import prod
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
 from opdefs.rules.window import pad_pairs, spatial, window_size
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 

@@ -28,7 +28,7 @@ from opdefs.rules.elements import (
 from opdefs.rules.floats import FloatArithmetic, on_floats
 from opdefs.rules.operands import one_or, one_value, scalar, spreads_over
 from opdefs.rules.progressions import added, scaled, subtracted, summed
-from shapeinf.algebra import Dim, Dimension, maximum, minimum
+from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 

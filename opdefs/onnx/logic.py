@@ -10,7 +10,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
 from opdefs.rules.elements import folded, mapped, on_dims
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor
 from shapeinf.ops import InferenceContext, Operand, Value
 

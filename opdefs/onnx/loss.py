@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_ints
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, Shape
 from shapeinf.ops import InferenceContext, Value
 

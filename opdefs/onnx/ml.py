@@ -6,7 +6,7 @@ from functools import partial
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.gathering import tell_inside
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.ml import Strings, batch, ml
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints
 

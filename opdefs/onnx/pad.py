@@ -9,7 +9,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, known_dims, known_ints, moved
 from opdefs.rules.operands import one_value
-from shapeinf.algebra import Dim, maximum
+from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 from shapeinf.ops.structure import INT64_MAX

@@ -6,7 +6,7 @@ import attrs
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import equal, vector
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import vector
 from opdefs.rules.resize import kept_ratio, scaled
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 

@@ -9,7 +9,7 @@ from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
 from opdefs.rules.elements import as_dim, tensor_of
 from opdefs.rules.operands import one_value, vector
 from opdefs.rules.progressions import progression
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

@@ -8,7 +8,7 @@ from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.joining import any_of, one_of
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

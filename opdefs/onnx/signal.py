@@ -7,7 +7,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.joining import any_dim
 from opdefs.rules.operands import one_value, scalar
-from shapeinf.algebra import Dim, maximum
+from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 

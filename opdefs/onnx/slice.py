@@ -9,7 +9,7 @@ from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.operands import vector
 from opdefs.rules.progressions import cut
 from opdefs.rules.slicing import first_of, part, slice_size, sliced
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims
 from opdefs.rules.window import pad_pairs, spatial
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 

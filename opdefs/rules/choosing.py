@@ -6,7 +6,7 @@ import numpy as np
 
 from opdefs.rules.elements import known_dims
 from opdefs.rules.progressions import without_zeros
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from opdefs.rules.elements import Elements, concatenated, elements_of, fits
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 

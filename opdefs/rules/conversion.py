@@ -10,7 +10,7 @@ import numpy as np
 from opdefs.rules.elements import folded, in_range, is_float, mapped
 from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, parts_of
 from opdefs.rules.progressions import INDEX_TYPES, converted_to
-from shapeinf.algebra import Dimension
+from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext
 

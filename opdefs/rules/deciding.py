@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import Operation, as_dim
-from shapeinf.algebra import Dim, maximum, minimum
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Condition, Element
 from shapeinf.ops import InferenceContext
 

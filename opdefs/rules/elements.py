@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension, maximum
+from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 

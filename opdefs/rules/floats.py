@@ -32,7 +32,7 @@ import ml_dtypes
 import numpy as np
 
 from opdefs.rules.elements import Operation
-from shapeinf.algebra import Dim, Dimension, ceildiv, maximum
+from shapeinf.expr import Dim, Dimension, ceildiv, maximum
 from shapeinf.lattice import Element, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from opdefs.rules.elements import Elements, elements_of, fits, known_ints, moved
 from opdefs.rules.progressions import ends
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 

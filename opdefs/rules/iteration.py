@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from opdefs.rules.elements import is_float
-from shapeinf.algebra import Dim, Dimension, maximum, minimum, substitute
+from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.lattice import Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from opdefs.rules.elements import as_dim, elements_of, fits, known_dims
 from opdefs.rules.floats import float_format
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Bounded, PartialTensor, Progression, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.operands import one_or, one_value, vector
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -8,7 +8,7 @@ from opdefs.rules.elements import Array, as_dim, fits
 from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic
 from opdefs.rules.operands import one_value
 from opdefs.rules.progressions import evenly
-from shapeinf.algebra import Dim, ceildiv, maximum
+from shapeinf.expr import Dim, ceildiv, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 

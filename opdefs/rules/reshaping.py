@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.joining import any_dim
-from shapeinf.algebra import Dim, exact_quotient
+from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -9,7 +9,7 @@ from math import floor, inf
 import numpy as np
 
 from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR, FloatArithmetic, parts_of
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.elements import moved
-from shapeinf.algebra import Dim, ceildiv, maximum, minimum
+from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, ceildiv, maximum, minimum
-from shapeinf.algebra.extremum import largest_of
+from shapeinf.expr import Dim, ceildiv, maximum, minimum
+from shapeinf.expr.extremum import largest_of
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra import Dim
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

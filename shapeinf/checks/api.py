@@ -13,7 +13,8 @@ from shapeinf.checks.registry import KINDS
 from shapeinf.checks.repairs import Tried, likely_cause
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.taken import taken_at_its_word
-from shapeinf.driver import Diagnostic, Result
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.result import Result
 from shapeinf.sharing import held
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from shapeinf.algebra import Dim
 from shapeinf.checks.variants import near_numbers, other_numbers, other_orders, other_values, text_of
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import Step
+from shapeinf.engine.compiled import Step
+from shapeinf.engine.inference import Inference
+from shapeinf.expr import Dim
 from shapeinf.graph import MISSING, UNUSED, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 

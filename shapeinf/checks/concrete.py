@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-from shapeinf.algebra import Dimension
 from shapeinf.checks.sampling import Binding, possible, solution_of, value
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Condition
-from shapeinf.driver.breaking import surely_broken
-from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.update import rerun
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.rerun import rerun
+from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dimension
 
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 """Sizes that nothing in a graph is a multiple of, and that are no table's end."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.registry import also, kind
@@ -14,7 +13,8 @@ from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.checks.trial import shown
 from shapeinf.checks.upstream import differences
-from shapeinf.driver import TensorInfo
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
 
 OUTPUTS = also("C111", "a declared output that the graph does not make")

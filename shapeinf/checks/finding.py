@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from shapeinf.driver import Diagnostic
-from shapeinf.driver.diagnostics import Severity
+from shapeinf.diagnostics import Diagnostic, Severity
 
 _WEIGHTS: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
 from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, solving
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Condition
+from shapeinf.expr import Dim, Dimension
 
 _LISTED = 4
 """So many sizes are few: they are listed, of more their number is said."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra import Dim, Dimension, DimSyntaxError, Scope, parse_dim
 from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
 from shapeinf.lattice import ShapeFacts
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, Scope
+from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
 from shapeinf.checks.sampling import Binding
@@ -17,9 +17,9 @@ from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import as_shapes, misfit, shown, try_shapes
 from shapeinf.checks.unbounded import unbounded
 from shapeinf.checks.volumes import too_large
-from shapeinf.driver import infer_shapes
 from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
-from shapeinf.lattice.spec import SpecError, parse_shape_spec, split_specs
+from shapeinf.expr import Dim, Dimension, Scope
+from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
 
 C150 = also("C150", "a profile that does not fit the inputs of the model")
 C151 = also("C151", "a profile whose smallest, usual and largest shapes do not fit each other")

@@ -14,7 +14,6 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.changes import (
     INPUT,
     NUMBERS,
@@ -34,9 +33,10 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import Step
+from shapeinf.engine.compiled import Step
+from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, Node
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from math import lcm
 
-from shapeinf.algebra import Dim, Dimension, Interval, evaluate
-from shapeinf.algebra.atoms import Floor, Maximum
-from shapeinf.algebra.equations import pivot
-from shapeinf.algebra.told import Clause, one_holds
+from shapeinf.constraints.records import Clause, one_holds
+from shapeinf.expr import Dim, Dimension, Interval, evaluate
+from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.expr.equations import pivot
 from shapeinf.lattice import ShapeFacts
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32, 48, 64, 96, 128, 224, 256, 384, 512)

@@ -9,13 +9,13 @@ from typing import Any
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.pbtxt import Message, parse_pbtxt
 from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import try_shapes
 from shapeinf.errors import ModelError
+from shapeinf.expr import Dim, Dimension
 
 C160 = also("C160", "an input or output of a serving config that the model does not have, or one that is missing")
 C161 = also("C161", "a data type of a serving config that is not the model's")

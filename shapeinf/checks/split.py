@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
 from shapeinf.checks.subject import Subject
-from shapeinf.driver import Result, infer_shapes
 from shapeinf.errors import ShapeInferenceError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import TensorType
+from shapeinf.result import Result
 
 
 @kind("C104", "one name of inputs that must have two values")

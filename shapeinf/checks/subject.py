@@ -6,12 +6,12 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.sampling import Binding, legal
 from shapeinf.contract import Condition
-from shapeinf.driver import Result
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import ShapeFacts, TensorType
+from shapeinf.result import Result
 from shapeinf.sharing import cached_property
 
 GENERATED = re.compile(r"unk__\d+")

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import attrs
 
-from shapeinf.algebra import Dim
 from shapeinf.checks.declared import compared
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.meanings import declared_size
 from shapeinf.checks.subject import Subject
-from shapeinf.driver import Result, info
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.inputs import InputReader
-from shapeinf.driver.program import Step
-from shapeinf.driver.update import rerun
+from shapeinf.engine.compiled import Step
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.rerun import rerun
+from shapeinf.engine.tensor_info import info
+from shapeinf.expr import Dim
 from shapeinf.graph import Declared
+from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+from shapeinf.result import Result
 
 
 def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding, value
 from shapeinf.checks.subject import Subject
-from shapeinf.driver import infer_shapes
-from shapeinf.driver.breaking import surely_broken
+from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, Dimension
 
 
 def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Finding]:

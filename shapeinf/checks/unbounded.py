@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shapeinf.algebra import Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
 from shapeinf.checks.subject import Subject
+from shapeinf.expr import Dimension
 
 
 @kind("C140", "a tensor without an upper bound though all inputs have one")

@@ -11,15 +11,15 @@ from contextlib import suppress
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.sampling import legal, value
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import Step
-from shapeinf.driver.update import rerun
+from shapeinf.engine.compiled import Step
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
 from shapeinf.lattice import ShapeFacts, TensorType
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
 from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import Subject
-from shapeinf.driver import TensorInfo
-from shapeinf.driver.diagnostics import Severity
+from shapeinf.diagnostics import Severity
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import element_bits
 
 INT32 = 2**31 - 1

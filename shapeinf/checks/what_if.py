@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import broken_at, generic
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
-from shapeinf.driver import Diagnostic, Result
-from shapeinf.driver.inference import Inference, Progress
-from shapeinf.driver.inputs import InputReader
-from shapeinf.driver.program import Program, Step
-from shapeinf.driver.update import rerun
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.inference import Inference, Progress
+from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeInferenceError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import TensorType
+from shapeinf.result import Result
 
 MOST_VISITS = 60_000
 """Nodes that all trials of one search may run; a second's worth."""

@@ -6,16 +6,16 @@ import sys
 
 import click
 
-from shapeinf.binding import BindError, Bound
-from shapeinf.binding import bind as bound_model
 from shapeinf.cli import options
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo, echo_document, echo_lines
 from shapeinf.cli.progress import LateProgress
-from shapeinf.driver.inputs import input_names
+from shapeinf.edit.bind import BindError, Bound
+from shapeinf.edit.bind import bind as bound_model
 from shapeinf.formats import load
+from shapeinf.inputs.reader import input_names
 
 
 @click.command(short_help="Freeze, re-range or rename dims.")

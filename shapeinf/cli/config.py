@@ -23,11 +23,11 @@ from typing import Any, Literal
 import attrs
 import click
 
-from shapeinf.algebra import Scope
-from shapeinf.driver.inputs import SpecLike, as_named
-from shapeinf.driver.named import NamedDim
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.lattice.spec import SpecError, parse_shape_spec, split_specs
+from shapeinf.expr import Scope
+from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.reader import SpecLike, as_named
+from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
 
 DECLARED = ("trust", "check", "ignore")
 

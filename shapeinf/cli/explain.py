@@ -9,8 +9,8 @@ import click
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo, echo_json
-from shapeinf.driver import Result
 from shapeinf.report import explanations, unknowns_as_json
+from shapeinf.result import Result
 
 MOST_SHOWN = 8
 """Unknowns of one cause that are named; the rest is counted."""

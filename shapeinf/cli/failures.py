@@ -8,10 +8,9 @@ from contextlib import contextmanager
 
 import click
 
-from shapeinf.algebra import DimSyntaxError
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.cli.output import echo_lines
-from shapeinf.driver import Diagnostic
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import (
     MissingPackageError,
     MissingSizeError,
@@ -20,7 +19,8 @@ from shapeinf.errors import (
     ShapeInferenceError,
     UnknownNameError,
 )
-from shapeinf.lattice.spec import SpecError
+from shapeinf.expr import DimSyntaxError
+from shapeinf.inputs.spec import SpecError
 from shapeinf.texts import printable
 
 

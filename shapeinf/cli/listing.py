@@ -7,10 +7,11 @@ from itertools import zip_longest
 from rich.console import Console
 from rich.text import Text
 
-from shapeinf.algebra import Dimension
 from shapeinf.checks import Finding
-from shapeinf.driver import Diagnostic, Result
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.expr import Dimension
 from shapeinf.report import as_table
+from shapeinf.result import Result
 from shapeinf.texts import printable
 
 WIDE = 100_000

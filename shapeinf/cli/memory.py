@@ -9,13 +9,13 @@ from typing import Any, Literal
 import attrs
 import click
 
-from shapeinf.algebra import Dim, evaluate
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo, echo_json
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import MissingSizeError
+from shapeinf.expr import Dim, evaluate
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound, parse_budget
 from shapeinf.texts import exact_bytes

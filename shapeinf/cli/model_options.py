@@ -10,12 +10,13 @@ import attrs
 import click
 from click.core import ParameterSource
 
+from shapeinf.api import infer_shapes
 from shapeinf.cli import options
 from shapeinf.cli.config import Config, load_config
 from shapeinf.cli.progress import LateProgress
-from shapeinf.driver import Result, infer_shapes
-from shapeinf.driver.inputs import RangeLike, SpecLike, input_names
 from shapeinf.formats import load
+from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
+from shapeinf.result import Result
 
 Command = Callable[..., None]
 

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import click
 
-from shapeinf.algebra import Interval, Scope
-from shapeinf.driver.inputs import RangeLike, SpecLike, as_named
-from shapeinf.driver.named import NamedDim
-from shapeinf.lattice.spec import SpecError, parse_bindings, parse_dim_range, parse_shape_spec, split_specs
+from shapeinf.expr import Interval, Scope
+from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.reader import RangeLike, SpecLike, as_named
+from shapeinf.inputs.spec import SpecError, parse_bindings, parse_dim_range, parse_shape_spec, split_specs
 
 Range = tuple["int | None", "int | None"]
 T = TypeVar("T")

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import click
 
-from shapeinf.algebra.budget import cut_text
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import dims_line
@@ -15,7 +14,9 @@ from shapeinf.cli.output import echo, echo_json
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import LimitError
 from shapeinf.memory import Memory
+from shapeinf.result import Result
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
+from shapeinf.solver.budget import cut_text
 from shapeinf.texts import counted, exact_bytes
 
 SCHEMA = "shapeinf.plan.verify/1"
@@ -78,12 +79,13 @@ def plan(
     Exit codes: 0 fine, 1 some tensors have no place (they are listed), 2 usage, 3 could not run.
     """
     with readable_errors():
-        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        result = given.infer(model)
+        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
         made = memory.plan(planner=planner, alignment=alignment)
         if json_wanted:
             echo_json(to_json(made))
         else:
-            _print_plan(made, memory)
+            _print_plan(made, result, memory)
         if output is not None:
             save_plan(made, output)
             echo(f"saved {output}", err=True)
@@ -133,13 +135,13 @@ def verify(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def _print_plan(made: Plan, memory: Memory) -> None:
+def _print_plan(made: Plan, result: Result, memory: Memory) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     echo(
         f"arena {exact_bytes(made.arena)} for {counted(len(made.slots), 'tensor')} by {made.planner}, "
         f"offsets are multiples of {made.alignment}; no plan needs less than {exact_bytes(made.problem.least_arena)}"
     )
-    dims = dims_line(memory.result)
+    dims = dims_line(result)
     if dims:
         echo(f"valid for {dims}")
     rows = [("offset", "bytes", "moments", "tensor")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from shapeinf.algebra.budget import WORK
 from shapeinf.cli.model_options import Command
+from shapeinf.solver.budget import WORK
 
 _ORDER = click.option(
     "--order",

@@ -13,9 +13,9 @@ from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo_json, echo_lines
-from shapeinf.driver.inputs import input_names
 from shapeinf.formats import load
-from shapeinf.lattice.spec import SpecError, parse_bindings
+from shapeinf.inputs.reader import input_names
+from shapeinf.inputs.spec import SpecError, parse_bindings
 
 
 def _sets(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:

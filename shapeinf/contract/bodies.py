@@ -7,13 +7,13 @@ from contextlib import suppress
 
 import attrs
 
-from shapeinf.algebra.budget import Budget
-from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.told import told_between
+from shapeinf.contract.preconditions import Condition, Reader
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.learned import told_between
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import ShapeFacts
+from shapeinf.solver.budget import Budget
 
 
 def demands_of_bodies(inference: Inference, budget: Budget) -> Iterator[Condition]:

@@ -7,23 +7,23 @@ from threading import RLock
 
 import attrs
 
-from shapeinf.algebra import Dimension
-from shapeinf.algebra.budget import WORK, Budget, cut_text
-from shapeinf.algebra.feasible import STEPS_A_FACT
-from shapeinf.algebra.labels import symbol_called
+from shapeinf.constraints.labels import symbol_called
 from shapeinf.contract.bodies import demands_of_bodies
-from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
+from shapeinf.contract.preconditions import Condition, Reader
 from shapeinf.contract.sizes import LegalSizes, in_range
 from shapeinf.contract.undeclared import hidden_by_declarations
-from shapeinf.driver.breaking import broken_laws, surely_broken
-from shapeinf.driver.diagnostics import Diagnostic
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.inputs import as_sizes
-from shapeinf.driver.update import rerun
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.rerun import rerun
+from shapeinf.engine.violations import broken_laws, surely_broken
 from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dimension
+from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeFacts
 from shapeinf.sharing import cached_property, exclusive
+from shapeinf.solver.budget import WORK, Budget, cut_text
+from shapeinf.solver.witnesses import STEPS_A_FACT
 from shapeinf.texts import printable_lines
 
 STEPS_A_NODE = 200
@@ -201,7 +201,7 @@ class Contract:
         return wide._solved(name, asked, Budget(work))
 
     def _solved(self, name: str, asked: list[int], budget: Budget) -> LegalSizes:
-        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+        from shapeinf.solver.integer_sets import values_of
 
         symbol = self._symbol(name)
         if not asked or self._failed(self._inference):

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from shapeinf.algebra import Dimension
-from shapeinf.algebra.told import Clause
-from shapeinf.contract.conditions import Condition, Reader
+from shapeinf.constraints.records import Clause
+from shapeinf.contract.preconditions import Condition, Reader
 from shapeinf.contract.sizes import congruence
+from shapeinf.expr import Dimension
 
 
 def merged(reader: Reader) -> Iterator[Condition]:

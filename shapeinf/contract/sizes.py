@@ -8,9 +8,9 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, evaluate
-from shapeinf.algebra.atoms import Floor, Maximum
-from shapeinf.algebra.budget import Budget, cut_text
+from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.solver.budget import Budget, cut_text
 
 Engine = Literal["isl", "evaluation"]
 
@@ -98,7 +98,7 @@ def congruence(
     None where that is not so, or where the expressions grow other than by steps of constant length: what is periodic
     in its differences over two periods is so for ever. None, too, where the budget is not enough to look at these.
 
-    >>> from shapeinf.algebra import Scope
+    >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
     >>> congruence(h, [2 * (h // 2) - h, 4 * (h // 4) - 2 * (h // 2)], 1)
     (4, 0)

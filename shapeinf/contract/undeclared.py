@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from shapeinf.algebra.budget import Budget
-from shapeinf.contract.conditions import Condition, Reader
 from shapeinf.contract.merging import merged
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.outputs import trusts_declarations
-from shapeinf.driver.update import rerun
+from shapeinf.contract.preconditions import Condition, Reader
+from shapeinf.engine.declarations import trusts_declarations
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeFacts
+from shapeinf.solver.budget import Budget
 
 
 def hidden_by_declarations(inference: Inference, shown: Iterable[Condition], budget: Budget) -> Iterator[Condition]:

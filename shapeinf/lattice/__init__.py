@@ -1,10 +1,11 @@
 """Shapes and types of values, and how they merge and relax."""
 
 from shapeinf.lattice.bounded import Bounded
+from shapeinf.lattice.dtypes import element_bits
 from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
 from shapeinf.lattice.progressions import Progression
 from shapeinf.lattice.shape import SCALAR, RankNotKnown, Shape, SomeAxes
-from shapeinf.lattice.shape_facts import ShapeFacts
+from shapeinf.lattice.shape_store import ShapeFacts
 from shapeinf.lattice.type_joins import merge_type, relax_type
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
@@ -20,7 +21,6 @@ from shapeinf.lattice.types import (
     dims_in,
     numpy_dtype,
 )
-from shapeinf.lattice.widths import element_bits
 
 __all__ = [
     "MAX_ELEMENTS",

@@ -15,11 +15,12 @@ from math import inf
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, Facts, label, maximum
-from shapeinf.algebra.interval import Bounds, finite
+from shapeinf.constraints import Facts
 from shapeinf.errors import Contradiction, ShapeError, Source
+from shapeinf.expr import Dim, Dimension, label, maximum
+from shapeinf.expr.interval import Bounds, finite
 from shapeinf.lattice.shape import Shape
-from shapeinf.lattice.shape_facts import ShapeFacts
+from shapeinf.lattice.shape_store import ShapeFacts
 
 MAX_GROWTHS = 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.types import PartialTensor, TensorType
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import overload
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.errors import NotKnown, ShapeError
+from shapeinf.expr import Dim, Dimension
 
 
 class Shape:

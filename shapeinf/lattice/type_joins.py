@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra import Dimension
 from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dimension
 from shapeinf.lattice.joins import Relaxer, merge_shape
-from shapeinf.lattice.shape_facts import ShapeFacts
+from shapeinf.lattice.shape_store import ShapeFacts
 from shapeinf.lattice.types import (
     Condition,
     Element,

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice.shape import Shape
 
 

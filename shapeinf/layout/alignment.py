@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import attrs
 
-from shapeinf.algebra import Dim, Facts
+from shapeinf.constraints import Facts
 from shapeinf.errors import LayoutError
+from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.bitcast import reshape_is_bitcast
 from shapeinf.layout.counting import is_empty

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, interval
 from shapeinf.errors import LayoutError, LimitError, NotKnown
+from shapeinf.expr import Dim, Dimension, interval
 from shapeinf.layout.element_types import ElementType, element_type
 from shapeinf.layout.layout import MAX_INT, MAX_RANK, Layout, integer
 

@@ -13,7 +13,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Facts
+from shapeinf.constraints import Facts
+from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.edits import permute_dims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from shapeinf.algebra import Facts
+from shapeinf.constraints import Facts
 from shapeinf.layout.array_type import ArrayType, PhysicalType, TupleType
 from shapeinf.layout.proofs import Proofs, every
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapeinf.algebra import Facts
+from shapeinf.constraints import Facts
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.proofs import Proofs, every, some
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, Facts
+from shapeinf.constraints import Facts
+from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.layout import Layout, Split, integer, permutation
 from shapeinf.layout.proofs import Proofs

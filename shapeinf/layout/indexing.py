@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shapeinf.algebra import Dim, Dimension, Facts
+from shapeinf.constraints import Facts
 from shapeinf.errors import LayoutError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.layout import integer

@@ -9,8 +9,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension, Facts
+from shapeinf.constraints import Facts
 from shapeinf.errors import LayoutError, LimitError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.indexing import linear_place
 from shapeinf.layout.layout import Layout, permutation

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapeinf.algebra import Dim, Dimension, Facts, exact_quotient
-from shapeinf.algebra.dimension import scope_of
+from shapeinf.constraints import Facts
+from shapeinf.expr import Dim, Dimension, exact_quotient
+from shapeinf.expr.dimension import scope_of
 
 
 class Proofs:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from shapeinf.algebra import Dim, Facts, ceildiv
+from shapeinf.constraints import Facts
 from shapeinf.errors import LayoutError
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.layout.array_type import TOKEN, ArrayType, PhysicalType, TupleType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.layout import integer

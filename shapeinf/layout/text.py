@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from shapeinf.algebra import Dim, DimSyntaxError, Scope, parse_dim
 from shapeinf.errors import LayoutError, LimitError
+from shapeinf.expr import Dim, DimSyntaxError, Scope, parse_dim
 from shapeinf.layout.array_type import MAX_NESTING, OPAQUE, TOKEN, ArrayType, PhysicalType, TupleType
 from shapeinf.layout.element_types import BY_TEXT_NAME
 from shapeinf.layout.layout import Layout, Split

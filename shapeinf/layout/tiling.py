@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.algebra import Dim, ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.layout import Tile
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.memory.liveness import NOBODY, Flat, Happening, Life
 
 SizeOfLife = Callable[[int], "Dim | None"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.algebra import Dim, maximum
-from shapeinf.driver.causes import Roots
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.points import Frame as PointFrame
-from shapeinf.driver.points import Point
-from shapeinf.driver.unknowns import cause_of
+from shapeinf.engine.inference import Inference
+from shapeinf.explain.causes import Roots
+from shapeinf.explain.points import Frame as PointFrame
+from shapeinf.explain.points import Point
+from shapeinf.explain.unknowns import cause_of
+from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType, Type
 from shapeinf.memory.aliases import role_of, shared
 from shapeinf.memory.liveness import Flat, Life, flatten

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 
-from shapeinf.driver.inference import Inference
-from shapeinf.driver.program import Program, Step
+from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Type

@@ -6,23 +6,23 @@ from collections.abc import Collection, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.budget import WORK
-from shapeinf.algebra.long_sums import sum_of
-from shapeinf.driver.inputs import as_sizes
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import UnknownNameError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.buffers import TimelineMaker
 from shapeinf.memory.liveness import NOBODY, Flat, flatten
 from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
 from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
-from shapeinf.memory.planning.of_timeline import PLANNED
+from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.sharing import cached_property, exclusive
+from shapeinf.solver.budget import WORK
+from shapeinf.solver.long_sums import sum_of
 
 if TYPE_CHECKING:
-    from shapeinf.driver.inference import Inference
-    from shapeinf.driver.result import Result
     from shapeinf.memory.peak import Peak
 
 Order = Literal["file", "least"]
@@ -39,7 +39,7 @@ class Memory:
 
     def __init__(
         self,
-        result: Result,
+        inference: Inference,
         order: Order = "file",
         *,
         aliases: bool = False,
@@ -49,34 +49,32 @@ class Memory:
         """See `Result.memory`. Raises UnknownNameError for another order, LimitError for too large a model."""
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS)
-        self.result = result
+        self.inference = inference
         self.work = work
         self._options = (order, aliases, in_place)
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
-        maker = TimelineMaker(result.inference, aliases=aliases, in_place=in_place)
-        flat = flatten(result.inference)
+        maker = TimelineMaker(inference, aliases=aliases, in_place=in_place)
+        flat = flatten(inference)
         self.timeline: Timeline = maker.of(flat)
         self._inner = frozenset([life.name for life in flat.lives if life.frame.inner])
         if order == "least":
-            self.timeline, self.chosen_at = _least(result.inference, maker, flat, self.timeline)
+            self.timeline, self.chosen_at = _least(inference, maker, flat, self.timeline)
 
     @property
     def lock(self) -> RLock:
         """The lock that all questions take: see `Result.lock`."""
-        return self.result.lock
+        return self.inference.facts.scope.lock
 
     @property
     def facts(self) -> ShapeFacts:
         """What is known about the symbols in the sizes."""
-        return self.result.facts
+        return self.inference.facts
 
     @cached_property
     def labels(self) -> Mapping[Dimension, str]:
         """The symbols that users choose, those of the inputs, with the names that sizes are given by."""
-        from shapeinf.contract.conditions import input_symbols
-
-        return input_symbols(self.result.inference)
+        return input_symbols(self.inference)
 
     @cached_property
     def peak(self) -> Peak:
@@ -93,14 +91,16 @@ class Memory:
         return None if memory is None else memory.peak
 
     def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
-        """The memory of the same model where dims may be this small; None after an update."""
-        result = self.result.where_smaller(lower)
+        """The memory of the same model where dims may be this small; None for a trial."""
+        again = self.inference.again
         order, aliases, in_place = self._options
-        return None if result is None else Memory(result, order, aliases=aliases, in_place=in_place, work=self.work)
+        if again is None:
+            return None
+        return Memory(again(lower), order, aliases=aliases, in_place=in_place, work=self.work)
 
     def _for(self, sizes: Mapping[str, int] | None) -> Memory:
         """What can be asked about these sizes: also those below the least that the inference took for granted."""
-        from shapeinf.memory.peak.asked import Asked
+        from shapeinf.memory.peak.query import Asked
 
         lower = Asked(self.facts, self.labels).below(as_sizes(sizes or {}))
         return (self._where_smaller(lower) if lower is not None else None) or self

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from shapeinf.algebra import Dim, Dimension, evaluate
-from shapeinf.driver.program import Program
+from shapeinf.engine.compiled import Program
+from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.timeline import Timeline

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from math import prod
 from typing import NamedTuple
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
-from shapeinf.algebra.long_sums import sum_of
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
+from shapeinf.solver.long_sums import sum_of
 
 MAX_SIZE_TERMS = 4096
 """A size of more terms than this is no help to anybody, and a hostile file could ask for any number of them."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.algebra import Dim
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 
 Role = Literal["weight", "input", "output", "activation"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from shapeinf.algebra import Dim
 from shapeinf.errors import NotKnown
+from shapeinf.expr import Dim
 from shapeinf.graph import ContentsOf
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeFacts, TensorType, Type
 from shapeinf.ops.bodies import Body

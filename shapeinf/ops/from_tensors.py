@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
 from shapeinf.ops.verbs import tf_shape

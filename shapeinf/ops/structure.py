@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapeinf.algebra import Dim, maximum, minimum
 from shapeinf.errors import Contradiction, ShapeError
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape
 from shapeinf.ops.verbs import RuleContext
 

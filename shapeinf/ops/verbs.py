@@ -7,8 +7,8 @@ from math import prod
 from types import MappingProxyType
 from typing import NoReturn, overload
 
-from shapeinf.algebra import Dim, Dimension, Interval
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
+from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
     PartialTensor,
     RankNotKnown,

@@ -9,13 +9,13 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dimension, quote_name
-from shapeinf.algebra.labels import symbol_called
-from shapeinf.algebra.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
-from shapeinf.algebra.straight_line import StraightLine
+from shapeinf.constraints.labels import symbol_called
 from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
+from shapeinf.expr import Dimension, quote_name
+from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
+from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeFacts
-from shapeinf.program.demands import Demand, Demands
+from shapeinf.program.preconditions import Demand, Demands
 
 MAX_BINDINGS = 1 << 24
 

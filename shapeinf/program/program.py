@@ -7,12 +7,12 @@ from threading import RLock
 
 import numpy as np
 
-from shapeinf.algebra import Dimension, Interval
-from shapeinf.driver.infos import TensorInfo
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.expr import Dimension, Interval
 from shapeinf.lattice import ShapeFacts
 from shapeinf.program.bindings import Binder, Bindings, Size
-from shapeinf.program.evaluated import EvaluatedShapes
-from shapeinf.program.lowered import Lowered, PeakMaker, Table
+from shapeinf.program.evaluate import EvaluatedShapes
+from shapeinf.program.lower import Lowered, PeakMaker, Table
 from shapeinf.sharing import exclusive
 
 

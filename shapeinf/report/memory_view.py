@@ -8,13 +8,13 @@ from typing import Protocol
 
 import attrs
 
-from shapeinf.algebra import evaluate
-from shapeinf.algebra.budget import Budget
+from shapeinf.expr import evaluate
 from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
 from shapeinf.memory.peak.answers import qualified
-from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.peak.terms import sizes_of
 from shapeinf.sharing import cached_property, held
+from shapeinf.solver.budget import Budget
 from shapeinf.texts import of_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
@@ -159,7 +159,7 @@ def memory_view(
 
     `bytes_of` says how many bytes a buffer has, None where that is not known; by default its size is evaluated.
 
-    >>> from shapeinf.algebra import Scope
+    >>> from shapeinf.expr import Scope
     >>> from shapeinf.lattice import Shape
     >>> n = Scope().symbol("n")
     >>> buffer = Buffer("y", 4 * n, 0, 1, "output", "float32", Shape([n]), ("y",))

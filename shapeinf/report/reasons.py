@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 
-from shapeinf.driver import Result
 from shapeinf.errors import UnknownNameError
+from shapeinf.result import Result
 
 EXPLAIN_SCHEMA = "shapeinf.explain/1"
 UNKNOWNS_SCHEMA = "shapeinf.unknowns/1"

@@ -8,8 +8,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from shapeinf.algebra import Dim
-from shapeinf.driver import Result, TensorInfo
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.expr import Dim
+from shapeinf.result import Result
 from shapeinf.texts import printable
 
 SCHEMA = "shapeinf.infer/1"

@@ -7,9 +7,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from shapeinf.driver import Result, TensorInfo
+from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
-from shapeinf.runtime.comparing import Real
+from shapeinf.result import Result
+from shapeinf.runtime.compare import Real
 from shapeinf.runtime.records import Mismatch, Skipped
 from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shapeinf.driver import Result
+from shapeinf.result import Result
 from shapeinf.runtime.sessions import Refusal, numpy_type
 from shapeinf.texts import exact_bytes
 

@@ -15,7 +15,7 @@ import onnx
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 from shapeinf.graph import Graph
-from shapeinf.runtime.comparing import Real
+from shapeinf.runtime.compare import Real
 
 MAX_PROTO = (1 << 31) - 1
 """The most bytes that a protobuf may have; larger models keep their weights in files beside them."""

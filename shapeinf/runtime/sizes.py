@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, evaluate
 from shapeinf.checks.sampling import Binding, legal
-from shapeinf.driver import Result
-from shapeinf.driver.breaking import surely_broken
-from shapeinf.driver.inputs import input_names
+from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.inputs.reader import input_names
+from shapeinf.result import Result
 
 MAX_DRAWN = 512
 """Candidates that are drawn for the sizes that nobody gives."""

@@ -9,7 +9,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.checks import Profile, Subject, check_profile, parse_shapes, read_profiles
 from shapeinf.errors import ModelError, UnknownNameError
-from shapeinf.lattice.spec import SpecError
+from shapeinf.inputs.spec import SpecError
 from tests.checks.models import halved, joined, model, node, reshaped
 
 

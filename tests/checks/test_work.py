@@ -3,10 +3,10 @@
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import Scope
 from shapeinf.checks import check, what_if
 from shapeinf.checks.sampling import bindings, maxima
-from shapeinf.driver.update import rerun
+from shapeinf.engine.rerun import rerun
+from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeFacts
 from tests.formats.damage.cases import case
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shapeinf.cli import main
-from tests.driver.runtime import parsed
+from tests.engine.runtime import parsed
 
 CHOICE = "g (float[n] x) => (float[1, 3] y) { c = NonZero(x)  y = Cast<to = 1>(c) }"
 REFUSED = "g (float[n] x) => (float[n] y) { y = my.Own(x) }"

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import Dimension
 from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
+from shapeinf.expr import Dimension
 from shapeinf.formats.nnef.language.ast import names_in
 from shapeinf.formats.nnef.language.problems import NnefError
 from shapeinf.formats.nnef.language.types import DTYPES

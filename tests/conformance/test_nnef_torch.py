@@ -5,7 +5,7 @@ import json
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.conformance.conftest import ROOT
 
 FOLDER = ROOT / "nnef_torch"

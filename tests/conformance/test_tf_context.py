@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from opdefs.tf import common
-from shapeinf.algebra import Dimension
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dimension
 from shapeinf.lattice import Shape, ShapeFacts, TensorType
 from shapeinf.ops import InferenceContext, OpDef
 

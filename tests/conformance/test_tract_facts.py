@@ -3,7 +3,7 @@
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.language.problems import NnefError
 from tests.conformance.conftest import ROOT
 from tests.conformance.tract_facts import ELSEWHERE, difference, pieces

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from shapeinf import Declared, Dimension, Graph, Node, Result, UnknownGroup, infer_shapes
-from shapeinf.algebra.evaluation import substitute
+from shapeinf.expr.evaluation import substitute
 from shapeinf.formats import load
 from shapeinf.graph import NodeKind
 from tests.conformance.conftest import ROOT

@@ -2,7 +2,7 @@
 
 import re
 
-from shapeinf.algebra import parse_dim
+from shapeinf.expr import parse_dim
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 
 FUNCTIONS = {"broadcast", "min", "max"}

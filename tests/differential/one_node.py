@@ -8,7 +8,7 @@ import numpy as np
 from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 
 MS = "com.microsoft"

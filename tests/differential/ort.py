@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.differential.cases import KNOWN, Case, Variant, binding_of, model_of, variants_of
 from tests.differential.draws import Draw
 

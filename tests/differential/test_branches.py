@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.differential import ort
 
 # What a branch makes of x [n, 4], z [m, 4] and some constants.

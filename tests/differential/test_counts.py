@@ -5,7 +5,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.differential.ort import session_of
 
 SIZES = [{"N": n, "M": m} for n in (1, 2, 5) for m in (1, 3, 70)]

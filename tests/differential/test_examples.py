@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RUNS = [

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 from tests.differential.ort import session_of
 

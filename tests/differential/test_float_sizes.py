@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate, parse_dim
+from shapeinf.expr import evaluate, parse_dim
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 from shapeinf.lattice import numpy_dtype
 from tests.differential.ort import session_of

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.graph import Declared, Graph, Node, NodeKind
 
 oracle = pytest.importorskip("nnef.shapes")

@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.lattice import Shape
 
 KINDS = ("node", "simple", "pytorch-operator")

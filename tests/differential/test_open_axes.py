@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.differential.ort import session_of
 
 DIMS = ([1, 3, 4, 5], [1, 3, 1, 5], [2, 1, 1], [1, 1, 4], [6], [3, 3, 3], [2, 5, 5, 2])

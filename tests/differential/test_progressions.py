@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.lattice import Progression
 from tests.differential.ort import session_of
 from tests.differential.test_position_tables import tokens, with_past

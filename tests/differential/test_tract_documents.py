@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from tests.conformance.tract_facts import as_ours, pieces
 from tests.differential.test_onnx_data import cases, constant, named, stripped

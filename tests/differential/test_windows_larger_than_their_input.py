@@ -12,8 +12,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
 from shapeinf.checks import check
+from shapeinf.expr import evaluate
 from tests.differential import ort
 
 FEW = 60

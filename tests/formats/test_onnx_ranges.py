@@ -10,7 +10,7 @@ from onnx.external_data_helper import set_external_data
 
 from shapeinf import infer_shapes
 from shapeinf.formats.onnx import ranges
-from tests.driver.runtime import run
+from tests.engine.runtime import run
 
 COUNT = 6000  # more than are listed
 

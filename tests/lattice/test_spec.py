@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Dimension, Scope
-from shapeinf.lattice.spec import (
+from shapeinf.expr import Dimension, Scope
+from shapeinf.inputs.spec import (
     DimRange,
     InputSpec,
     SpecError,

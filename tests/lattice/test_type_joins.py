@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Dimension
 from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dimension
 from shapeinf.lattice import (
     MapType,
     OptionalType,

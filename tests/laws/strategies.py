@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from shapeinf.algebra import ceildiv, maximum, minimum
+from shapeinf.expr import ceildiv, maximum, minimum
 
 NAMES = ("x", "y", "z")
 

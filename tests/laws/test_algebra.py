@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope, ceildiv, evaluate, interval, maximum, parse_dim, substitute
+from shapeinf.expr import Scope, ceildiv, evaluate, interval, maximum, parse_dim, substitute
 
 from .strategies import BINDINGS, EXPRESSIONS, NAMES
 

@@ -5,8 +5,9 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Dimension, Facts, Scope, evaluate, maximum, minimum
-from shapeinf.algebra.elimination import Elimination
+from shapeinf.constraints import Facts
+from shapeinf.expr import Dimension, Scope, evaluate, maximum, minimum
+from shapeinf.solver.elimination import Elimination
 
 from .strategies import BINDINGS, EXPRESSIONS
 

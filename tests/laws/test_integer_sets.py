@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given
 
-from shapeinf.algebra import Facts, Scope, evaluate, integer_sets, parse_dim
-from shapeinf.algebra.integer_sets import Verdict, decide_le, decide_ne
+from shapeinf.constraints import Facts
 from shapeinf.errors import Source
+from shapeinf.expr import Scope, evaluate, parse_dim
+from shapeinf.solver import integer_sets
+from shapeinf.solver.integer_sets import Verdict, decide_le, decide_ne
 
 from .test_facts import EQUATIONS, TERMS, facts_of, models
 

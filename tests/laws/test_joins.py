@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope, evaluate
+from shapeinf.expr import Scope, evaluate
 from shapeinf.lattice import ShapeFacts
 
 from .strategies import BINDINGS, EXPRESSIONS

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope, evaluate, parse_dim
 from shapeinf.errors import Contradiction, Source
+from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import ShapeFacts
 
 NAMES = ("a", "b")

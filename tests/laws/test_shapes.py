@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Dimension, Scope, evaluate
 from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dimension, Scope, evaluate
 from shapeinf.lattice import Relaxer, Shape, ShapeFacts, broadcast, merge_shape
 
 SIZES = range(4)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope, evaluate
-from shapeinf.algebra.many_bindings import CHUNK, MAX_BITS, run
-from shapeinf.algebra.straight_line import Lowering, StraightLine, lowered
+from shapeinf.expr import Scope, evaluate
+from shapeinf.expr.many_bindings import CHUNK, MAX_BITS, run
+from shapeinf.expr.straight_line import Lowering, StraightLine, lowered
 from tests.laws.strategies import BINDINGS, EXPRESSIONS, NAMES
 
 INT64 = range(-(1 << 63), 1 << 63)

@@ -5,9 +5,9 @@ import contextlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import parse_dim
-from shapeinf.driver.types import TypeTable, canonical, without_contents
+from shapeinf.engine.type_table import TypeTable, canonical, without_contents
 from shapeinf.errors import Contradiction, Source
+from shapeinf.expr import parse_dim
 from shapeinf.lattice import PartialTensor, Shape, ShapeFacts
 
 TEXTS = ["a", "b", "c", "a + 1", "b*c", "c//2", "max(a, b)", "max(b, c)", "8*(a//8)", "a - b + 9", "3"]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Facts, Scope
-from shapeinf.algebra.evaluation import evaluate
+from shapeinf.constraints import Facts
 from shapeinf.errors import Source
+from shapeinf.expr import Scope
+from shapeinf.expr.evaluation import evaluate
 from shapeinf.layout import (
     ArrayType,
     Layout,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope
+from shapeinf.expr import Scope
 from shapeinf.layout import (
     OPAQUE,
     TOKEN,

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Dimension, Facts, Scope, evaluate
+from shapeinf.constraints import Facts
 from shapeinf.errors import LimitError, Source
+from shapeinf.expr import Dimension, Scope, evaluate
 from shapeinf.layout import (
     ArrayType,
     Layout,

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Facts, Scope, evaluate
+from shapeinf.constraints import Facts
 from shapeinf.errors import Source
+from shapeinf.expr import Scope, evaluate
 from shapeinf.layout import (
     OPAQUE,
     TOKEN,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Scope, maximum
 from shapeinf.errors import LimitError, UnknownNameError
+from shapeinf.expr import Scope, maximum
 from shapeinf.lattice import Shape, numpy_dtype
 from shapeinf.layout import (
     ELEMENT_TYPES,

@@ -5,9 +5,9 @@ from itertools import product
 import attrs
 from hypothesis import strategies as st
 
-from shapeinf.algebra import parse_dim
-from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.errors import Contradiction
+from shapeinf.expr import parse_dim
+from shapeinf.inputs.assumptions import tell_assumptions
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 

@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.conformance.conftest import ROOT
 from tests.memory import independent
 from tests.memory.storage import replay

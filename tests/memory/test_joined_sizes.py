@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shapeinf import infer_shapes
-from tests.driver.runtime import parsed, run
+from tests.engine.runtime import parsed, run
 
 BRANCHES = """g (bool c, float[N, 4] x, float[M, 4] z) => (float[] y) {{
     y = If (c) <then_branch = t () => (float[] p) {{ {then} }}, else_branch = e () => (float[] q) {{ {other} }}> }}"""

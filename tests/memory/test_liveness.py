@@ -7,12 +7,12 @@ import onnx.inliner
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
 from shapeinf.errors import LimitError
+from shapeinf.expr import evaluate
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.memory import liveness
 from tests.conformance.conftest import ROOT, need
-from tests.driver.runtime import parsed
+from tests.engine.runtime import parsed
 from tests.memory import independent
 
 

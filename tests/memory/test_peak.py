@@ -5,7 +5,6 @@ import operator
 
 import pytest
 
-from shapeinf.algebra import ceildiv, dominance, maximum, minimum, parse_dim
 from shapeinf.errors import (
     BudgetError,
     Contradiction,
@@ -15,10 +14,12 @@ from shapeinf.errors import (
     Source,
     UnknownNameError,
 )
+from shapeinf.expr import ceildiv, maximum, minimum, parse_dim
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 from shapeinf.memory.peak import Peak, parse_budget, terms
 from shapeinf.memory.planning import Unplaced, plan
+from shapeinf.solver import dominance
 
 MiB = 1 << 20
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import parse_dim
-from shapeinf.algebra.growth import grows_with
-from shapeinf.driver.assumptions import tell_assumptions
 from shapeinf.errors import Contradiction
+from shapeinf.expr import parse_dim
+from shapeinf.inputs.assumptions import tell_assumptions
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
+from shapeinf.solver.monotonicity import grows_with
 
 from .drawn import HIGH, NAMES, RELATIONS, SIZES, drawn, value
 

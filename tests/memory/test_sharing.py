@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
 from shapeinf.errors import UnknownNameError
+from shapeinf.expr import evaluate
 from shapeinf.graph import Declared, Graph, Node
-from tests.driver.runtime import parsed
+from tests.engine.runtime import parsed
 from tests.memory.storage import replay
 
 CASES = {

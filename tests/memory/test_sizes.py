@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.algebra import evaluate
-from shapeinf.algebra.long_sums import sum_of
+from shapeinf.expr import evaluate
 from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, element_bits
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
+from shapeinf.solver.long_sums import sum_of
 
 WIDTHS = {
     **dict.fromkeys(("int2", "uint2"), 2),

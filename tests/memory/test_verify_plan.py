@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import Scope, evaluate, parse_dim
 from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownNameError
+from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Timeline
 from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan, verifying
-from shapeinf.memory.planning.meetings import MOST_MEETINGS
+from shapeinf.memory.planning.overlaps import MOST_MEETINGS
 from tests.memory.planning_cases import problems
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
-from shapeinf.algebra.budget import CUT, Budget
-from tests.driver.runtime import parsed
+from shapeinf.expr import evaluate
+from shapeinf.solver.budget import CUT, Budget
+from tests.engine.runtime import parsed
 
 TWO = """g (float[a, b] x, float[c, d] z) => (float[] y, float[] v) {
     p = Concat<axis = 0>(x, x)  q = Add(x, x)  r = Concat<axis = 1>(z, z)  y = Relu(q)  s = Exp(r)

@@ -21,7 +21,7 @@ from shapeinf.errors import (
 )
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.program import ShapeProgram
-from tests.driver.runtime import inferred, parsed, run
+from tests.engine.runtime import inferred, parsed, run
 
 NETWORK = """net (float[batch, 3, side, side] image, float[8, 3, 3, 3] w, float[?, 8] rows) => (
     float[a, b, c, d] conv, float[a, b, c, d] half, float[a, b] flat, int64[n] shape, float[a, b] joined,
@@ -209,7 +209,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert program(n=[1, 2, 3]).bindings == 3
     with pytest.raises(LimitError, match="4 bindings"):
         program(n=[1, 2, 3, 4])
-    monkeypatch.setattr("shapeinf.algebra.many_bindings.MAX_NUMBERS", 5)
+    monkeypatch.setattr("shapeinf.expr.many_bindings.MAX_NUMBERS", 5)
     with pytest.raises(LimitError, match="3 bindings"):
         program(n=[1, 2, 3])
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import Scope
+from shapeinf.expr import Scope
 from shapeinf.lattice import Shape
 from shapeinf.memory import Buffer, Moment, Role, Timeline
 from shapeinf.report.memory_columns import areas, columns, outline

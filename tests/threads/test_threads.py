@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import Scope
 from shapeinf.contract import Contract
-from shapeinf.driver import Result
+from shapeinf.expr import Scope
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import Peak
 from shapeinf.program import EvaluatedShapes, ShapeProgram
+from shapeinf.result import Result
 from shapeinf.sharing import cached_property, exclusive, held
 from tests.threads.worker import at_once
 

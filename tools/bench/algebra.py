@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from shapeinf.algebra import Scope, maximum
+from shapeinf.expr import Scope, maximum
 
 ROUNDS = 15
 CALLS = 500

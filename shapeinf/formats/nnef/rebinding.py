@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
 from shapeinf.errors import ModelError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.nnef.language.ast import (
     Argument,

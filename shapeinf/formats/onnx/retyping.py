@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onnx
 
-from shapeinf.algebra import Dim
-from shapeinf.algebra.printing import expression_of
+from shapeinf.expr import Dim
+from shapeinf.expr.printing import expression_of
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 

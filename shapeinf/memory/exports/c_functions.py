@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.straight_line import Instruction, Lowering, StraightLine, lowered
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lowered
 from shapeinf.memory.exports.c_names import comment, literal
-from shapeinf.program.demands import Demand
+from shapeinf.program.preconditions import Demand
 
 MATH = """\
 #if !defined(@P_PORTABLE_MATH) && ((defined(__GNUC__) && __GNUC__ >= 5) || defined(__clang__))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from shapeinf.algebra import Dim, format_dim
+from shapeinf.expr import Dim, format_dim
 from shapeinf.memory.exports.c_functions import Functions
 from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
 from shapeinf.memory.exports.subject import Subject

@@ -6,11 +6,11 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from shapeinf.algebra import Dim, Dimension, format_dim, quote_name
+from shapeinf.expr import Dim, Dimension, format_dim, quote_name
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
-from shapeinf.program.demands import Demands
+from shapeinf.program.preconditions import Demands
 
 SCHEMA = "shapeinf.memory/1"
 """Changes when something that was there means something else, or is there no more; new keys alone do not change it."""

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.elimination import Elimination
-from shapeinf.algebra.long_sums import canonical
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.peak.terms import why_unbounded
@@ -16,6 +14,8 @@ from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
 from shapeinf.sharing import cached_property
+from shapeinf.solver.elimination import Elimination
+from shapeinf.solver.long_sums import canonical
 
 
 @attrs.frozen(slots=False)

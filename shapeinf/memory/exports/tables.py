@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.many_bindings import INT64_MAX, exact
-from shapeinf.algebra.straight_line import lowered
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.many_bindings import INT64_MAX, exact
+from shapeinf.expr.straight_line import lowered
 from shapeinf.memory.csv_lines import csv_text as csv_of
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.timeline import Buffer

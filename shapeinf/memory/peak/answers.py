@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import attrs
 
-from shapeinf.algebra.budget import cut_text
-from shapeinf.algebra.upper_bounds import UpperBound
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, Moment
+from shapeinf.solver.budget import cut_text
+from shapeinf.solver.upper_bounds import UpperBound
 
 REMEDY = "memory(work=...) or --work"
 

@@ -14,20 +14,20 @@ from math import inf
 
 import numpy as np
 
-from shapeinf.algebra import Dim, Dimension, evaluate, substitute
-from shapeinf.algebra.budget import Budget
-from shapeinf.algebra.feasible import STEPS_A_FACT, broken_at, holds_at, value_at
-from shapeinf.algebra.growth import grows_with
-from shapeinf.algebra.long_sums import by_terms, canonical
-from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
+from shapeinf.expr import Dim, Dimension, evaluate, substitute
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest
-from shapeinf.memory.peak.asked import Asked
 from shapeinf.memory.peak.budgets import parse_budget
+from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.long_sums import by_terms, canonical
+from shapeinf.solver.monotonicity import grows_with
+from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
+from shapeinf.solver.witnesses import STEPS_A_FACT, broken_at, holds_at, value_at
 
 MAX_TRIED = 20_000
 """Sizes for which the bound over the other dims is asked, one after the other; some minutes at the very worst."""
@@ -218,7 +218,7 @@ class Search:
 
     def _legal(self, value: int) -> bool | None:
         """Whether other sizes can be chosen so that all facts hold; None where isl cannot tell."""
-        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+        from shapeinf.solver.integer_sets import values_of
 
         if holds_at(self.facts, {self.symbol.name: value}):
             return True
@@ -227,7 +227,7 @@ class Search:
 
     def _legal_down(self, top: int) -> Iterator[int]:
         """The sizes that agree with all facts, from `top` downwards. Raises LimitError."""
-        from shapeinf.algebra.integer_sets import values_of  # loading isl takes a while
+        from shapeinf.solver.integer_sets import values_of
 
         if holds_at(self.facts, {self.symbol.name: top}):
             yield top

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 
-from shapeinf.algebra import Dimension
-from shapeinf.algebra.budget import WORK, Budget
-from shapeinf.algebra.long_sums import canonical
-from shapeinf.algebra.upper_bounds import UpperBound, largest_bound, narrow
-from shapeinf.driver.inputs import RangeLike, as_sizes
+from shapeinf.expr import Dim, Dimension
+from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
-from shapeinf.memory.peak.asked import Asked, both
 from shapeinf.memory.peak.largest import Search
+from shapeinf.memory.peak.query import Asked, both
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
 from shapeinf.sharing import cached_property, exclusive
+from shapeinf.solver.budget import WORK, Budget
+from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow
 
 
 @exclusive
@@ -98,6 +98,11 @@ class Peak:
         """The totals that can be the peak, in the order of their first moments; none for a model without nodes."""
         found = totals(self.timeline, self._sizes, self.facts)
         return terms_of_peak(found, self.facts, self._budget)
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The terms, as dims of bytes."""
+        return tuple(term.size for term in self.terms)
 
     @property
     def cut(self) -> bool:

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.algebra import Dim, Dimension
-from shapeinf.algebra.budget import Budget
-from shapeinf.algebra.long_sums import canonical
-from shapeinf.algebra.many_bindings import Values, exact, run
-from shapeinf.algebra.straight_line import StraightLine, lowered
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.many_bindings import Values, exact, run
+from shapeinf.expr.straight_line import StraightLine, lowered
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.peak.answers import Region
-from shapeinf.memory.peak.asked import Asked
+from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.long_sums import canonical
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from shapeinf.algebra import Dim, Dimension, Scope
-from shapeinf.algebra.budget import Budget
-from shapeinf.algebra.dimension import Monomial, terms_of
-from shapeinf.algebra.dominance import undominated
-from shapeinf.algebra.elimination import Elimination
-from shapeinf.algebra.long_sums import canonical, is_long
 from shapeinf.errors import LimitError
+from shapeinf.expr import Dim, Dimension, Scope
+from shapeinf.expr.dimension import Monomial, terms_of
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.dominance import undominated
+from shapeinf.solver.elimination import Elimination
+from shapeinf.solver.long_sums import canonical, is_long
 
 MAX_WORK = 2_000_000
 """Coefficients of all totals together: ten thousand nodes with hundreds of different products of dims; some seconds."""

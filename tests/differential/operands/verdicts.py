@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import attrs
 
 from shapeinf import infer_shapes
-from shapeinf.algebra import evaluate
+from shapeinf.expr import evaluate
 from tests.differential.operands.breaking import Broken
 from tests.differential.operands.oracle import Outcome
 

@@ -15,7 +15,7 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 
 from shapeinf import Result, infer_shapes
-from shapeinf.algebra import Dimension, evaluate
+from shapeinf.expr import Dimension, evaluate
 from shapeinf.program import EvaluatedShapes
 from tests.differential.ort import contains, session_of
 from tests.differential.random_graphs.drawing import Arrays, Drawn

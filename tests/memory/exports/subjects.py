@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shapeinf.algebra import Dim, Dimension
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory import Buffer, Moment, Timeline
 from shapeinf.memory.exports import Subject

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapeinf.algebra import Dim, evaluate, maximum
-from shapeinf.algebra.dimension import Scope
 from shapeinf.errors import Source
+from shapeinf.expr import Dim, evaluate, maximum
+from shapeinf.expr.dimension import Scope
 from shapeinf.lattice import ShapeFacts
 from shapeinf.memory import Timeline
 from shapeinf.memory.exports import c_header

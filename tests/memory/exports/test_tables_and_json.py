@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from shapeinf.algebra import Scope, evaluate, parse_dim
 from shapeinf.errors import (
     IllegalSizeError,
     MissingSizeError,
@@ -17,6 +16,7 @@ from shapeinf.errors import (
     Source,
     UnknownNameError,
 )
+from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeFacts
 from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.algebra import Dim, parse_dim_lenient
 from shapeinf.errors import ModelError, ShapeError
+from shapeinf.expr import Dim, parse_dim_lenient
 from shapeinf.formats.nnef.builder import Builder
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.language.ast import Document

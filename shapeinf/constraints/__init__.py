@@ -1,0 +1,5 @@
+"""The constraints on the symbols of one inference: equalities, ranges, congruences, relations, disjunctions."""
+
+from shapeinf.constraints.store import Facts
+
+__all__ = ["Facts"]

@@ -1,0 +1,1 @@
+"""Edits of whole models that keep their meaning: bind, rebatch, diff."""

@@ -1,0 +1,81 @@
+"""Which dims of two models are the same one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from shapeinf.engine.inference import Inference
+from shapeinf.expr import Dim, Dimension, Scope, quote_name, substitute
+from shapeinf.lattice import TensorType
+
+
+def asked_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
+    """The dims of an input before any node has spoken; none where its rank is not known."""
+    asked = inference.asked.get(name)
+    return asked.shape.dims or () if isinstance(asked, TensorType) else ()
+
+
+class Correspondence:
+    """Symbols of two scopes that stand for the same size, and dims of both in one scope of their own.
+
+    Symbols without a name that nothing pairs are unknown: a dim with one of them is None.
+    """
+
+    def __init__(self, first: Scope, second: Scope) -> None:
+        """Nothing is paired."""
+        self.first = first
+        self.second = second
+        self.pairs: dict[Dimension, Dimension] = {}
+        self._backwards: dict[Dimension, Dimension] = {}
+        self._common = Scope()
+
+    def pair(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
+        """Pair the symbols that stand in the same places, unless other places have paired them otherwise."""
+        if len(first) != len(second):
+            return
+        for a, b in zip(first, second, strict=True):
+            if isinstance(a, Dimension) and isinstance(b, Dimension) and a.is_symbol and b.is_symbol:
+                self._add(a, b)
+
+    def pair_names(self) -> None:
+        """Pair the names that both have and that no place has paired."""
+        for name in self.first.names():
+            if name in self.second.names():
+                self._add(self.first.symbol(name), self.second.symbol(name))
+
+    def _add(self, a: Dimension, b: Dimension) -> None:
+        if a not in self.pairs and b not in self._backwards:
+            self.pairs[a], self._backwards[b] = b, a
+
+    def of_first(self, dim: Dim) -> Dim | None:
+        """A dim of the first scope in the common one."""
+        return self._moved(dim, self.pairs, "before")
+
+    def of_second(self, dim: Dim) -> Dim | None:
+        """A dim of the second scope in the common one."""
+        return self._moved(dim, {b: b for b in self._backwards}, "after")
+
+    def _moved(self, dim: Dim, partners: dict[Dimension, Dimension], side: str) -> Dim | None:
+        if isinstance(dim, int):
+            return dim
+        values: dict[Dimension, Dim] = {}
+        for symbol in dim.symbols():
+            partner = partners.get(symbol)
+            if partner is None and symbol.is_anonymous:
+                return None
+            name = f"{side} {symbol.name}" if partner is None else f"both {partner.name}"
+            values[symbol] = self._common.symbol(name, 0)
+        return substitute(dim, values)
+
+    def text_of_first(self, text: str) -> str:
+        """A text about named dims of the first, with their names in the second."""
+        names = {
+            quote_name(a.name): quote_name(b.name)
+            for a, b in self.pairs.items()
+            if not (a.is_anonymous or b.is_anonymous)
+        }
+        if not names:
+            return text
+        alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        return re.sub(rf"(?<![\w`])(?:{alternatives})(?![\w`])", lambda found: names[found[0]], text)

@@ -1,0 +1,182 @@
+"""What is not known of a model, grouped by first cause."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from shapeinf.engine.compiled import Step
+from shapeinf.engine.inference import Inference
+from shapeinf.explain.causes import Root, Roots, inside, verdict
+from shapeinf.explain.points import Frame, Point, tensor_of, unknowns_in
+from shapeinf.explain.probe import is_late
+from shapeinf.graph import UNUSED
+from shapeinf.lattice import SequenceType, Type
+from shapeinf.solver.budget import WORK, cut_text
+
+CauseKind = Literal["input", "operator", "error", "data", "body", "order", "budget"]
+"""An input without sizes, no rule, a broken law, data, which body runs and how often, inputs learned too late. The last
+one says that the budget of work was reached before the cause was found."""
+
+
+@attrs.frozen
+class Unknown:
+    """An axis of a tensor whose size is not known; `axis` is None where not even the number of axes is."""
+
+    tensor: str
+    axis: int | None
+
+    def __str__(self) -> str:
+        """`x.shape[0]`, or `the rank of x`."""
+        return f"the rank of {self.tensor}" if self.axis is None else f"{self.tensor}.shape[{self.axis}]"
+
+
+@attrs.frozen
+class Cause:
+    """The first node or input that did not know.
+
+    `node` has the path of a node in a body; for an input it is its name, and `op` is empty; both are where no cause was
+    found. `values` are the values of the model's own graph whose shapes, if somebody declares them, end it.
+    """
+
+    kind: CauseKind
+    node: str
+    op: str
+    reason: str
+    values: tuple[str, ...]
+    location: str = ""
+
+    def __str__(self) -> str:
+        """`NonZero (version 13) find: the size depends on ...`."""
+        at = f" at {self.location}" if self.location else ""
+        who = f"{self.op} {self.node}" if self.op else f"input {self.node}"
+        if self.kind == "budget":
+            return self.reason
+        return f"{who}{at}: {self.reason}"
+
+
+_NOT_FOUND = Cause("budget", "", "", f"the cause was not looked for: {cut_text('unknowns(work=...)')}", ())
+
+
+@attrs.frozen
+class UnknownGroup:
+    """All unknowns of one first cause; of several, where a size was computed from unknowns of them all."""
+
+    causes: tuple[Cause, ...]
+    unknowns: tuple[Unknown, ...]
+
+    @property
+    def cause(self) -> Cause:
+        """The first of the causes: nearly always the only one."""
+        return self.causes[0]
+
+    @property
+    def count(self) -> int:
+        """Number of unknowns."""
+        return len(self.unknowns)
+
+    def __str__(self) -> str:
+        """One line: how many, and why."""
+        if self.cause.kind == "budget":
+            return f"{self.count}: {self.cause}"
+        return f"{self.count} because of " + "; and of ".join(map(str, self.causes))
+
+
+def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
+    """All unknown axes and ranks of the values of a graph by first cause: the cause of most of them first.
+
+    Those whose cause the budget of work was not enough to find are one group, which says so.
+    """
+    frame, roots = Frame(inference, work=work), Roots()
+    groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
+    for name, slot in inference.program.slots.items():
+        for point in _unknown_points(frame, slot):
+            found = roots.of(point)
+            key = tuple(sorted(root.key for root in found))
+            axis = None if point.facet == "rank" else point.at
+            groups.setdefault(key, (found, []))[1].append(Unknown(name, axis))
+    told: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not looked for are one group
+    for roots_found, them in groups.values():
+        told.setdefault(tuple(dict.fromkeys(map(cause_of, roots_found))), []).extend(them)
+    listed = [UnknownGroup(causes, tuple(them)) for causes, them in told.items()]
+    return sorted(listed, key=lambda group: -group.count)
+
+
+def _unknown_points(frame: Frame, slot: int) -> list[Point]:
+    """The unknown axes of a value, or its rank; none of a sequence whose items are known one by one."""
+    found = frame.inference.current(slot)
+    if isinstance(found, SequenceType) and found.items is not None and all(map(_whole, found.items)):
+        return []
+    tensor = tensor_of(found)
+    if tensor is None or tensor.shape.dims is None:
+        return [Point(frame, slot, "rank", 0)]
+    return [Point(frame, slot, "axis", axis) for axis, dim in enumerate(tensor.shape.dims) if unknowns_in(dim)]
+
+
+def _whole(found: Type) -> bool:
+    tensor = tensor_of(found)
+    return tensor is not None and tensor.shape.dims is not None and not any(map(unknowns_in, tensor.shape.dims))
+
+
+def cause_of(root: Root) -> Cause:
+    """A first cause in words."""
+    frame, step = root.frame, root.step
+    if root.cut:
+        return _NOT_FOUND
+    if step is None:
+        name = frame.name(root.point.slot)
+        return Cause("input", name, "", _input_reason(root, name), (name,))
+    kind, reason = _kind_and_reason(root, step)
+    if kind == "budget":
+        return _NOT_FOUND
+    location = frame.inference.program.graph.locations.get(step.node.name, "")
+    site = frame.inference.path + step.site
+    return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
+
+
+def _input_reason(root: Root, name: str) -> str:
+    if root.point.facet == "rank":
+        return "it is declared without a shape"
+    return f"its axis {root.point.at} has neither a size nor a name"
+
+
+def _values(frame: Frame, step: Step) -> tuple[str, ...]:
+    """The outputs of a node, or of the node of the model's own graph that it is inside of."""
+    if frame.outer is not None and frame.step is not None:
+        return _values(frame.outer, frame.step)
+    return tuple(frame.inference.program.names[slot] for slot in step.outputs if slot != UNUSED)
+
+
+def _kind_and_reason(root: Root, step: Step) -> tuple[CauseKind, str]:
+    frame = root.frame
+    told = frame.reason(step)
+    code = verdict(frame, step)
+    if code is not None:
+        return "operator" if code == "S201" else "error", told
+    if frame.inner(step):
+        return "body", _body_reason(root, step)
+    if told:
+        return "data", told
+    if root.waits:
+        name = frame.name(root.waits[0].slot)
+        return "data", f"the contents of {name}, which are known only when the graph runs, decide it"
+    if is_late(root.point, step):
+        return "order", "the sizes of its inputs were learned only from nodes after it"
+    if frame.budget.cut:
+        return "budget", ""
+    return "data", "it depends on what the inputs of the node hold, not only on their shapes"
+
+
+def _body_reason(root: Root, step: Step) -> str:
+    frames = root.frame.inner(step)
+    if len(frames) > 1:
+        found = {name: inside(root.point, frame, step) for name, frame in frames.items()}
+        given = [f"{name} gives {_shape(point)}" for name, point in found.items() if point is not None]
+        return f"which of its bodies runs is not known: {', '.join(given)}"
+    return "how often its body runs, and so what it adds up to, is known only when the graph runs"
+
+
+def _shape(point: Point) -> str:
+    tensor = tensor_of(point.type)
+    return "?" if tensor is None else str(tensor.shape)

@@ -1,0 +1,29 @@
+"""Integer expressions over symbols: interned canonical forms, intervals, evaluation and text."""
+
+from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.division import ceildiv, exact_quotient
+from shapeinf.expr.evaluation import evaluate, substitute
+from shapeinf.expr.extremum import maximum, minimum
+from shapeinf.expr.interval import Interval, interval
+from shapeinf.expr.parsing import DimSyntaxError, parse_dim, parse_dim_lenient
+from shapeinf.expr.printing import format_dim, label, quote_name
+
+__all__ = [
+    "Dim",
+    "DimSyntaxError",
+    "Dimension",
+    "Interval",
+    "Scope",
+    "ceildiv",
+    "evaluate",
+    "exact_quotient",
+    "format_dim",
+    "interval",
+    "label",
+    "maximum",
+    "minimum",
+    "parse_dim",
+    "parse_dim_lenient",
+    "quote_name",
+    "substitute",
+]

@@ -1,0 +1,151 @@
+"""Dimensions with values for their symbols: substitution and evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shapeinf.expr.atoms import Floor, Symbol
+from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.extremum import maximum
+
+Value = Any
+"""An int or an int64 array; numpy's own operators decide which comes out."""
+
+
+def substitute(d: Dim, values: Mapping[Dimension, Dim]) -> Dim:
+    """`d` with symbols replaced by dims of the same scope.
+
+    >>> s = Scope()
+    >>> x, y = s.symbol("x"), s.symbol("y")
+    >>> str(substitute(x * x + 1, {x: y + 1}))
+    'y*y + 2*y + 2'
+    """
+    return d if isinstance(d, int) else Substitution(values).dim(d)
+
+
+class Substitution:
+    """One substitution; remembers what it has rebuilt."""
+
+    def __init__(self, values: Mapping[Dimension, Dim]) -> None:
+        """Nothing is rebuilt yet."""
+        self.values = values
+        self.done: dict[Dimension, Dim] = {}
+
+    def dim(self, d: Dim) -> Dim:
+        """A dim, rebuilt where it changes."""
+        if isinstance(d, int) or not self.changes(d):
+            return d
+        if d not in self.done:
+            total: Dim = 0
+            for monomial, coefficient in d.terms:
+                term: Dim = coefficient
+                for atom in monomial:
+                    term = term * self.atom(d.scope, atom)
+                total = total + term
+            self.done[d] = total
+        return self.done[d]
+
+    def changes(self, d: Dimension) -> bool:
+        """Whether there is something to replace in a dim."""
+        return any(s in self.values for s in d.symbols())
+
+    def maximum(self, args: Sequence[Dim]) -> Dim:
+        """The maximum of rebuilt arguments."""
+        return maximum(*args)
+
+    def atom(self, scope: Scope, number: int) -> Dim:
+        """What takes the place of one atom."""
+        found = scope.atoms[number]
+        whole = scope.atom_dim(number)
+        if isinstance(found, Symbol):
+            return self.values.get(whole, whole)
+        if not self.changes(whole):
+            return whole
+        if isinstance(found, Floor):
+            return self.dim(found.numerator) // self.dim(found.denominator)
+        return self.maximum([self.dim(a) for a in found.args])
+
+
+def resolved(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
+    """`d` without the arguments of maxima that never win; `at_least_zero` says what is known of a difference.
+
+    >>> s = Scope()
+    >>> x, y = s.symbol("x"), s.symbol("y")
+    >>> resolved(maximum(x, y) * 2, lambda difference: difference is x - y)
+    2*x
+    """
+    return d if isinstance(d, int) else _Resolution(at_least_zero).dim(d)
+
+
+class _Resolution(Substitution):
+    """Rebuilds a dimension with fewer arguments to its maxima."""
+
+    def __init__(self, at_least_zero: Callable[[Dim], bool]) -> None:
+        super().__init__({})
+        self.at_least_zero = at_least_zero
+
+    def changes(self, d: Dimension) -> bool:
+        return any(not isinstance(d.scope.atoms[a], Symbol) for monomial, _ in d.terms for a in monomial)
+
+    def maximum(self, args: Sequence[Dim]) -> Dim:
+        kept = list(args)
+        for a in args:
+            if any(b is not a and self.at_least_zero(b - a) for b in kept):
+                kept.remove(a)
+        return maximum(*kept)
+
+
+def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
+    """The value of `d` for values of its symbols by name: ints, or numpy arrays of many bindings at once.
+
+    Raises KeyError for a symbol without a value and ZeroDivisionError for a division by zero. Arrays are int64 and
+    wrap as numpy does; ints are exact.
+
+    >>> h = Scope().symbol("H")
+    >>> evaluate((h + 1) // 2, {"H": 9}), evaluate(h % 4, {"H": np.array([4, 6])})
+    (5, array([0, 2]))
+    """
+    return d if isinstance(d, int) else _Evaluation(values).dim(d)
+
+
+class _Evaluation:
+    """One evaluation; a part that occurs several times is evaluated once."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values = values
+        self.atoms: dict[int, Value] = {}
+
+    def dim(self, d: Dim) -> Value:
+        if isinstance(d, int):
+            return d
+        total: Value = 0
+        for monomial, coefficient in d.terms:
+            term: Value = coefficient
+            for atom in monomial:
+                term = term * self.atom(d.scope, atom)
+            total = total + term
+        return total
+
+    def atom(self, scope: Scope, number: int) -> Value:
+        found = scope.atoms[number]
+        if isinstance(found, Symbol):
+            return self.values[found.name]
+        if number not in self.atoms:
+            self.atoms[number] = self.quotient(scope, found) if isinstance(found, Floor) else self.largest(found.args)
+        return self.atoms[number]
+
+    def quotient(self, scope: Scope, floor: Floor) -> Value:
+        divisor = self.dim(floor.denominator)
+        if np.any(np.equal(divisor, 0)):
+            raise ZeroDivisionError(f"{scope.floor(floor.numerator, floor.denominator)} divides by zero")
+        return self.dim(floor.numerator) // divisor
+
+    def largest(self, args: Sequence[Dim]) -> Value:
+        result, *others = [self.dim(a) for a in args]
+        for a in others:
+            both_ints = isinstance(result, int) and isinstance(a, int)
+            result = max(result, a) if both_ints else np.maximum(result, a)
+        return result

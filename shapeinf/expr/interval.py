@@ -1,0 +1,290 @@
+"""Bounds of dimensions: interval arithmetic with the cases that plain intervals lose.
+
+Inside, a bound is an int or an infinity (float); `Interval` shows None for no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import attrs
+
+from shapeinf.expr.atoms import Floor, Maximum, Symbol
+from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope
+
+Bounds = tuple[float, float]
+
+_MAX_SPLITS = 6
+_MAX_PARTS = 256
+"""Dims that are looked at for one that is split; each maximum has as many as it has arguments."""
+
+
+@attrs.frozen
+class Known:
+    """Where the bounds of symbols come from, and those of other atoms worked out from them so far."""
+
+    symbol: Callable[[int, Symbol], Bounds]
+    atoms: dict[int, Bounds] = attrs.Factory(dict)
+    differences: dict[Dimension, bool] = attrs.Factory(dict)
+    """Whether dims that were asked about are at least 0."""
+
+    def at_least_zero(self, d: Dim) -> bool:
+        """Whether a dim is at least 0; remembered."""
+        if isinstance(d, int):
+            return d >= 0
+        known = self.differences.get(d)
+        if known is None:
+            known = self.differences[d] = bounds_with(d, self)[0] >= 0
+        return known
+
+    def forget(self) -> None:
+        """Other bounds are known of some symbol now."""
+        self.atoms.clear()
+        self.differences.clear()
+
+
+@attrs.frozen
+class Interval:
+    """Closed integer bounds; None is no bound.
+
+    >>> str(Interval(1, None))
+    '1..'
+    """
+
+    lo: int | None
+    hi: int | None
+
+    def __str__(self) -> str:
+        """`lo..hi`, the grammar of user input."""
+        return f"{'' if self.lo is None else self.lo}..{'' if self.hi is None else self.hi}"
+
+    def __contains__(self, value: int) -> bool:
+        """Whether a value lies inside."""
+        return (self.lo is None or self.lo <= value) and (self.hi is None or value <= self.hi)
+
+
+def finite(bound: float) -> int | None:
+    """None for an infinity, else the int."""
+    return None if bound in (inf, -inf) else int(bound)
+
+
+def as_interval(bounds: Bounds) -> Interval:
+    """Bounds as an `Interval`."""
+    return Interval(finite(bounds[0]), finite(bounds[1]))
+
+
+def interval(d: Dim) -> Interval:
+    """Bounds of a dim from the declared bounds of its symbols.
+
+    >>> x = Scope().symbol("x", 1, 9)
+    >>> str(interval(2 * x + 1)), str(interval(x % 4))
+    ('3..19', '0..3')
+    """
+    return as_interval(bounds_of(d))
+
+
+def declared(_: int, symbol: Symbol) -> Bounds:
+    """The bounds that a symbol was made with."""
+    return (-inf if symbol.lo is None else symbol.lo, inf if symbol.hi is None else symbol.hi)
+
+
+def bounds_of(d: Dim) -> Bounds:
+    """Bounds from declared symbol bounds, kept with the dimension."""
+    if isinstance(d, int):
+        return d, d
+    if d.bounds is None:
+        d.bounds = bounds_with(d, Known(declared, d.scope.declared_bounds))
+    return d.bounds
+
+
+def of_sum_or_product(what: str, a: Dim, b: Dim) -> tuple[int | None, int | None]:
+    """Bounds of a sum, or rough ones of a product, that passes the caps of the algebra."""
+    (alo, ahi), (blo, bhi) = bounds_of(a), bounds_of(b)
+    if what != "sum":
+        return (0 if alo >= 0 and blo >= 0 else None), None
+    return (
+        None if -inf in (alo, blo) else int(alo) + int(blo),
+        None if inf in (ahi, bhi) else int(ahi) + int(bhi),
+    )
+
+
+class _Splits:
+    """How many parts may still be looked at."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts = _MAX_PARTS
+
+
+def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
+    """Bounds of a dim under what is known of its symbols; none where its numbers are past the largest float."""
+    if isinstance(d, int):
+        return d, d
+    d.scope.work += len(d.terms)
+    try:
+        result = _plain(d, known)
+        if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
+            left = left or _Splits()
+            left.parts -= 1
+            if left.parts >= 0:
+                result = _meet(result, _split(d, known, splits, left))
+        return result
+    except OverflowError:
+        return -inf, inf
+
+
+def _split(d: Dimension, known: Known, splits: int, left: _Splits) -> Bounds:
+    """Bounds of a sum by its common factor, and through one of its floors or maxima."""
+    atoms = d.scope.atoms
+    result = _factored(d, known, splits, left)
+    for monomial, coefficient in d.terms:
+        atom = atoms[monomial[0]] if len(monomial) == 1 else None
+        if isinstance(atom, Floor) and isinstance(atom.denominator, int):
+            return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1, left))
+        if isinstance(atom, Maximum):
+            return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1, left))
+    for place in {place for monomial, _ in d.terms for place in monomial}:
+        atom = atoms[place]
+        if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
+            result = _meet(result, _through_remainder(d, place, atom, known, splits - 1, left))
+    return result
+
+
+def _is_linear(d: Dimension) -> bool:
+    """A sum of multiples of symbols: plain intervals lose nothing."""
+    atoms = d.scope.atoms
+    return all(not m or (len(m) == 1 and isinstance(atoms[m[0]], Symbol)) for m, _ in d.terms)
+
+
+def _meet(a: Bounds, b: Bounds) -> Bounds:
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def _plain(d: Dimension, known: Known) -> Bounds:
+    lo: float = 0
+    hi: float = 0
+    for monomial, coefficient in d.terms:
+        low, high = _monomial_bounds(d.scope, monomial, known)
+        if coefficient < 0:
+            low, high = high, low
+        lo, hi = lo + coefficient * low if low else lo, hi + coefficient * high if high else hi
+    return lo, hi
+
+
+def _factored(d: Dimension, known: Known, splits: int, left_parts: _Splits) -> Bounds:
+    """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
+    common = set(d.terms[0][0])
+    for monomial, _ in d.terms[1:]:
+        common.intersection_update(monomial)
+    if not common:
+        return -inf, inf
+    atom = min(common)
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in d.terms:
+        left = list(monomial)
+        left.remove(atom)
+        rest[tuple(left)] = coefficient
+    factor = _atom_bounds(d.scope, atom, known)
+    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1, left_parts))
+
+
+def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
+    if len(monomial) == 1:
+        return _atom_bounds(scope, monomial[0], known)
+    result: Bounds = (1, 1)
+    previous = -1
+    for atom in monomial:
+        if atom == previous:
+            continue
+        previous = atom
+        power = monomial.count(atom)
+        low, high = _atom_bounds(scope, atom, known)
+        factor = (low, high)
+        for _ in range(power - 1):
+            factor = _times(factor, (low, high))
+        if power % 2 == 0 and low < 0:
+            factor = (max(factor[0], 0), factor[1])
+        result = _times(result, factor)
+    return result
+
+
+def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
+    result = known.atoms.get(atom)
+    if result is None:
+        found = scope.atoms[atom]
+        if isinstance(found, Symbol):
+            result = known.symbol(atom, found)
+        elif isinstance(found, Floor):
+            result = quotient_bounds(bounds_with(found.numerator, known), bounds_with(found.denominator, known))
+        else:
+            pairs = [bounds_with(a, known) for a in found.args]
+            result = max(p[0] for p in pairs), max(p[1] for p in pairs)
+        known.atoms[atom] = result
+    return result
+
+
+def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
+    """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
+    q = atom.denominator
+    assert isinstance(q, int)
+    rest = d.scope.make({k: v for k, v in d.terms if k != m})
+    low, high = bounds_with(rest * q + atom.numerator * c, known, splits, left)
+    low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
+    return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
+
+
+def _through_remainder(d: Dimension, place: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
+    """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
+    n, q, scope = atom.numerator, atom.denominator, d.scope
+    factor = scope.make({_without(monomial, place): c for monomial, c in d.terms if monomial.count(place) == 1})
+    k = _multiple(factor, q)
+    if k is None or bounds_with(q, known, splits, left)[0] < 1:
+        return -inf, inf
+    none = scope.make({monomial: c for monomial, c in d.terms if place not in monomial}) + n * k
+    most = none - (q - 1) * k
+    low, high = (most, none) if k > 0 else (none, most)
+    return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
+
+
+def _without(monomial: Monomial, place: int) -> Monomial:
+    at = monomial.index(place)
+    return monomial[:at] + monomial[at + 1 :]
+
+
+def _multiple(d: Dim, of: Dim) -> int | None:
+    """The number that makes `d` of a dim, where there is one."""
+    if not isinstance(d, Dimension) or not isinstance(of, Dimension):
+        return None
+    number = d.terms[0][1] // of.terms[0][1]
+    return number if number and of * number is d else None
+
+
+def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int, left: _Splits) -> Bounds:
+    """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
+    rest = d.scope.make({k: v for k, v in d.terms if k != m})
+    pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]
+    pick = max if c > 0 else min
+    return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
+
+
+def _times(a: Bounds, b: Bounds) -> Bounds:
+    products = [0 if x == 0 or y == 0 else x * y for x in a for y in b]
+    return min(products), max(products)
+
+
+def quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
+    """Bounds of `floor(a/b)`; nothing is known when the divisor may be zero or negative."""
+    if b[0] <= 0:
+        if b[1] >= 1 and a[0] >= 0 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
+            return quotient_bounds(a, (1, b[1]))
+        return -inf, inf
+    corners = [_floor(x, y) for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _floor(x: float, y: float) -> float:
+    if y == inf:
+        return 0 if x >= 0 else -1
+    return x if x in (inf, -inf) else x // y

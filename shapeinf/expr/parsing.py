@@ -1,0 +1,297 @@
+"""Text to dimensions: the strict grammar of users, the lenient one of files.
+
+Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as
+`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also what exporters write (`floor(H/2)`,
+`Max(1, s3)`); what is no expression is one opaque symbol; nothing crashes.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from functools import cache
+
+from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, Dim, Scope
+from shapeinf.expr.division import ceildiv, exact_quotient
+from shapeinf.expr.extremum import maximum, minimum
+
+MAX_LENGTH = 10_000
+MAX_NESTING = 50
+
+Thunk = Callable[[], Dim]
+"""A part of the text that was read: makes its dim."""
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
+_HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
+
+
+class DimSyntaxError(ValueError):
+    """A dimension text that is no expression; says where and what was expected."""
+
+    def __init__(self, text: str, position: int, expected: str) -> None:
+        """`position` counts characters from 0."""
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        super().__init__(f"{shown!r} is not a dimension: expected {expected} at character {position + 1}")
+        self.text = text
+        self.position = position
+        self.expected = expected
+
+
+def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
+    """Read the strict grammar. New names get the lower bound `lo`.
+
+    Raises DimSyntaxError, also for a division by 0 and for what passes the caps of the algebra.
+
+    >>> s = Scope()
+    >>> str(parse_dim("2*(past + seq) // 2", s)), parse_dim("ceildiv(7, 2)", s)
+    ('past + seq', 4)
+    """
+    return _Parser(text, scope, lo, lenient=False).parse()
+
+
+def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim | None, str | None]:
+    """Read a dim name from a file: (dim or None when it says nothing, lint or None). Never raises.
+
+    >>> s = Scope()
+    >>> parse_dim_lenient("floor(H/2)", s)
+    (H//2, None)
+    >>> parse_dim_lenient("batch-size", s)[0].name
+    'batch-size'
+    """
+    stripped = text.strip()
+    if stripped in ("", "?", "None"):
+        return None, f"the dim name {text!r} says nothing" if text != "" else None
+    if scope.has(text):
+        return scope.symbol(text), None
+    if _hyphenated_name(stripped, scope):
+        return scope.symbol(text, lo), f"the dim name {text!r} is taken as one name, not as a difference"
+    try:
+        dim = _Parser(stripped, scope, lo, lenient=True).parse()
+    except DimSyntaxError:
+        return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
+    if isinstance(dim, int) and dim < 0:
+        return None, f"the dim name {text!r} is a negative number"
+    return dim, None
+
+
+def _hyphenated_name(text: str, scope: Scope) -> bool:
+    return bool(_HYPHENATED.fullmatch(text)) and not all(part.isdigit() or scope.has(part) for part in text.split("-"))
+
+
+class _Parser:
+    """Recursive descent over one text; nothing is made in the scope before the whole text was read."""
+
+    def __init__(self, text: str, scope: Scope, lo: int | None, lenient: bool) -> None:
+        self.text = text
+        self.scope = scope
+        self.lo = lo
+        self.lenient = lenient
+        self.tokens = self._tokenize()
+        self.at = 0
+        self.depth = 0
+        self.applied = 0
+        """The position of the operator or function that is being applied."""
+        self.parts: dict[str, Thunk] = {}
+
+    def _tokenize(self) -> list[tuple[str, str, int]]:
+        text = self.text
+        if len(text) > MAX_LENGTH:
+            raise DimSyntaxError(text, MAX_LENGTH, f"at most {MAX_LENGTH} characters")
+        tokens = []
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = _TOKEN.match(text, at)
+            if match is None or (
+                match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")
+            ):
+                raise DimSyntaxError(text, at, _instead(text[at:].lstrip()[:1]))
+            kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
+            if kind == "int" and len(match[1]) > 18:
+                raise DimSyntaxError(text, at, "a number below 10**18")
+            tokens.append((kind, match[match.lastindex or 1], match.start(match.lastindex or 1)))
+            at = match.end()
+        return tokens
+
+    def parse(self) -> Dim:
+        tree = self._sum()
+        if self.at < len(self.tokens):
+            divided = self.tokens[self.at][1] == "/"
+            raise self._error("'//' (floor division) in place of '/'" if divided else "an operator or the end")
+        try:
+            found = tree()
+        except ZeroDivisionError:
+            raise DimSyntaxError(self.text, self.applied, "a division by something else than 0") from None
+        named = {value for _, value, _ in self.tokens}
+        symbols = () if isinstance(found, int) else found.symbols()
+        if any(s in self.scope.capped and s.name not in named for s in symbols):
+            raise DimSyntaxError(self.text, self.applied, _CAPS)
+        return found
+
+    def _error(self, expected: str) -> DimSyntaxError:
+        position = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
+        return DimSyntaxError(self.text, position, expected)
+
+    def _take(self, *values: str) -> str | None:
+        if self.at < len(self.tokens) and self.tokens[self.at][0] == "op" and self.tokens[self.at][1] in values:
+            self.at += 1
+            return self.tokens[self.at - 1][1]
+        return None
+
+    def _sum(self) -> Thunk:
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise self._error(f"at most {MAX_NESTING} levels of nesting")
+        found = self._chain(self._product, "+", "-")
+        self.depth -= 1
+        return found
+
+    def _product(self) -> Thunk:
+        return self._chain(self._unary, "*", "//", "%", *(("/",) if self.lenient else ()))
+
+    def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
+        """Operands with operators between them, from left to right: however many there are, it is one level."""
+        first = operand()
+        rest: list[tuple[str, int, Thunk]] = []
+        while sign := self._take(*operators):
+            rest.append((sign, self.tokens[self.at - 1][2], operand()))
+        return (lambda: self._folded(first(), rest)) if rest else first
+
+    def _folded(self, value: Dim, rest: list[tuple[str, int, Thunk]]) -> Dim:
+        for sign, position, operand in rest:
+            right = operand()
+            self.applied = position
+            value = _OPERATORS[sign](value, right)
+        return value
+
+    def _unary(self) -> Thunk:
+        negative = False
+        while self._take("-"):
+            negative = not negative
+        value = self._primary()
+        return (lambda: -value()) if negative else value
+
+    def _primary(self) -> Thunk:
+        if self._take("("):
+            inner = self._named_parts() if self._at_let() else self._sum()
+            if not self._take(")"):
+                raise self._error("')'")
+            return inner
+        if self.at >= len(self.tokens) or self.tokens[self.at][0] == "op":
+            if [token[1] for token in self.tokens[max(self.at - 1, 0) : self.at + 1]] == ["*", "*"]:
+                raise self._error(_PRODUCT)
+            raise self._error("a number, a name or '('")
+        kind, value, _ = self.tokens[self.at]
+        self.at += 1
+        if kind == "int":
+            return lambda: int(value)
+        if kind == "quoted":
+            name = value.replace("``", "`")
+            return lambda: self.scope.symbol(name, self.lo)
+        return self._call(value) if self._take("(") else self._name(value)
+
+    def _name(self, name: str) -> Thunk:
+        return self.parts.get(name) or (lambda: self.scope.symbol(name, self.lo))
+
+    def _at_let(self) -> bool:
+        kinds = [token[:2] for token in self.tokens[self.at : self.at + 3]]
+        return len(kinds) == 3 and kinds[0] == ("name", "let") and kinds[1][0] == "name" and kinds[2] == ("op", "=")
+
+    def _named_parts(self) -> Thunk:
+        """`let a = ..., b = ... in ...`: each name stands for its part from there to the closing parenthesis."""
+        outer, self.parts = self.parts, dict(self.parts)
+        made: list[Thunk] = []
+        while self._take(",") or not made:
+            self.at += not made  # `let` itself
+            if self.at >= len(self.tokens) or self.tokens[self.at][0] != "name":
+                raise self._error("a name")
+            name = self.tokens[self.at][1]
+            self.at += 1
+            if not self._take("="):
+                raise self._error("'='")
+            made.append(cache(self._sum()))
+            self.parts[name] = made[-1]
+        if self.at >= len(self.tokens) or self.tokens[self.at][:2] != ("name", "in"):
+            raise self._error("',' or 'in'")
+        self.at += 1
+        body = self._sum()
+        self.parts = outer
+
+        def whole() -> Dim:
+            for part in made:  # in order, so that none goes deep
+                part()
+            return body()
+
+        return whole
+
+    def _call(self, name: str) -> Thunk:
+        if self.lenient and name in ("floor", "ceil", "ceiling"):
+            return self._rounded(name)
+        function = _FUNCTIONS.get(name.lower() if self.lenient else name)
+        if function is None:
+            raise self._error(f"one of {', '.join(_FUNCTIONS)} before '('")
+        position = self.tokens[self.at - 2][2]
+        args = [self._sum()]
+        while self._take(","):
+            args.append(self._sum())
+        if not self._take(")"):
+            raise self._error("',' or ')'")
+        if name not in ("max", "min", "Max", "Min") and len(args) != 2:
+            raise self._error(f"two arguments of {name}")
+        return lambda: self._applied(function, position, args)
+
+    def _applied(self, function: Callable[..., Dim], position: int, args: list[Thunk]) -> Dim:
+        values = [a() for a in args]
+        self.applied = position
+        return function(*values)
+
+    def _rounded(self, name: str) -> Thunk:
+        """`floor(a/b)` and `ceil(a/b)`: one division at the top of the argument."""
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise self._error(f"at most {MAX_NESTING} levels of nesting")
+        left = self._chain(self._unary, "*")
+        divisor = self._unary() if self._take("/") else lambda: 1
+        if not self._take(")"):
+            raise self._error("')'")
+        self.depth -= 1
+        return (lambda: left() // divisor()) if name == "floor" else (lambda: ceildiv(left(), divisor()))
+
+
+def _instead(character: str) -> str:
+    """What to write in place of a character that is in no dim."""
+    if character in ("'", '"'):
+        return "a name without quotes (an odd one in backquotes)"
+    return _PRODUCT if character == "^" else "a number, a name or an operator"
+
+
+_PRODUCT = "a product such as b*b (powers are not read)"
+
+
+_CAPS = f"at most {MAX_TERMS} terms of {MAX_DEGREE} factors, and {MAX_DEPTH} divisions or maxima in one another"
+
+
+def _exactly(a: Dim, b: Dim) -> Dim:
+    """`a / b` of a file: only where it is exact as a polynomial."""
+    quotient = exact_quotient(a, b)
+    if quotient is None:
+        raise DimSyntaxError(f"{a}/{b}", 0, "a division without rest")
+    return quotient
+
+
+_OPERATORS: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "/": _exactly,
+}
+
+_FUNCTIONS: dict[str, Callable[..., Dim]] = {
+    "max": maximum,
+    "min": minimum,
+    "floordiv": operator.floordiv,
+    "ceildiv": ceildiv,
+    "mod": operator.mod,
+}

@@ -1,0 +1,176 @@
+"""Sizes that people give as objects: our own `NamedDim`, and those of other tools by their form, never imported."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import attrs
+
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.expr import quote_name
+
+Hint = Literal["AUTO", "STATIC", "DYNAMIC"]
+HINTS = ("AUTO", "STATIC", "DYNAMIC")
+_UNBOUNDED = 2**63 - 2
+"""From here on a number stands for no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
+
+
+def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
+    low = 1 if attribute.name == "multiple_of" else 0
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
+        raise ShapeInferenceError(f"{attribute.name} of {dim.name} must be an int of at least {low}, not {value!r}")
+
+
+@attrs.frozen
+class NamedDim:
+    """A named size with bounds (inclusive, None is no bound) and a divisor.
+
+    It stands for an axis in `inputs`, or in `dims`. It is not called `Dim`, as in torch.export, because `shapeinf.Dim`
+    is the type of every size, and an object with bounds is what a user says of one. torch's own objects do as well.
+
+    >>> NamedDim("H", 32, 512, multiple_of=32).assumptions
+    ('H >= 32', 'H <= 512', 'H % 32 == 0')
+    >>> print(2 * NamedDim("seq", max=512) + 1)
+    2*seq + 1
+    """
+
+    name: str = attrs.field(validator=attrs.validators.instance_of(str))
+    min: int | None = attrs.field(default=None, validator=_natural)
+    max: int | None = attrs.field(default=None, validator=_natural)
+    multiple_of: int = attrs.field(default=1, kw_only=True, validator=_natural)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what no size can be."""
+        if not self.name:
+            raise ShapeInferenceError("a NamedDim needs a name")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ShapeInferenceError(f"{self.name}: min={self.min} is more than max={self.max}")
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The same as texts for `assume`."""
+        name = quote_name(self.name)
+        lower = () if self.min is None else (f"{name} >= {self.min}",)
+        upper = () if self.max is None else (f"{name} <= {self.max}",)
+        return (*lower, *upper, *((f"{name} % {self.multiple_of} == 0",) if self.multiple_of > 1 else ()))
+
+    def __mul__(self, times: int) -> DerivedDim:
+        """`dim * 2`."""
+        return DerivedDim(self) * times
+
+    __rmul__ = __mul__
+
+    def __add__(self, plus: int) -> DerivedDim:
+        """`dim + 1`."""
+        return DerivedDim(self) + plus
+
+    __radd__ = __add__
+
+    def __sub__(self, minus: int) -> DerivedDim:
+        """`dim - 1`."""
+        return DerivedDim(self) + -minus
+
+    def __str__(self) -> str:
+        """The name as it stands in a shape."""
+        return quote_name(self.name)
+
+
+@attrs.frozen
+class DerivedDim:
+    """`times*root + plus`: a size that follows another one."""
+
+    root: NamedDim
+    times: int = 1
+    plus: int = 0
+
+    def __mul__(self, times: int) -> DerivedDim:
+        """Every part times an int."""
+        return DerivedDim(self.root, self.times * times, self.plus * times)
+
+    __rmul__ = __mul__
+
+    def __add__(self, plus: int) -> DerivedDim:
+        """Plus an int."""
+        return DerivedDim(self.root, self.times, self.plus + plus)
+
+    __radd__ = __add__
+
+    def __sub__(self, minus: int) -> DerivedDim:
+        """Minus an int."""
+        return self + -minus
+
+    def fn(self, root: object) -> object:
+        """The size for one of the root; the form in which torch's derived dims say it."""
+        return root * self.times + self.plus  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        """An expression."""
+        product = str(self.root) if self.times == 1 else f"{self.times}*{self.root}"
+        return product if not self.plus else f"{product} {'+' if self.plus > 0 else '-'} {abs(self.plus)}"
+
+
+@attrs.frozen
+class Bounded:
+    """A size without a name: bounds, and what to do with the declared one."""
+
+    min: int | None
+    max: int | None
+    hint: Hint | None = None
+
+
+def recognised(value: object) -> int | NamedDim | Bounded | tuple[NamedDim, Callable[..., object]]:
+    """An object that stands for an axis, by its form; a derived dim is its root and a function of it.
+
+    Knows ints of numpy, `NamedDim`, torch.export's `Dim`, what is derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
+    OpenVINO's `Dimension`, coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
+    """
+    if isinstance(value, NamedDim):
+        return value
+    if isinstance(value, Mapping):
+        return _table(value)
+    derive = getattr(value, "fn", None)
+    if hasattr(value, "root") and callable(derive):
+        root = recognised(value.root)
+        if isinstance(root, NamedDim):
+            return root, derive
+    hint = getattr(getattr(value, "type", value), "name", None)
+    if hint in HINTS:
+        return Bounded(_bound(getattr(value, "min", None)), _bound(getattr(value, "max", None)), hint)
+    if hasattr(value, "__name__") and hasattr(value, "min") and hasattr(value, "max"):
+        name = str(value.__name__)
+        return int(name) if name.isdigit() else NamedDim(name, _bound(value.min) or None, _bound(value.max))
+    for low, high in (("min_length", "max_length"), ("lower_bound", "upper_bound")):
+        if hasattr(value, low) and hasattr(value, high):
+            return Bounded(_bound(getattr(value, low)), _bound(getattr(value, high)))
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise ShapeInferenceError(
+        f"{value!r} is no size: give an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
+    )
+
+
+def _bound(value: object) -> int | None:
+    """A bound as other tools say it: an infinity, -1 and the largest ints are none."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if 0 <= number < _UNBOUNDED else None
+
+
+def _table(table: Mapping[object, object]) -> NamedDim | Bounded:
+    unknown = sorted(str(key) for key in table if key not in ("name", "min", "max", "maxSize", "multiple_of"))
+    if unknown:
+        raise ShapeInferenceError(f"a dim has no {unknown[0]!r}: it has name, min, max (or maxSize) and multiple_of")
+    if "max" in table and "maxSize" in table:
+        raise ShapeInferenceError("max and maxSize are one thing: give one of them")
+    name = table.get("name")
+    if not isinstance(name, str):
+        raise ShapeInferenceError(f"a dim given as a table needs a name: {dict(table)!r}")
+    high = table.get("max", table.get("maxSize"))
+    return NamedDim(name, table.get("min"), high, multiple_of=table.get("multiple_of", 1))  # type: ignore[arg-type]

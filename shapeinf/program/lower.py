@@ -1,0 +1,166 @@
+"""The dims of all tensors, each once, and the straight-line programs of what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.errors import NoSizeError, UnknownNameError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.straight_line import Lowering, StraightLine
+from shapeinf.lattice import ShapeFacts, element_bits
+from shapeinf.sharing import cached_property
+from shapeinf.solver.elimination import Elimination
+
+
+class PeakTerms(Protocol):
+    """The peak of memory as a maximum of terms."""
+
+    @property
+    def sizes(self) -> Sequence[Dim]:
+        """The terms, as dims of bytes."""
+
+    @property
+    def at_least(self) -> bool:
+        """Whether a buffer without a bound comes on top."""
+
+
+PeakMaker = Callable[[], PeakTerms]
+"""Finds the peak, when someone asks for it."""
+
+
+class Table:
+    """The distinct dims of tensors, and which of them each tensor has."""
+
+    def __init__(self, facts: ShapeFacts, tensors: Mapping[str, TensorInfo]) -> None:
+        """Values that are no tensors are left out, with the reason."""
+        self.facts = facts
+        self.tensors = {name: info for name, info in tensors.items() if info.kind == "tensor"}
+        self.unknown = {n: f"it is of kind {i.kind}, no tensor" for n, i in tensors.items() if i.kind != "tensor"}
+        self._rows: dict[str, tuple[int, ...]] = {}
+        numbers: dict[Dim, int] = {}
+        for name, info in self.tensors.items():
+            dims = facts.canon_shape(info.shape).dims
+            if dims is None:
+                self.unknown[name] = "its rank is not known"
+            else:
+                self._rows[name] = tuple(numbers.setdefault(facts.canon(d), len(numbers)) for d in dims)
+        self.dims = list(numbers)
+
+    def rows(self, name: str) -> tuple[int, ...]:
+        """The numbers of the dims of a tensor; UnknownNameError, or NoSizeError for an unknown rank."""
+        if name not in self._rows:
+            if name in self.unknown:
+                raise NoSizeError(f"the shape of {name!r}", self.unknown[name])
+            raise UnknownNameError("tensor", name, self.tensors)
+        return self._rows[name]
+
+    def ranked(self) -> Iterable[tuple[str, tuple[int, ...]]]:
+        """All tensors that have a rank, with the numbers of their dims."""
+        return self._rows.items()
+
+    def symbols(self) -> list[Dimension]:
+        """All symbols of the dims, in the order of the tensors."""
+        found: dict[Dimension, None] = {}
+        for d in self.dims:
+            if isinstance(d, Dimension):
+                found.update(dict.fromkeys(sorted(d.symbols(), key=str)))
+        return list(found)
+
+
+@attrs.frozen
+class Sizes:
+    """The program of elements and bytes, and the rows in it: none for what depends on data, or has no bound."""
+
+    program: StraightLine
+    elements: Mapping[str, int]
+    bytes: Mapping[str, int]
+    total: int
+
+
+class Lowered:
+    """The programs for calls that give the sizes of the same symbols."""
+
+    def __init__(self, table: Table, given: frozenset[Dimension], peak: PeakMaker | None) -> None:
+        """Lowers the dims; the rest when it is asked for."""
+        self.table = table
+        self._peak = peak
+        self._missing = [self._unbound(d, given) for d in table.dims]
+        self._without_data = Elimination(table.facts, given.__contains__)
+        lowering = Lowering()
+        known = zip(table.dims, self._missing, strict=True)
+        self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])
+
+    @staticmethod
+    def _unbound(d: Dim, given: frozenset[Dimension]) -> frozenset[Dimension]:
+        return d.symbols() - given if isinstance(d, Dimension) else frozenset()
+
+    def missing(self, name: str) -> list[Dimension]:
+        """The symbols in the shape of a tensor that depend on data and were not given."""
+        found = {symbol for row in self.table.rows(name) for symbol in self._missing[row]}
+        return sorted(found, key=str)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Elements and bytes of all tensors: the elements only where they are exact."""
+        lowering = Lowering()
+        ceilings = [self._without_data.upper(d) for d in self.table.dims]
+        registers = [None if d is None else lowering.dim(d) for d in ceilings]
+        volumes: dict[tuple[int, ...], int] = {}
+        outputs: dict[int, int] = {}
+        elements: dict[str, int] = {}
+        sizes: dict[str, int] = {}
+        for name, rows in self.table.ranked():
+            found = [register for row in rows if (register := registers[row]) is not None]
+            if len(found) < len(rows):
+                continue
+            key = tuple(sorted(found))
+            if key not in volumes:
+                volumes[key] = lowering.product(key)
+            if not any(self._missing[row] for row in rows):
+                elements[name] = outputs.setdefault(volumes[key], len(outputs))
+            bits = element_bits(self.table.tensors[name].dtype)
+            if bits is not None:
+                size = _in_bytes(lowering, volumes[key], bits)
+                sizes[name] = outputs.setdefault(size, len(outputs))
+        total = self._total(lowering, sizes, list(outputs))
+        return Sizes(lowering.program([*outputs, total]), elements, sizes, len(outputs))
+
+    @staticmethod
+    def _total(lowering: Lowering, sizes: Mapping[str, int], registers: Sequence[int]) -> int:
+        counts: dict[int, int] = {}
+        for row in sizes.values():
+            counts[registers[row]] = counts.get(registers[row], 0) + 1
+        parts = [lowering.multiply(register, lowering.constant(count)) for register, count in counts.items()]
+        return lowering.sum(parts)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """The values whose bytes have no bound."""
+        return (*(name for name in self.table.tensors if name not in self.sizes.bytes), *self._containers())
+
+    def _containers(self) -> list[str]:
+        return [name for name in self.table.unknown if name not in self.table.tensors]
+
+    @cached_property
+    def peak(self) -> tuple[StraightLine, bool]:
+        """The peak: the largest of its terms; and whether some buffer has no bound, so that it is at least this."""
+        if self._peak is None:
+            raise NoSizeError("the peak of memory", "nothing is known of lifetimes here")
+        peak = self._peak()
+        lowering = Lowering()
+        terms = [self._without_data.upper(size) for size in peak.sizes]
+        registers = [lowering.dim(term) for term in terms if term is not None]
+        program = lowering.program([lowering.maximum([lowering.constant(0), *registers])])
+        return program, peak.at_least or None in terms
+
+
+def _in_bytes(lowering: Lowering, elements: int, bits: int) -> int:
+    """The bytes of so many elements; those of less than a byte are packed."""
+    if bits % 8 == 0:
+        return lowering.multiply(elements, lowering.constant(bits // 8))
+    total = lowering.multiply(elements, lowering.constant(bits))
+    return lowering.floordiv(lowering.add(total, lowering.constant(7)), lowering.constant(8))

@@ -1,0 +1,1 @@
+"""Questions past the straight path: isl sets, polytopes, bounds, dominance, monotonicity, witnesses."""

@@ -1,0 +1,255 @@
+"""Proofs by isl, the integer set library of the polyhedral compilers, where intervals do not decide.
+
+The facts become a set of integer points; a question is the emptiness of that set cut by the question's negation. A
+product of symbols is a parameter of its own (what is known of its factors is lost, so an answer may be missed, never
+wrong). isl runs under an operation limit and on the budget of the whole question; past these, or for what it cannot
+hold, the interval answer stands, and every answer says which engine gave it. Import this on the first question: loading
+isl takes tens of milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import Any, Literal
+
+import attrs
+import islpy as isl
+
+from shapeinf.constraints.records import Guard
+from shapeinf.constraints.store import Facts
+from shapeinf.expr.atoms import Floor, Maximum, Symbol
+from shapeinf.expr.dimension import Dim, Dimension, Monomial
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.isl_questions import TooMuch, ask_isl, number
+
+MAX_OPERATIONS = 50_000
+"""Limit of isl's own operation count, for one question."""
+MAX_TEXT = 20_000
+"""Characters of a dim as isl reads it: as a tree."""
+
+Engine = Literal["interval", "isl"]
+
+
+@attrs.frozen
+class Verdict:
+    """True (always), False (never) or None (not decided), and the engine that says so."""
+
+    value: bool | None
+    engine: Engine
+
+
+def decide_le(facts: Facts, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
+    """Whether `a <= b` under all facts; without a budget it is a question of its own.
+
+    >>> from shapeinf.expr import Scope
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> h = facts.scope.symbol("H")
+    >>> _ = facts.tell_equal(2 * ((h + 1) // 2), h, Source("concat", "halves must meet"))
+    >>> decide_le(facts, h % 2, 0)
+    Verdict(value=True, engine='isl')
+    """
+    known = facts.prove_le(a, b)
+    if known is not None:
+        return Verdict(known, "interval")
+    return _decide(facts, facts.canon(b - a), ">= 0", "< 0", budget or Budget())
+
+
+def decide_ne(facts: Facts, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
+    """Whether `a != b` under all facts."""
+    known = facts.prove_ne(a, b)
+    if known is not None:
+        return Verdict(known, "interval")
+    return _decide(facts, facts.canon(a - b), "!= 0", "= 0", budget or Budget())
+
+
+def values_of(facts: Facts, symbol: Dimension, low: int, high: int, budget: Budget | None = None) -> list[int] | None:
+    """The values of a symbol in `low..high` for which the other symbols can be chosen so that all facts hold.
+
+    None where isl cannot hold all facts exactly (a product of symbols, a guard that is only a text), or takes too long.
+
+    >>> from shapeinf.expr import Scope
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> h = facts.scope.symbol("H")
+    >>> _ = facts.tell_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
+    >>> values_of(facts, h, 1, 128)
+    [32, 64, 96, 128]
+    """
+    try:
+        writer, constraints = _all_facts(facts, symbol, low, high, budget or Budget())
+        (name, *others) = writer.names.values()
+        body = " and ".join(constraints)
+        quantified = f"exists ({', '.join(others)}: {body})" if others else body
+
+        def values(context: Any) -> list[int]:
+            points: list[Any] = []
+            isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}").foreach_point(points.append)
+            return sorted(map(_coordinate, points))
+
+        return ask_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
+    except TooMuch:
+        return None
+
+
+def _all_facts(facts: Facts, symbol: Dimension, low: int, high: int, budget: Budget) -> tuple[_Writer, list[str]]:
+    """All facts, and that a symbol is in a range; TooMuch where isl cannot hold them exactly."""
+    writer = _Writer(facts, budget)
+    asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
+    constraints = [f"{asked} = {writer.dim(facts.canon(symbol))}", f"{low} <= {asked} <= {high}"]
+    for guard in facts.guards:
+        if guard.equation is None:
+            alternatives = _alternatives(writer, attrs.evolve(guard, operands=tuple(map(facts.canon, guard.operands))))
+            if alternatives is None:
+                raise TooMuch
+            constraints.append(alternatives)
+    constraints += writer.facts()
+    if any(len(monomial) > 1 or not _is_symbol(facts, monomial) for monomial in writer.names):
+        raise TooMuch
+    return writer, constraints
+
+
+def interval_of(
+    facts: Facts, symbol: Dimension, guard: Guard, budget: Budget | None = None
+) -> tuple[int, int | None] | None:
+    """The bounds of a symbol for which a guard about it alone holds; None where that is no interval, or not known.
+
+    `facts` are those that hold without the guard.
+
+    >>> from shapeinf.expr import Scope
+    >>> from shapeinf.errors import Source
+    >>> facts = Facts(Scope())
+    >>> s = facts.scope.symbol("seq")
+    >>> from shapeinf.expr import minimum
+    >>> interval_of(facts, s, Guard("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
+    (1, 64)
+    """
+    writer = _Writer(facts, budget or Budget())
+    low, high = facts.bounds(symbol)
+    try:
+        writer.dim(symbol)
+        (name,) = writer.names.values()
+        known = [f"{name} >= {int(low)}"] if low > -inf else []
+        known += [f"{name} <= {int(high)}"] if high < inf else []
+        constraint = f"{writer.dim(guard.equation)} = 0" if guard.equation is not None else _alternatives(writer, guard)
+        if constraint is None or len(writer.names) != 1:
+            return None
+        text = f"{{ [{name}] : {' and '.join([*known, constraint])} }}"
+        return ask_isl(writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _whole(context, text, name))
+    except TooMuch:
+        return None
+
+
+def _whole(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
+    """The bounds of a set of sizes that is an interval."""
+    legal = isl.Set.read_from_str(context, text)
+    least, most = legal.dim_min_val(0), legal.dim_max_val(0)
+    if legal.is_empty() or least.is_neginfty():
+        return None
+    low, high = int(number(least)), None if most.is_infty() else int(number(most))
+    upper = "" if high is None else f" <= {high}"
+    whole = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
+    return (low, high) if legal.is_equal(whole) else None
+
+
+def _alternatives(writer: _Writer, guard: Guard) -> str | None:
+    """A condition about operands as isl's text; None for one that is words."""
+    if not guard.operands:
+        return None
+    return "(" + guard.template.replace("==", "=").format(*map(writer.dim, guard.operands)) + ")"
+
+
+def _coordinate(point: Any) -> int:
+    return int(number(point.get_coordinate_val(isl.dim_type.set, 0)))
+
+
+def _is_symbol(facts: Facts, monomial: Monomial) -> bool:
+    return isinstance(facts.scope.atoms[monomial[0]], Symbol)
+
+
+def _decide(facts: Facts, e: Dim, holds: str, fails: str, budget: Budget) -> Verdict:
+    """A relation of `e` to 0: always when the facts and its negation are empty, never when the facts and it are."""
+    writer = _Writer(facts, budget)
+    try:
+        text = writer.dim(e)
+        known = writer.facts(e)
+        for value, relation in ((True, fails), (False, holds)):
+            constraints = [*known, _compared(text, relation)]
+            size = writer.size(constraints)
+            if ask_isl(budget, MAX_OPERATIONS, size, lambda context: _empty(context, writer, constraints)):  # noqa: B023
+                return Verdict(value, "isl")
+    except TooMuch:
+        return Verdict(None, "interval")
+    return Verdict(None, "isl")
+
+
+def _compared(text: str, relation: str) -> str:
+    return f"({text} < 0 or {text} > 0)" if relation == "!= 0" else f"{text} {relation}"
+
+
+def _empty(context: Any, writer: _Writer, constraints: list[str]) -> bool:
+    names = ", ".join(writer.names.values())
+    return bool(isl.Set.read_from_str(context, f"[{names}] -> {{ : {' and '.join(constraints)} }}").is_empty())
+
+
+class _Writer:
+    """Dims as isl's text; every monomial of degree 2 or more becomes a parameter."""
+
+    def __init__(self, facts: Facts, budget: Budget) -> None:
+        self._facts = facts
+        self.budget = budget
+        self.names: dict[Monomial, str] = {}
+        self._texts: dict[Dimension, str] = {}
+
+    def size(self, constraints: Iterable[str]) -> int:
+        """How many variables isl needs: the parameters, and one for each division."""
+        return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
+
+    def facts(self, about: Dim | None = None) -> list[str]:
+        """All facts, or those that a dim has to do with, and the bounds of the parameters that are named then."""
+        found = [_compared(self.dim(e), relation) for e, relation in self._told(about)]
+        for monomial, name in self.names.items():
+            low, high = self._facts.bounds(self._facts.scope.make({monomial: 1}))
+            found += [f"{name} >= {int(low)}"] if low > -inf else []
+            found += [f"{name} <= {int(high)}"] if high < inf else []
+        return found or ["1 = 1"]
+
+    def _told(self, about: Dim | None) -> Iterator[tuple[Dim, str]]:
+        facts = self._facts
+        related = None if about is None else facts.related(about)
+        for r in facts.relations:
+            if related is None or id(r) in related:
+                yield facts.canon(r.expression), ">= 0"
+        for g in facts.guards:
+            if g.equation is not None and (related is None or id(g) in related):
+                yield facts.canon(g.equation), "= 0"
+        for d in facts.divisibilities:
+            if related is None or id(d) in related:
+                yield facts.canon(d.expression), f"mod {d.divisor} = 0"
+
+    def dim(self, d: Dim) -> str:
+        """One dim as a quasi-affine expression; TooMuch for one that is too long."""
+        if isinstance(d, int):
+            return f"({d})"
+        if d not in self._texts:
+            text = "(" + " + ".join(f"{c}*{self._monomial(d, m)}" if m else str(c) for m, c in d.terms) + ")"
+            if len(text) > MAX_TEXT or not self.budget.take(len(text) // 16):
+                raise TooMuch
+            self._texts[d] = text
+        return self._texts[d]
+
+    def _monomial(self, d: Dimension, monomial: Monomial) -> str:
+        atom = d.scope.atoms[monomial[0]]
+        if len(monomial) == 1 and isinstance(atom, Floor) and isinstance(atom.denominator, int):
+            return f"floor({self.dim(atom.numerator)}/{atom.denominator})"
+        if len(monomial) == 1 and isinstance(atom, Maximum):
+            return self._maximum(atom)
+        hint = "s" if len(monomial) == 1 and isinstance(atom, Symbol) else "p"
+        return self.names.setdefault(monomial, f"{hint}{len(self.names)}")
+
+    def _maximum(self, atom: Maximum) -> str:
+        text = self.dim(atom.args[0])
+        for arg in atom.args[1:]:
+            text = f"max({text}, {self.dim(arg)})"
+        return text

@@ -1,0 +1,280 @@
+"""Shapes that a file declares of what nodes make: facts where inference does not know, compared where it does."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import TensorProto, helper
+
+from shapeinf import ShapeError, infer_shapes
+from tests.engine.runtime import shapes
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def value(name, shape, dtype=FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def custom(name="y", source="x", **options):
+    """A node of which nothing can be inferred."""
+    return helper.make_node("Custom", [source], [name], domain="my", name=f"make_{name}", **options)
+
+
+def relu(name="y", source="x"):
+    return helper.make_node("Relu", [source], [name], name=f"make_{name}")
+
+
+def model(nodes, x, declared, outputs=(), **others):
+    """A model with the input x and others; `declared` are value_info: name, dims, element type."""
+    inputs = [value(name, dims) for name, dims in {"x": x, **others}.items()]
+    infos = [value(*one) if isinstance(one, tuple) else one for one in declared]
+    outs = [value(*one) for one in outputs] or [helper.make_empty_tensor_value_info(nodes[-1].output[0])]
+    graph = helper.make_graph(nodes, "g", inputs, outs, value_info=infos)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("my", 1)])
+
+
+def codes(result):
+    return [d.code for d in result.diagnostics]
+
+
+UNKNOWN = model([custom("a"), relu("y", "a")], ["N", 2], [("a", ["N", 5])])
+KNOWN = model([relu("a"), relu("y", "a")], ["N", 2], [("a", ["N", 2])])
+WRONG = model([relu("a"), relu("y", "a")], ["N", 2], [("a", ["N", 3])])
+
+
+# -- trust, check, ignore
+
+
+def test_trust_fills_what_inference_does_not_know():
+    assert shapes(infer_shapes(UNKNOWN), "a", "y") == ["float32[N, 5]", "float32[N, 5]"]
+    assert codes(infer_shapes(UNKNOWN)) == ["S201"]
+
+
+@pytest.mark.parametrize("how", ["check", "ignore"])
+def test_the_others_fill_nothing(how):
+    result = infer_shapes(UNKNOWN, declared=how)
+    assert result.tensors["a"].shape.dims is None
+    assert result.tensors["a"].dtype is None
+    assert codes(result) == ["S201"]
+
+
+@pytest.mark.parametrize("how", ["trust", "check", "ignore"])
+def test_what_agrees_says_nothing(how):
+    assert codes(infer_shapes(KNOWN, declared=how)) == []
+
+
+@pytest.mark.parametrize("how", ["trust", "check"])
+def test_a_declaration_never_overwrites_and_is_never_dropped_in_silence(how):
+    result = infer_shapes(WRONG, declared=how)
+    assert shapes(result, "a", "y") == ["float32[N, 2]", "float32[N, 2]"]
+    (warning,) = result.diagnostics
+    assert (warning.severity, warning.code, warning.node) == ("warning", "S120", "make_a")
+    assert warning.message == "the declared size of a.shape[1] (3) is not what the graph makes (2)"
+
+
+def test_ignore_does_not_compare():
+    assert codes(infer_shapes(WRONG, declared="ignore")) == []
+
+
+@pytest.mark.parametrize("how", ["trust", "check"])
+def test_strict_mode_raises_it(how):
+    with pytest.raises(ShapeError, match="declared size of a") as caught:
+        infer_shapes(WRONG, declared=how, mode="strict")
+    assert (caught.value.code, caught.value.node, caught.value.op) == ("S120", "make_a", "Relu")
+    infer_shapes(WRONG, declared="ignore", mode="strict")
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (("a", ["N", 2, 1]), "declared rank of a (['N', 2, 1]) is not what the graph makes ([N, 2])"),
+        (("a", []), "declared rank of a ([]) is not what the graph makes ([N, 2])"),
+        (("a", ["N", 2], INT64), "declared element type of a (int64) is not what the graph makes (float32)"),
+    ],
+)
+def test_ranks_and_element_types_are_compared(declared, message):
+    wrong = model([relu("a"), relu("y", "a")], ["N", 2], [declared])
+    (warning,) = infer_shapes(wrong).diagnostics
+    assert warning.code == "S120"
+    assert message in warning.message
+    with pytest.raises(ShapeError):
+        infer_shapes(wrong, mode="strict")
+
+
+def test_outputs_are_declarations_as_well():
+    wrong = model([relu()], ["N", 2], [], [("y", ["N", 3])])
+    assert codes(infer_shapes(wrong)) == ["S120"]
+    assert shapes(infer_shapes(model([custom()], ["N", 2], [], [("y", ["N", 3])])), "y") == ["float32[N, 3]"]
+
+
+# -- what a declared name means
+
+
+def test_a_name_of_an_input_is_that_dim():
+    assert shapes(infer_shapes(UNKNOWN, bind={"N": 7}), "y") == ["float32[7, 5]"]
+
+
+def test_a_new_name_is_one_unknown_wherever_it_stands():
+    both = model(
+        [custom("a"), custom("b"), helper.make_node("MatMul", ["a", "b"], ["y"])],
+        ["N", 2],
+        [("a", ["N", "inner"]), ("b", ["inner", "out"])],
+    )
+    result = infer_shapes(both)
+    assert shapes(result, "a", "b", "y") == ["float32[N, inner]", "float32[inner, out]", "float32[N, out]"]
+
+
+def test_a_declared_expression_is_an_expression():
+    result = infer_shapes(model([custom()], ["N", 2], [("y", ["2*N + 1", "N//2"])]), bind={"N": 5})
+    assert shapes(result, "y") == ["float32[11, 2]"]
+
+
+def test_names_that_onnx_invents_say_nothing():
+    """`unk__0` of one run of onnx is not `unk__0` of another."""
+    nodes = [custom("a"), custom("b"), helper.make_node("Add", ["a", "b"], ["y"])]
+    result = infer_shapes(model(nodes, ["N", 2], [("a", ["unk__0"]), ("b", ["unk__0"])]))
+    assert result.tensors["a"].shape.rank == 1
+
+
+def test_a_name_for_a_known_size_is_no_contradiction():
+    """Exporters invent names freely; that 2 has a name takes nothing away."""
+    result = infer_shapes(model([relu("a"), relu("y", "a")], ["N", 2], [("a", ["rows", "cols"])]))
+    assert shapes(result, "a", "y") == ["float32[N, 2]", "float32[N, 2]"]
+    assert codes(result) == []
+
+
+def test_a_dim_without_a_declaration_stays_unknown():
+    result = infer_shapes(model([custom()], ["N", 2], [("y", ["N", None])]))
+    rows, columns = result.tensors["y"].shape
+    assert (str(rows), columns.is_anonymous) == ("N", True)
+
+
+def test_a_declared_size_of_0_is_a_size():
+    assert shapes(infer_shapes(model([custom()], ["N", 2], [("y", [0, "N"])])), "y") == ["float32[0, N]"]
+
+
+def test_a_negative_declared_size_is_no_size():
+    """Some exporters write -1 for unknown."""
+    result = infer_shapes(model([custom()], ["N", 2], [("y", [-1, 4])]))
+    first, second = result.tensors["y"].shape
+    assert (first.is_anonymous, second) == (True, 4)
+
+
+def test_two_names_of_inputs_that_a_declaration_would_equate_are_not_equated():
+    """a is [N]; that the file calls it M is odd, but M may have the same size: no error, and no fact either."""
+    odd = model([relu("a"), relu("y", "a")], ["N"], [("a", ["M"])], x1=["M"])
+    result = infer_shapes(odd)
+    assert shapes(result, "a", "x1") == ["float32[N]", "float32[M]"]
+    assert codes(result) == []
+    assert codes(infer_shapes(odd, bind={"N": 3, "M": 4})) == ["S120"]
+
+
+# -- facts
+
+
+def test_a_trusted_size_of_a_data_dependent_dim():
+    nodes = [helper.make_node("NonZero", ["x"], ["a"], name="nz"), helper.make_node("Transpose", ["a"], ["y"])]
+    counted = model(nodes, ["N", 2], [("a", [2, 7], INT64)])
+    assert shapes(infer_shapes(counted), "y") == ["int64[7, 2]"]
+    assert infer_shapes(counted, declared="check").tensors["y"].shape[0].is_anonymous
+    named = model(nodes, ["N", 2], [("a", [2, "count"], INT64)])
+    assert shapes(infer_shapes(named), "a", "y") == ["int64[2, count]", "int64[count, 2]"]
+
+
+def test_a_declaration_outside_of_what_can_be_is_a_finding():
+    """NonZero of [3, 2] has at most 6 columns."""
+    nodes = [helper.make_node("NonZero", ["x"], ["y"], name="nz")]
+    result = infer_shapes(model(nodes, [3, 2], [], [("y", [2, 7], INT64)]))
+    assert codes(result) == ["S120"]
+    assert str(result.interval(result.tensors["y"].shape[1])) == "0..6"
+
+
+def test_a_declaration_that_a_later_node_contradicts_is_an_error_there():
+    """A product of [N, 5] and [4, 8] cannot be."""
+    nodes = [custom("a"), helper.make_node("MatMul", ["a", "x1"], ["y"], name="product")]
+    wrong = model(nodes, ["N", 2], [("a", ["N", 5])], x1=[4, 8])
+    errors = [d for d in infer_shapes(wrong).diagnostics if d.severity == "error"]
+    assert [(d.code, d.node) for d in errors] == [("S101", "product")]
+
+
+def test_the_fact_keeps_its_provenance():
+    nodes = [helper.make_node("NonZero", ["x"], ["y"], name="nz")]
+    result = infer_shapes(model(nodes, ["N", 2], [], [("y", [2, 3], INT64)]))
+    (fact,) = [source for source in result.facts.sources.values() if "declares" in source.reason]
+    assert (fact.node, fact.reason) == ("y", "the file declares y")
+
+
+def test_a_declared_rank_is_known_before_the_nodes_that_need_it():
+    """Flatten of an unknown rank cannot be known; the declaration gives it."""
+    nodes = [custom("a"), helper.make_node("Flatten", ["a"], ["y"], axis=2)]
+    result = infer_shapes(model(nodes, ["N", 2], [("a", ["N", 3, 4, 5])]))
+    assert shapes(result, "y") == ["float32[3*N, 20]"]
+
+
+def test_what_is_learned_later_reaches_a_declared_name():
+    """The product fixes the size that the file calls k, everywhere it is called so."""
+    nodes = [custom("a"), helper.make_node("MatMul", ["a", "x1"], ["y"])]
+    result = infer_shapes(model(nodes, ["N", 2], [("a", ["N", "k"])], x1=[4, 8]))
+    assert shapes(result, "a", "y") == ["float32[N, 4]", "float32[N, 8]"]
+
+
+# -- other types
+
+
+def test_declared_sequences_and_optionals_of_unknown_nodes():
+    sequence = helper.make_tensor_sequence_value_info("a", FLOAT, ["N", 3])
+    nodes = [custom("a"), helper.make_node("ConcatFromSequence", ["a"], ["y"], axis=1)]
+    result = infer_shapes(model(nodes, ["N", 2], [sequence]))
+    assert shapes(result, "a") == ["sequence(float32[N, 3])"]
+    assert str(result.tensors["y"].shape[0]) == "N"
+    assert infer_shapes(model(nodes, ["N", 2], [sequence]), declared="check").tensors["a"].kind == "tensor"
+
+
+@pytest.mark.parametrize("how", ["trust", "check"])
+def test_another_kind_of_value_is_a_finding(how):
+    sequence = helper.make_tensor_sequence_value_info("a", FLOAT, ["N", 3])
+    result = infer_shapes(model([relu("a"), relu("y", "a")], ["N", 2], [sequence]), declared=how)
+    assert codes(result) == ["S120"]
+    assert shapes(result, "y") == ["float32[N, 2]"]
+
+
+# -- where declarations stand
+
+
+def test_declarations_inside_of_bodies_and_functions():
+    """The nodes of both branches are known only by what their graph declares."""
+    branch = helper.make_graph(
+        [custom("p"), relu("q", "p")], "branch", [], [value("q", None)], value_info=[value("p", ["N", 5])]
+    )
+    other = helper.make_graph([custom("r")], "other", [], [value("r", ["N", 5])])
+    node = helper.make_node("If", ["x1"], ["y"], then_branch=branch, else_branch=other)
+    both = model([node], ["N", 2], [], x1=[])
+    both.graph.input[1].type.tensor_type.elem_type = TensorProto.BOOL
+    assert shapes(infer_shapes(both), "y") == ["float32[N, 5]"]
+
+
+def test_an_update_compares_again():
+    result = infer_shapes(model([relu()], ["N", 2], [], [("y", [3, 2])]))
+    assert codes(result.update({"x": [3, 2]})) == []
+    assert codes(result.update({"x": [4, 2]})) == ["S120"]
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["check", "trust"],
+)
+def test_an_update_keeps_the_way_of_comparing(how):
+    """What a run was told to do with declarations, its updates do as well."""
+    nodes = [custom("a"), helper.make_node("MatMul", ["x", "x1"], ["y"])]
+    result = infer_shapes(model(nodes, ["N", "K"], [("a", [3, 3])], x1=[4, 8]), declared=how)
+    updated = result.update({"x": [2, 4]})
+    assert (updated.tensors["a"].shape.dims is None) == (how == "check")
+
+
+def test_declarations_of_a_functions_values():
+    call = helper.make_node("F", ["x"], ["y"], domain="my")
+    body = [custom("b", "p"), relu("q", "b")]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("my", 1)]
+    one = model([call], ["N", 2], [])
+    one.functions.append(helper.make_function("my", "F", ["p"], ["q"], body, opsets, value_info=[value("b", ["N", 5])]))
+    assert infer_shapes(one).tensors["y"].shape.rank == 2

@@ -1,0 +1,175 @@
+"""Identities that interning decides by `is`, the names that files hold, and printing."""
+
+import pytest
+
+from shapeinf.expr import (
+    Dimension,
+    DimSyntaxError,
+    Scope,
+    ceildiv,
+    exact_quotient,
+    interval,
+    maximum,
+    minimum,
+    parse_dim,
+    parse_dim_lenient,
+)
+
+
+@pytest.fixture
+def scope():
+    return Scope()
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("x//2//3", "x//6"),
+        ("(x + 2*y)//2", "x//2 + y"),
+        ("2*(x//2) + x % 2", "x"),
+        ("(4*x + 2)//2", "2*x + 1"),
+        ("max(x, y) + min(x, y)", "x + y"),
+        ("max(x + 1, y + 1)", "max(x, y) + 1"),
+        ("max(x, y)", "max(y, x)"),
+        ("max(max(x, y), z)", "max(x, max(y, z))"),
+        ("max(x, 1)", "x"),
+        ("min(x, x + 1)", "x"),
+        ("(x*y*768)//(x*768)", "y"),
+        ("x//x", "1"),
+        ("x - x", "0"),
+        ("(x + y)*(x - y)", "x*x - y*y"),
+        ("(x*x + 2*x*y + y*y)//(x + y)", "x + y"),
+        ("ceildiv(ceildiv(x, 2), 2)", "ceildiv(x, 4)"),
+        ("mod(6*x, 3)", "0"),
+        ("(x % 4)//4", "0"),
+        ("0*x + 7//2", "3"),
+        ("(x + 16*((x + 15)//16) + 15)//32", "(x + 15)//16"),
+        ("(x + 4*y + 4*(x//4))//8", "(y + 2*(x//4))//2"),
+        ("x - (3*x)//4", "(x + 3)//4"),
+        ("x//2 - (3*(x//2))//4", "(x//2 + 3)//4"),
+        ("-((-x)//7)", "ceildiv(x, 7)"),
+        ("x + (7 - x % 7) % 7", "7*ceildiv(x, 7)"),
+        ("x//4 + (-(x//4)) % 7", "7*((x + 24)//28)"),
+        ("x + 2*y - (5*x + 4*y)//6", "y + (x + 2*y + 5)//6"),
+        ("(3*x)//4//2", "(3*x)//8"),
+        ("(5*x)//4//2", "(5*x)//8"),
+        ("(3*x)//2//2", "(3*x)//4"),
+        ("((3*x)//4 - 1)//2 + 1", "(3*x + 4)//8"),
+    ],
+)
+def test_equal_means_identical(scope, left, right):
+    a, b = parse_dim(left, scope), parse_dim(right, scope)
+    assert a is b or (isinstance(a, int) and a == b)
+
+
+def test_two_unknowns_are_never_equal(scope):
+    assert scope.fresh("site") is not scope.fresh("site")
+    assert scope.fresh("site") - scope.fresh("site") != 0
+
+
+def test_dims_of_two_scopes_do_not_mix(scope):
+    with pytest.raises(ValueError, match="another inference"):
+        scope.symbol("x") + Scope().symbol("x")
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("(H + 31)//32", "(H + 31)//32"),
+        ("past+seq", "past + seq"),
+        ("-(x//2)", "-(x//2)"),
+        ("3 - x", "3 - x"),
+        ("2*(x//2)", "2*(x//2)"),
+        ("x % 3 - y", "x % 3 - y"),
+        ("min(x, 5)", "min(x, 5)"),
+        ("`batch _size` + 1", "`batch _size` + 1"),
+        ("98304*B", "98304*B"),
+    ],
+)
+def test_prints_as_a_python_expression(scope, text, printed):
+    assert str(parse_dim(text, scope)) == printed
+
+
+# (name in the file, what it must read as: the printed strict form, None for "says nothing")
+FILE_NAMES = [
+    ("batch", "batch"),
+    ("past_sequence_length + 1", "past_sequence_length + 1"),
+    ("past_sequence_length + sequence_length", "past_sequence_length + sequence_length"),
+    ("2*N", "2*N"),
+    ("N*12", "12*N"),
+    ("batch-size", "`batch-size`"),
+    ("batch _size", "`batch _size`"),
+    ("?", None),
+    ("onnx::Add_15", "`onnx::Add_15`"),
+    ("batch:size", "`batch:size`"),
+    ("16H", "`16H`"),
+    ("-1", None),
+    ("max(N,1)", "N"),
+    ("floor(H/2)", "H//2"),
+    ("(s0 // 8)", "s0//8"),
+    ("2*s0 - 1", "2*s0 - 1"),
+    ("Max(1, s3)", "s3"),
+    ("u0", "u0"),
+    ("None", None),
+    ("0", "0"),
+    ("", None),
+    ("日本", "日本"),
+    ("a.b", "`a.b`"),
+    ("a/b:0", "`a/b:0`"),
+    ("class", "`class`"),
+    ("x`y", "`x``y`"),
+    ("a" * 4000, "a" * 4000),
+    ("(" * 500, "`" + "(" * 500 + "`"),
+    ("1//0", "`1//0`"),
+]
+
+
+@pytest.mark.parametrize(("name", "printed"), FILE_NAMES, ids=[n[:20] or "empty" for n, _ in FILE_NAMES])
+def test_names_of_real_files(name, printed):
+    scope = Scope()
+    dim, _ = parse_dim_lenient(name, scope)
+    assert (None if dim is None else str(dim)) == printed
+    if isinstance(dim, Dimension):
+        assert parse_dim(str(dim), scope) is dim
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a +", "(a", "f(a)", "1x", "a ** b", "max(", "`a", "9" * 30, "(" * 99])
+def test_strict_syntax_says_where(scope, text):
+    with pytest.raises(DimSyntaxError, match="at character"):
+        parse_dim(text, scope)
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("x % 4", "0..3"),
+        ("x - x//2", "1.."),
+        ("max(x, y) - x", "0.."),
+        ("x*y - y", "0.."),
+        ("min(x, 7)", "1..7"),
+        ("(x + 3)//4", "1.."),
+        ("-x", "..-1"),
+    ],
+)
+def test_intervals_keep_what_plain_ones_lose(scope, text, bounds):
+    assert str(interval(parse_dim(text, scope))) == bounds
+
+
+def test_caps_record_their_reason(scope):
+    total = 1
+    for i in range(12):
+        total = total * (scope.symbol(f"a{i}") + 1)
+    assert isinstance(total, Dimension)
+    assert len(total.terms) <= 64
+    assert scope.capped
+    assert interval(total).lo == 0
+
+
+def test_exact_quotient(scope):
+    x, y = scope.symbol("x"), scope.symbol("y")
+    assert exact_quotient(6 * x * y, 3 * y) is 2 * x
+    assert exact_quotient(x + 1, 2) is None
+
+
+def test_functions_of_plain_ints():
+    assert (ceildiv(7, 2), maximum(3, 9, 4), minimum(3, 9, 4)) == (4, 9, 3)
