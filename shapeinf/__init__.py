@@ -8,7 +8,7 @@
 from shapeinf.api import infer_shapes
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind import BindError, Bound, bind
-from shapeinf.edit.diff import Difference, diff
+from shapeinf.edit.comparison import Difference, diff
 from shapeinf.edit.rebatch import Rebatched, RebatchError, rebatch
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import (

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from shapeinf.engine.collection import collection_paused
 from shapeinf.engine.compiled import compile_graph
 from shapeinf.engine.inference import Declaring, Progress
-from shapeinf.engine.session import Setup
+from shapeinf.engine.session import Session
 from shapeinf.formats import load
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
@@ -63,7 +63,7 @@ def infer_shapes(
     with collection_paused():
         program = compile_graph(as_graph(model, dialect, expand), registry)
         strict = mode == "strict"
-        setup = Setup(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
+        setup = Session(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
         made = setup.run()
     return Result(*made)
 

@@ -55,5 +55,5 @@ def from_error(
     error: ShapeError, node: str, op: str, inputs: Sequence[str], severity: Severity = "error"
 ) -> Diagnostic:
     """The diagnostic of a broken law at a node."""
-    message = error.law + (f": {', '.join(error.operands)}" if error.operands else "")
+    message = error.message + (f": {', '.join(error.operands)}" if error.operands else "")
     return Diagnostic(severity, error.code, message, node, op, tuple(inputs), error.because, error.help)

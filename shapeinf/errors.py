@@ -54,7 +54,7 @@ class ShapeError(ShapeInferenceError):
 
     def __init__(
         self,
-        law: str,
+        message: str,
         *,
         code: str = "S101",
         operands: Iterable[str] = (),
@@ -62,8 +62,8 @@ class ShapeError(ShapeInferenceError):
         help: str | None = None,
     ) -> None:
         """Keep the fields; the driver adds the node."""
-        super().__init__(law)
-        self.law = law
+        super().__init__(message)
+        self.message = message
         self.code = code
         self.operands = tuple(operands)
         self.because = because
@@ -74,7 +74,7 @@ class ShapeError(ShapeInferenceError):
 
     def __str__(self) -> str:
         """The law, the operands, the node and its place in the source, on one line."""
-        text = self.law
+        text = self.message
         if self.operands:
             text += ": " + ", ".join(self.operands)
         if self.because:
@@ -87,10 +87,10 @@ class ShapeError(ShapeInferenceError):
 class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)
     """Two facts cannot both hold; names both of their sources."""
 
-    def __init__(self, law: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
+    def __init__(self, message: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
         """Keep both sources; `first` is the one told last."""
         because = str(second) if second is not None and second != first else None
-        super().__init__(law, operands=operands, because=because)
+        super().__init__(message, operands=operands, because=because)
         self.first = first
         self.second = second
 

@@ -15,7 +15,7 @@ from shapeinf.engine.annotation import annotation
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.rerun import updated
-from shapeinf.engine.session import Made, Setup
+from shapeinf.engine.session import Made, Session
 from shapeinf.engine.tensor_info import TensorInfo, infos
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import explain
@@ -24,7 +24,7 @@ from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, input_names
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import exclusive
 from shapeinf.solver.budget import WORK
 
@@ -64,7 +64,7 @@ class Result:
         inference: Inference,
         reader: InputReader,
         notes: Iterable[Diagnostic] = (),
-        setup: Setup | None = None,
+        setup: Session | None = None,
     ) -> None:
         """Wraps a finished inference; without a `setup` it is one that cannot be updated."""
         self._inference = inference
@@ -79,9 +79,9 @@ class Result:
     def lock(self) -> RLock:
         """Every question to this result, its contract, memory and program takes it, so threads may share them.
 
-        Hold it (`with result.lock:`) to work with `facts` and `inference` yourself. It is re-entrant.
+        Hold it (`with result.lock:`) to work with `store` and `inference` yourself. It is re-entrant.
         """
-        return self._inference.facts.scope.lock
+        return self._inference.store.scope.lock
 
     @property
     def inference(self) -> Inference:
@@ -94,14 +94,14 @@ class Result:
         return self._inference.program.graph
 
     @property
-    def facts(self) -> ShapeFacts:
+    def store(self) -> ShapeStore:
         """What is known about the dims, with sources."""
-        return self._inference.facts
+        return self._inference.store
 
     @property
     def scope(self) -> Scope:
         """The owner of all symbols of this result."""
-        return self._inference.facts.scope
+        return self._inference.store.scope
 
     @property
     def policy(self) -> str:
@@ -138,7 +138,7 @@ class Result:
 
     def interval(self, dim: Dim) -> Interval:
         """The bounds of a dim under all facts."""
-        return self.facts.interval(dim)
+        return self.store.interval(dim)
 
     @property
     def contract(self) -> Contract:
@@ -166,7 +166,7 @@ class Result:
 
             labels = input_symbols(self._inference)
             self._program = ShapeProgram(
-                self.facts, self.tensors, labels, lambda: self.memory().peak, self._unassuming_program
+                self.store, self.tensors, labels, lambda: self.memory().peak, self._unassuming_program
             )
         return self._program
 

@@ -13,26 +13,41 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = sorted((ROOT / "shapeinf").rglob("*.py"))
 SOURCES = [*ENGINE, *sorted((ROOT / "opdefs").rglob("*.py"))]
-MAX_LINES = 400
+MAX_LINES = 600
 
 OPERATORS = frozenset(schema.name for schema in onnx.defs.get_all_schemas())
 # Functions of the dim grammar that exporters write into names, as sympy prints them: `Max(1, s3)`.
 DIM_FUNCTIONS = frozenset({"Max", "Min", "Mod"})
 
-# A package may import those of its own height or below it.
+# One package a height: each may import those before it, never those after it.
 ORDER = (
-    ("errors", "sharing", "texts"),
-    ("algebra",),
-    ("lattice",),
-    ("graph", "layout", "ops"),
-    ("formats",),
-    ("driver", "contract", "memory", "program"),
-    ("binding", "checks"),
-    ("runtime",),
-    ("report",),
-    ("cli",),
+    "texts",
+    "errors",
+    "sharing",
+    "diagnostics",
+    "expr",
+    "constraints",
+    "solver",
+    "lattice",
+    "layout",
+    "graph",
+    "ops",
+    "formats",
+    "inputs",
+    "engine",
+    "explain",
+    "program",
+    "contract",
+    "memory",
+    "result",
+    "api",
+    "edit",
+    "checks",
+    "runtime",
+    "report",
+    "cli",
 )
-HEIGHTS = {name: height for height, names in enumerate(ORDER) for name in names}
+HEIGHTS = {name: height for height, name in enumerate(ORDER)}
 
 
 def name_of(path: Path) -> str:

@@ -25,13 +25,13 @@ def tell_scores_bias(
 
 def tell_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
     """[B, T] or [B, S, T]; or lengths [B] or [3*B + 2]; other forms are left alone."""
-    law = "the mask must be [batch, keys] or [batch, queries, keys], or hold lengths of all samples"
+    message = "the mask must be [batch, keys] or [batch, queries, keys], or hold lengths of all samples"
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
-        either(c, mask.dims[0], (batch, 3 * batch + 2), law)
+        either(c, mask.dims[0], (batch, 3 * batch + 2), message)
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
-        equal(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, law)
+        equal(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, message)
     elif len(mask.dims) > 4:
-        c.fail(law, mask)
+        c.fail(message, mask)

@@ -189,10 +189,10 @@ def _branches(c: InferenceContext, x: Shape, count: int) -> tuple[Dim, Dim]:
 
 
 def _tell_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
-    law = "the scale must be [features], [branches * features] or [branches, features]"
+    message = "the scale must be [features], [branches * features] or [branches, features]"
     if scale is None or scale.dims is None:
         return
     if len(scale.dims) == 1:
-        either(c, scale.dims[0], (width, branches * width), law)
+        either(c, scale.dims[0], (width, branches * width), message)
     else:
-        c.merge(scale, Shape((branches, width)), law)
+        c.merge(scale, Shape((branches, width)), message)

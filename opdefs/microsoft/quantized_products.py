@@ -50,11 +50,11 @@ def matmul_n_bits(
 
 def _tell_blocks(c: InferenceContext, v: Shape | None, columns: int, blocks: Dim, what: str) -> None:
     """One value a block: [N, blocks], or [N * blocks]."""
-    law = f"{what} must hold one value a block of each column"
+    message = f"{what} must hold one value a block of each column"
     if v is not None and v.rank == 1:
-        c.merge(v[0], columns * blocks, law)
+        c.merge(v[0], columns * blocks, message)
     elif v is not None and v.dims is not None:
-        c.merge(v, Shape((columns, blocks)), law)
+        c.merge(v, Shape((columns, blocks)), message)
 
 
 @onnx("MatMulNBitsMlp", domain=MS)

@@ -28,18 +28,18 @@ def pre_mix(c: InferenceContext, streams: Shape, gates: Shape, *, num_branches: 
 
 def _tell_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...], width: Dim, packed: bool) -> None:
     """Gates are [*S, C], [*S, C, 1] or [*S, C, H]; of packed streams also [*S, C*H]."""
-    law = "the gates must be [.., branches], [.., branches, 1] or [.., branches, features]"
+    message = "the gates must be [.., branches], [.., branches, 1] or [.., branches, features]"
     if gates.dims is None:
         return
     lead, count = Shape(branches[:-1]), branches[-1]
     if len(gates.dims) == len(branches) + 1:
-        c.merge(Shape(gates.dims[:-1]), Shape(branches), law)
-        one_or(c, gates.dims[-1], width, law)
+        c.merge(Shape(gates.dims[:-1]), Shape(branches), message)
+        one_or(c, gates.dims[-1], width, message)
         return
     if len(gates.dims) != len(branches):
-        c.fail(law, gates)
-    c.merge(Shape(gates.dims[:-1]), lead, law)
-    either(c, gates.dims[-1], (count, count * width if packed else count), law)
+        c.fail(message, gates)
+    c.merge(Shape(gates.dims[:-1]), lead, message)
+    either(c, gates.dims[-1], (count, count * width if packed else count), message)
 
 
 @onnx("HyperConnectionPostMix", domain=MS)

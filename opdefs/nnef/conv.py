@@ -62,8 +62,8 @@ def _made_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) ->
 
 def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
     """A filter [K, C/groups, *W]; without groups, which only tract takes for it, each of its K is a group."""
-    law = "the channels of the filter, times groups, must be those of the input"
-    c.merge(w[1] * (groups or w[0]), channels, law)
+    message = "the channels of the filter, times groups, must be those of the input"
+    c.merge(w[1] * (groups or w[0]), channels, message)
     _divides(c, groups, w[0])
 
 
@@ -158,9 +158,9 @@ def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
     """One number for all, or [1, channels]."""
     if bias is None or bias.dims is None or all(d == 1 for d in bias):
         return
-    law = "bias must have one item for each output channel, or one for all"
+    message = "bias must have one item for each output channel, or one for all"
     if c.version == TRACT:  # takes any shape with so many elements
-        c.merge(c.numel(bias), channels, law)
+        c.merge(c.numel(bias), channels, message)
         return
     bias = fitted(c, bias, 2)
     if len(bias) > 2:
@@ -168,4 +168,4 @@ def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
     if len(bias) == 2:
         c.merge(bias[0], 1, "the first extent of bias must be 1")
     if c.prove_le(2, bias[-1]) is True:
-        c.merge(bias[-1], channels, law)
+        c.merge(bias[-1], channels, message)

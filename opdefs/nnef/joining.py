@@ -74,8 +74,8 @@ def _parts(x: PartialTensor, at: int, sizes: list[Dim]) -> tuple[PartialTensor, 
 def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTensor, ...]:
     """As many parts as the axis is long, without the axis."""
     at = axis_of(c, axis, len(value.shape))
-    law = f"there must be as many results as axis {at} of the value is long"
-    c.merge(value.shape[at], c.num_outputs, law)
+    message = f"there must be as many results as axis {at} of the value is long"
+    c.merge(value.shape[at], c.num_outputs, message)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
     return tuple(kept(one, shape) for one in _parts(value, at, [1] * c.num_outputs))
 

@@ -27,12 +27,12 @@ def broadcast_onto(c: InferenceContext, target: Shape, shape: Shape, what: str) 
     """Tell that a shape broadcasts to another one and leaves it as it is."""
     if target.dims is None or shape.dims is None:
         return
-    law = f"{what} must broadcast to the shape of the input"
+    message = f"{what} must broadcast to the shape of the input"
     if len(shape) > len(target) and any(d != 1 for d in shape[len(target) :]):
-        c.fail(law, shape, target)
+        c.fail(message, shape, target)
     for d, size in zip(shape, target, strict=False):
         if d != 1 and c.prove_le(2, d) is True:
-            c.merge(d, size, law)
+            c.merge(d, size, message)
 
 
 def ones_behind(shape: Shape, rank: int) -> Shape:
@@ -70,12 +70,12 @@ def of_one_rank(c: InferenceContext, shapes: Sequence[Shape], what: str) -> list
     return [c.require_rank(s, max(known), what) for s in ranked]
 
 
-def equal_shapes(c: InferenceContext, a: Shape, b: Shape, law: str) -> Shape:
+def equal_shapes(c: InferenceContext, a: Shape, b: Shape, message: str) -> Shape:
     """Both shapes are one."""
     if c.version == PROVISIONAL and a.dims is not None and b.dims is not None:
         rank = max(len(a), len(b))
         a, b = ones_behind(a, rank), ones_behind(b, rank)
-    return c.merge(a, b, law)
+    return c.merge(a, b, message)
 
 
 def axis_of(c: InferenceContext, axis: object, rank: int, what: str = "axis") -> int:
@@ -85,8 +85,8 @@ def axis_of(c: InferenceContext, axis: object, rank: int, what: str = "axis") ->
     """
     at = int_of(c, axis, what)
     if c.version == TRACT and -rank <= at < 0:
-        law = f"{what} is {at}, taken to count from the end as in torch; tract itself refuses it"
-        c.warnings = (*c.warnings, ShapeError(law))
+        message = f"{what} is {at}, taken to count from the end as in torch; tract itself refuses it"
+        c.warnings = (*c.warnings, ShapeError(message))
         return at + rank
     if not 0 <= at < rank:
         c.fail(f"{what} must lie in 0..{rank - 1}, but is {at}")

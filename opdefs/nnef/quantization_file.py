@@ -13,10 +13,10 @@ def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: t
     if tensor.dims is None:
         return ()
     rank = len(tensor.dims)
-    law = f"the quantization parameter {parameter!r} of shape {list(shape)} broadcasts to the tensor"
+    message = f"the quantization parameter {parameter!r} of shape {list(shape)} broadcasts to the tensor"
     if len(shape) > rank:
-        c.fail(f"{law}: its rank is at most {rank}")
+        c.fail(f"{message}: its rank is at most {rank}")
     for axis, extent in enumerate(shape):
         if extent != 1:
-            c.merge(tensor[axis], extent, law)
+            c.merge(tensor[axis], extent, message)
     return ()

@@ -14,8 +14,8 @@ def roi_pool(c: InferenceContext, input: Shape, rois: Shape, batch_index: Shape,
     """[R, C, *output_size] for R regions: `rois` has both corners of each, `batch_index` a number for each."""
     sizes = ints_of(c, output_size, "output_size", 1)
     if input.dims is not None and len(sizes) != len(input) - 2:
-        law = f"output_size must have {max(len(input) - 2, 0)} items, one for each spatial axis of the input"
-        c.fail(law, sizes, input)
+        message = f"output_size must have {max(len(input) - 2, 0)} items, one for each spatial axis of the input"
+        c.fail(message, sizes, input)
     x = c.require_rank(input, len(sizes) + 2, "input")
     regions = c.require_rank(rois, 2, "rois")
     c.merge(regions[1], 2 * len(sizes), "rois must have two coordinates for each spatial axis of the input")

@@ -45,7 +45,7 @@ def slid(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slidi
     found = []
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
         least = window_span(k, dilation) - (before + after)
-        if not (isinstance(least, int) and c.facts.bounds(size)[0] >= least):
+        if not (isinstance(least, int) and c.store.bounds(size)[0] >= least):
             c.at_most(least, size, "the window must fit into the padded input")
         found.append((size - least) // step + 1)
     return found

@@ -113,7 +113,7 @@ def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> Te
     if not count_symbol:
         return TensorType("int64", Shape((len(input.shape), count)))
     bounds = c.interval(count)
-    named = c.facts.scope.symbol(count_symbol, 0, bounds.hi)
+    named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
     c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
     return TensorType("int64", Shape((len(input.shape), c.merge(named, count, "the count must be that of the name"))))
 

@@ -45,8 +45,8 @@ def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
     if not isinstance(named, str):
         raise c.unknowable("the text that names an extent is not known", "int64")
     c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
-    dim, _ = parse_dim_lenient(named, c.facts.scope, 0)
-    return PartialTensor("int64", SCALAR, None if dim is None else (c.facts.canon(dim),))
+    dim, _ = parse_dim_lenient(named, c.store.scope, 0)
+    return PartialTensor("int64", SCALAR, None if dim is None else (c.store.canon(dim),))
 
 
 @nnef("tract_core_shape_of")

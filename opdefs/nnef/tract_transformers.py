@@ -87,16 +87,16 @@ def experts(
     count, token = c.require_rank(wg, 2, "wg")
     width = c.require_rank(w1, 3, "w1")[2 if expert_layout == "canonical" else 1]
     c.at_most(chosen, count, "k must be at most the number of experts")
-    law = "the weights of all experts must fit the tokens and each other"
+    message = "the weights of all experts must fit the tokens and each other"
     first = (token, width) if expert_layout == "canonical" else (width, token)
     for weights, dims in (
         *((w1, (count, *first)), (w3, (count, *first)), (w2, (count, first[1], first[0]))),
         *((wg_bias, (count,)), (w1_bias, (count, width)), (w3_bias, (count, width)), (w2_bias, (count, token))),
     ):
         if weights is not None:
-            c.merge(weights, Shape(dims), law)
+            c.merge(weights, Shape(dims), message)
     if x.dims is not None:
-        c.merge(x[-1], token, law)
+        c.merge(x[-1], token, message)
     return TensorType(c.dtype(0), x)
 
 

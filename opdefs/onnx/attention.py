@@ -76,11 +76,11 @@ def attention(
 
 def _check_mask(c: InferenceContext, mask: Shape | None, scores: Shape) -> None:
     """The mask broadcasts to the scores [B, Hq, S, T]; since opset 24 it may be shorter than T."""
-    law = "the mask must broadcast to [batch, heads of the query, queries, keys]"
+    message = "the mask must broadcast to [batch, heads of the query, queries, keys]"
     if mask is not None and mask.dims and c.version >= 24:
         c.at_most(mask.dims[-1], scores[3], "the mask must not be longer than there are keys")
         mask, scores = Shape(mask.dims[:-1]), Shape(scores[:3])
-    spreads_over(c, mask, scores, law)
+    spreads_over(c, mask, scores, message)
 
 
 def _check_variant(

@@ -89,7 +89,7 @@ def scan(
     if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
         c.fail("the body must give every state and every scan output", run.num_outputs, c.num_outputs)
     slices, count = _slices(c, inputs, scan_input_axes)
-    if c.facts.bounds(count)[0] < 1:
+    if c.store.bounds(count)[0] < 1:
         c.advise_at_most(1, count, "some runtimes scan no axis without elements")
     after, outputs = _scanned(c, run, states, slices, certain=c.prove_le(1, count) is True)
     axes = scan_output_axes or (0,) * len(outputs)

@@ -33,12 +33,12 @@ def conv(
     return Shape((x[0], w[0], *windows(c, x[2:], w[2:], window)))
 
 
-def tell_groups(c: InferenceContext, channels: Dim, group: int, law: str) -> None:
+def tell_groups(c: InferenceContext, channels: Dim, group: int, message: str) -> None:
     """Tell that channels fall into groups of equal size."""
     if group < 1:
         c.fail("group must be at least 1", group)
     if group > 1:
-        c.divisible(channels, group, law)
+        c.divisible(channels, group, message)
 
 
 @onnx("ConvInteger")
@@ -100,10 +100,10 @@ def deform_conv(
     """A convolution whose sampling places move: offset [N, groups*prod(K)*len(K), *T], mask [N, groups*prod(K), *T]."""
     result = conv(c, x, w, b, window=window, group=group)
     places = c.numel(w[2:]) * offset_group
-    law = "there must be an offset (and a mask) for every place of the kernel in every window"
-    c.merge(offset, Shape((result[0], places * (len(w) - 2), *result[2:])), law)
+    message = "there must be an offset (and a mask) for every place of the kernel in every window"
+    c.merge(offset, Shape((result[0], places * (len(w) - 2), *result[2:])), message)
     if mask is not None:
-        c.merge(mask, Shape((result[0], places, *result[2:])), law)
+        c.merge(mask, Shape((result[0], places, *result[2:])), message)
     return result
 
 
@@ -141,8 +141,8 @@ def conv_transpose(
         wanted = spatial(output_shape[-rank:], rank, 0, c, "output_shape")
         for size, kernel_size, step, dilation, most in zip(x[2:], w[2:], steps, spread, wanted, strict=True):
             whole = (size - 1) * step + window_span(kernel_size, dilation)
-            law = "a convolution of output_shape with the same window must give the size of the input"
-            c.at_least(whole + (step - 1), most, law)
+            message = "a convolution of output_shape with the same window must give the size of the input"
+            c.at_least(whole + (step - 1), most, message)
         return Shape((x[0], channels, *wanted))
     extra = spatial(output_padding, rank, 0, c, "output_padding")
     same = auto_pad in ("SAME_UPPER", "SAME_LOWER")

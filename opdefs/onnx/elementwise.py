@@ -232,7 +232,7 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
 
 def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
     """Whether there may be a 0 among known divisors: of integers by 0 runtimes make anything, or end; that is noted."""
-    found = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.facts.bounds(d)[0] == 0)]
+    found = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
     for d in found:
         if isinstance(d, (int, Dimension)):
             c.advise_at_most(1, d, "some runtimes end where integers are divided by 0")

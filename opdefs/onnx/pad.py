@@ -96,11 +96,11 @@ def _tell_there(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | No
 
 def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
     """A longer reflection goes to and fro, by the specification's reference and numpy; onnxruntime refuses it."""
-    law = "onnxruntime reflects no more than an axis has beside its border; the specification sets no limit"
+    message = "onnxruntime reflects no more than an axis has beside its border; the specification sets no limit"
     crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
     amount = maximum(begin, end)
     if not crops and amount != 0:
-        c.advise_at_most(amount, size - 1, law)
+        c.advise_at_most(amount, size - 1, message)
 
 
 def _grown(c: InferenceContext, size: Dim, amount: Dim) -> Dim:

@@ -80,8 +80,8 @@ def recurrent_states(
         (cell_state, last, "the state to start with, initial_c, must be [directions, batch, hidden_size]"),
         (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
     )
-    for operand, shape, law in laws:
-        equal(c, shape, operand, law)
+    for operand, shape, message in laws:
+        equal(c, shape, operand, message)
     return Shape((batch, steps, directions, hidden) if layout else (steps, directions, batch, hidden)), last, last
 
 

@@ -56,7 +56,7 @@ def _sizes(c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy
         c.fail("sizes must not be negative", list(wanted))
     sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
     for size, new in zip(old, sound, strict=True):
-        if new is not None and c.facts.bounds(new)[0] >= 1:
+        if new is not None and c.store.bounds(new)[0] >= 1:
             c.at_least(size, 1, "an axis without elements has none to make others of")
     return sound if policy == "stretch" else kept_ratio(c, old, sound, policy)
 

@@ -153,4 +153,4 @@ def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> 
         if c.prove_le(0, size) is not True:
             c.at_least(size, 0, "the size of a part must not be negative")
     c.same_count(total, sum(found), "the sizes of the parts must add up to the axis")
-    return [c.facts.canon(size) for size in found]
+    return [c.store.canon(size) for size in found]

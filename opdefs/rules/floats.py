@@ -163,8 +163,8 @@ class FloatArithmetic:
             return True
         if False in fits or not self.format.assumable or limit < MIN_LIMIT:
             return False
-        law = f"sizes are taken to be small enough for {self.format.name} to count with them exactly"
-        return c.assume_small(x, limit, law) and c.assume_small(-x, limit, law)
+        message = f"sizes are taken to be small enough for {self.format.name} to count with them exactly"
+        return c.assume_small(x, limit, message) and c.assume_small(-x, limit, message)
 
     def bounded(self, low: Dim, high: Dim) -> Element:
         """An unknown whole number between two whole numbers that were rounded to the type."""

@@ -119,13 +119,13 @@ def tell_inside(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
             return
     if indices.contents is not None:
         _tell_ends(c, ends(c, indices), size)
-    elif c.facts.bounds(size)[0] < 1:
+    elif c.store.bounds(size)[0] < 1:
         _tell_there(c, indices.shape, size)
 
 
 def _tell_there(c: InferenceContext, indices: Shape, size: Dim) -> None:
     """Tell that there is an element to pick where there is an index."""
-    if indices.dims is not None and c.facts.bounds(c.numel(indices))[0] >= 1:
+    if indices.dims is not None and c.store.bounds(c.numel(indices))[0] >= 1:
         c.at_least(size, 1, INSIDE)
 
 

@@ -91,7 +91,7 @@ def iterated(
     if go_on is False or limit == 0:
         return Iterated(0, list(carried), _never(c, body, width))
     number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
-    before = len(c.facts.scope.atoms)
+    before = len(c.store.scope.atoms)
     sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
     grown = _by_induction(trip, number, carried, sure)
     if grown is not None:

@@ -56,14 +56,14 @@ def tell_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, what: str
 
 
 def _tell_slices(
-    c: InferenceContext, v: Shape | None, short: tuple[Dim, ...] | None, whole: tuple[Dim, ...] | None, law: str
+    c: InferenceContext, v: Shape | None, short: tuple[Dim, ...] | None, whole: tuple[Dim, ...] | None, message: str
 ) -> None:
     if v is None or v.dims is None or v.dims == () or short is None or whole is None:
         return
     if len(v.dims) == 1:
-        one_or(c, v.dims[0], short[0] if short else 1, law)
+        one_or(c, v.dims[0], short[0] if short else 1, message)
     else:
-        c.merge(v, Shape(whole), law)
+        c.merge(v, Shape(whole), message)
 
 
 def one_scale(c: InferenceContext, scale: Shape | None, zero: Shape | None, of_what: str) -> None:

@@ -12,10 +12,12 @@ from shapeinf.ops import InferenceContext
 COUNT = "the element count must not change"
 
 
-def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool, law: str = COUNT) -> Shape:
+def reshaped(
+    c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool, message: str = COUNT
+) -> Shape:
     """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known.
 
-    `law` says in the operator's words that there must be as many elements as before.
+    `message` says in the operator's words that there must be as many elements as before.
     """
     dims = [_wanted(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
     open_axes = [i for i, d in enumerate(dims) if d is None]
@@ -28,9 +30,9 @@ def reshaped(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_c
     known = c.numel(d for d in dims if d is not None)
     total = c.numel(x)
     if open_axes:
-        dims[open_axes[0]] = _left(c, total, known, bool(inferred), law)
+        dims[open_axes[0]] = _left(c, total, known, bool(inferred), message)
     else:
-        c.same_count(total, known, law)
+        c.same_count(total, known, message)
     return Shape(d for d in dims if d is not None)
 
 
@@ -69,7 +71,7 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, law: str) -> Dim:
+def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, message: str) -> Dim:
     """What is left for the one open axis; where that is asked for by -1, the others must have elements to tell it."""
     if inferred and known == 0:
         c.fail("no size can be told for -1 where another one is 0")
@@ -77,13 +79,13 @@ def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, law: str)
         return c.fresh("reshape")  # of no elements, any size is what is left
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
-            c.fail(law, f"{total} elements", f"a multiple of {known}")
+            c.fail(message, f"{total} elements", f"a multiple of {known}")
         return total // known
     exact = exact_quotient(total, known)
     if exact is None and isinstance(known, int):
-        c.divisible(total, known, law)
+        c.divisible(total, known, message)
     elif exact is None and c.prove_le(1, known) is True:
-        c.merge(total // known * known, total, law)
+        c.merge(total // known * known, total, message)
     return total // known
 
 

@@ -144,7 +144,7 @@ def _least(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
 
 
 def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
-    return isinstance(least, int) and c.facts.bounds(size)[0] >= least
+    return isinstance(least, int) and c.store.bounds(size)[0] >= least
 
 
 MAX_NESTED = 2
@@ -165,7 +165,7 @@ def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
     room = size - least
     if isinstance(room, int):
         return room // stride + 1 if room >= 0 else 1 - -room // stride
-    if c.facts.bounds(room)[0] > -stride:
+    if c.store.bounds(room)[0] > -stride:
         return maximum(_counted(size, least, stride), 1)
     if room.depth > MAX_NESTED:
         return c.some_of(maximum(_counted(size, least, stride), 1), "windows")

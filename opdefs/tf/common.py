@@ -67,7 +67,7 @@ def broadcast_binary_op_output_shape(
     c: InferenceContext, first: Shape, second: Shape, incompatible_shape_error: bool = True
 ) -> Shape:
     """The broadcast of two shapes; without `incompatible_shape_error` shapes that do not broadcast give a scalar."""
-    a, b = c.facts.canon_shape(first), c.facts.canon_shape(second)
+    a, b = c.store.canon_shape(first), c.store.canon_shape(second)
     if a.dims is None or b.dims is None:
         return c.unknown_shape()
     rank = max(len(a.dims), len(b.dims))

@@ -159,7 +159,7 @@ def _with_one_more(slot: int, place: int, number: Dim | None) -> Change:
             made = numbers_in(fresh.table.get(given))
             if made is None:
                 return given
-            new = fresh.facts.scope.fresh(f"{at.site}.{place}", 0) if number is None else number
+            new = fresh.store.scope.fresh(f"{at.site}.{place}", 0) if number is None else number
             seen.append((fresh, new))
             elements = [*(made.elements or ())[:place], new, *(made.elements or ())[place:]]
             return fresh.table.add(PartialTensor(made.dtype, Shape([len(elements)]), elements))
@@ -167,7 +167,7 @@ def _with_one_more(slot: int, place: int, number: Dim | None) -> Change:
         fresh.declared[slot] = insert
 
     def needed() -> str | None:
-        size = seen[-1][0].facts.canon(seen[-1][1]) if seen else None
+        size = seen[-1][0].store.canon(seen[-1][1]) if seen else None
         known = isinstance(size, int) or (size is not None and not size.is_anonymous)
         return f"one number more, {size}, in place {place} of what it makes" if known else None
 
@@ -184,7 +184,7 @@ def _with_open_axes(slot: int, axes: tuple[int, ...]) -> Change:
                 return number
             dims = list(made.shape.dims)
             for axis in axes:
-                dims[axis] = fresh.facts.presumed_size(f"{at.site}.{axis}")
+                dims[axis] = fresh.store.presumed_size(f"{at.site}.{axis}")
             seen.append((fresh, dims, list(made.shape.dims)))
             return fresh.table.add(PartialTensor(made.dtype, Shape(dims), None))
 
@@ -203,9 +203,9 @@ def _with_open_axes(slot: int, axes: tuple[int, ...]) -> Change:
 
 def _solved(fresh: Inference, axis: int, open_: Dim, was: Dim) -> str | None:
     """The size that the rest of the graph needs of an open axis, as text, if it needs a certain other one."""
-    size = fresh.facts.canon(open_)
+    size = fresh.store.canon(open_)
     known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
-    if not known or fresh.facts.prove_eq(size, was) is True:
+    if not known or fresh.store.prove_eq(size, was) is True:
         return None
     return f"{size} in place of {was} on axis {axis} of what it makes"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from shapeinf.checks.sampling import Binding, possible, solution_of, value
 from shapeinf.checks.subject import Subject
-from shapeinf.contract import Condition
+from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
@@ -33,7 +33,7 @@ def generic(subject: Subject, count: int) -> Iterator[Binding]:
     yield from itertools.islice(fitting, count)
 
 
-def _solved(binding: Binding, required: Iterable[Condition]) -> Binding:
+def _solved(binding: Binding, required: Iterable[Precondition]) -> Binding:
     """A binding with the size that an equation leaves for one dim: `total == past + seq`."""
     for condition in required:
         solution = solution_of(condition.clauses[0]) if len(condition.clauses) == 1 else None
@@ -43,7 +43,7 @@ def _solved(binding: Binding, required: Iterable[Condition]) -> Binding:
     return binding
 
 
-def _column(subject: Subject, symbol: Dimension, place: int, required: Iterable[Condition]) -> list[int]:
+def _column(subject: Subject, symbol: Dimension, place: int, required: Iterable[Precondition]) -> list[int]:
     """Sizes of one dim within its bounds that fit what is required of it alone, generic ones first."""
     bounds = subject.setup.interval(symbol)
     low, high = bounds.lo or 0, bounds.hi
@@ -71,14 +71,14 @@ def _rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
         yield from itertools.islice(itertools.product(*(column[:6] for column in columns)), _MOST_COMBINATIONS)
 
 
-def broken_at(
+def violated_at(
     inference: Inference, binding: Binding, prepare: Callable[[Inference], None] | None = None
 ) -> list[Diagnostic] | None:
     """What is sure to break where the dims of the inputs have these sizes; None where they cannot have them."""
-    facts = inference.setup.copy()
+    store = inference.setup.copy()
     try:
         for name, size in binding.items():
-            facts.tell_equal(facts.scope.symbol(name), size, Source("", f"{name} is tried as {size}"))
+            store.add_equal(store.scope.symbol(name), size, Source("", f"{name} is tried as {size}"))
     except ShapeError:
         return None
-    return surely_broken(rerun(inference, facts, prepare))
+    return surely_broken(rerun(inference, store, prepare))

@@ -10,7 +10,7 @@ from shapeinf.checks.registry import kind
 from shapeinf.checks.sampling import LARGE, Binding, possible, solving
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
-from shapeinf.contract import Condition
+from shapeinf.contract import Precondition
 
 _KINDS = ("equality", "alternative", "divisibility")
 """Bounds are none of them: a table of positions for the cells of an image has an end."""
@@ -41,7 +41,7 @@ def coupled(subject: Subject) -> Iterator[Finding]:
             yield _found(subject, condition, *example)
 
 
-def _example(subject: Subject, condition: Condition) -> tuple[Binding, Binding] | None:
+def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Binding] | None:
     """A legal binding, and one that takes the size of one symbol from another legal one and is not legal."""
     names = {symbol.name for symbol in condition.free}
     fits = possible(subject.setup, names)
@@ -62,7 +62,7 @@ def _example(subject: Subject, condition: Condition) -> tuple[Binding, Binding] 
     return None
 
 
-def _found(subject: Subject, condition: Condition, legal: Binding, mixed: Binding) -> Finding:
+def _found(subject: Subject, condition: Precondition, legal: Binding, mixed: Binding) -> Finding:
     axes = " and ".join(f"{subject.shown(s)} ({subject.axes_of(s)})" for s in subject.axes if s in condition.free)
     return Finding(
         "warning",
@@ -71,7 +71,7 @@ def _found(subject: Subject, condition: Condition, legal: Binding, mixed: Bindin
         f"{shown(subject, legal)} may",
         condition.node,
         condition.op,
-        because=condition.law,
+        because=condition.message,
         help="if that is meant, nothing is wrong; else a node before it takes one axis for another",
         location=condition.location,
     )

@@ -78,8 +78,8 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
         yield f"is declared with {len(declared.dims)} axes, {_text(declared)}, but the graph makes {made.shape}"
         return
     for axis, (said, size) in enumerate(zip(declared.dims, made.shape.dims, strict=True)):
-        size = subject.facts.canon(size)
-        reason = None if renames(subject, declared_size(subject.facts, said), size) else _differs(subject, said, size)
+        size = subject.store.canon(size)
+        reason = None if renames(subject, declared_size(subject.store, said), size) else _differs(subject, said, size)
         if reason is not None:
             yield f"is declared as {said} on axis {axis} but the graph makes {size}{reason}"
 
@@ -93,11 +93,11 @@ def renamed(subject: Subject) -> Iterator[Finding]:
         if made is None or made.shape.dims is None or len(made.shape.dims) != len(declared.dims or ()):
             continue
         for axis, (said, size) in enumerate(zip(declared.dims or (), made.shape.dims, strict=True)):
-            size = subject.facts.canon(size)
+            size = subject.store.canon(size)
             if (
                 isinstance(said, str)
                 and (said, size) not in said_before
-                and renames(subject, declared_size(subject.facts, said), size)
+                and renames(subject, declared_size(subject.store, said), size)
             ):
                 said_before.add((said, size))
                 if _differs(subject, said, size) is not None:
@@ -112,13 +112,13 @@ def _text(declared: Declared) -> str:
 
 def _differs(subject: Subject, said: int | str | None, size: Dim) -> str | None:
     """An example of how a declared size differs from the one that is made; None when they may be the same."""
-    meant = declared_size(subject.facts, said)
-    if meant is None or subject.facts.prove_eq(meant, size) is True:
+    meant = declared_size(subject.store, said)
+    if meant is None or subject.store.prove_eq(meant, size) is True:
         return None
     if isinstance(meant, int) and isinstance(size, int):
         return ""
     if not (subject.about_inputs(meant) and subject.about_inputs(size)):
-        return "" if subject.facts.prove_eq(meant, size) is False else None
+        return "" if subject.store.prove_eq(meant, size) is False else None
     return _example(subject, meant, size)
 
 
@@ -144,7 +144,7 @@ def overloaded(subject: Subject) -> Iterator[Finding]:
             if not isinstance(said, str) or not said or GENERATED.fullmatch(said) or _is_of_inputs(subject, said):
                 continue
             tensor0, axis0, size0 = first.setdefault(said, (tensor, axis, size))
-            if subject.facts.prove_eq(size0, size) is False:
+            if subject.store.prove_eq(size0, size) is False:
                 message = f"is declared as {said} on axis {axis}, which is {size}, but {said} is {size0} in "
                 found = _found(subject, tensor, f"{message}{tensor0}.shape[{axis0}]")
                 yield attrs.evolve(found, code="C103", help="two sizes need two names")

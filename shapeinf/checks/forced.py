@@ -9,14 +9,14 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
 from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, solving
 from shapeinf.checks.subject import Subject
-from shapeinf.contract import Condition
+from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 
 _LISTED = 4
 """So many sizes are few: they are listed, of more their number is said."""
 
 
-def _found(subject: Subject, code: str, message: str, source: Condition, help: str | None = None) -> Finding:
+def _found(subject: Subject, code: str, message: str, source: Precondition, help: str | None = None) -> Finding:
     node = source.node
     return Finding(
         "warning",
@@ -24,7 +24,7 @@ def _found(subject: Subject, code: str, message: str, source: Condition, help: s
         message,
         node,
         subject.op(node),
-        because=source.law,
+        because=source.message,
         help=help,
         location=subject.location(node),
     )
@@ -48,7 +48,7 @@ def pinned(subject: Subject) -> Iterator[Finding]:
             yield from _alternative(subject, condition)
 
 
-def _window(subject: Subject, condition: Condition) -> Iterator[Finding]:
+def _window(subject: Subject, condition: Precondition) -> Iterator[Finding]:
     """An upper bound that leaves few sizes, or that an equation makes; not the end of a table of many rows."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
@@ -65,10 +65,10 @@ def _least(subject: Subject, symbol: Dimension) -> int:
     return max(*least, int(max(0, subject.setup.bounds(symbol)[0])), 0)
 
 
-def _equation(subject: Subject, condition: Condition) -> Iterator[Finding]:
+def _equation(subject: Subject, condition: Precondition) -> Iterator[Finding]:
     total = _fixed_product(subject, condition.clauses[0].expression)
     if total is None:
-        if condition.terms[0] not in subject.facts.solved:
+        if condition.terms[0] not in subject.store.solved:
             yield from _together(subject, condition)
     else:
         text, number = total
@@ -76,7 +76,7 @@ def _equation(subject: Subject, condition: Condition) -> Iterator[Finding]:
         yield _found(subject, "C101", message, condition)
 
 
-def _alternative(subject: Subject, condition: Condition) -> Iterator[Finding]:
+def _alternative(subject: Subject, condition: Precondition) -> Iterator[Finding]:
     free = [d for d in condition.terms if isinstance(d, Dimension)]
     fixed = [d for d in condition.terms if isinstance(d, int)]
     if len(free) == 1 and fixed and free[0] in subject.axes:
@@ -86,7 +86,7 @@ def _alternative(subject: Subject, condition: Condition) -> Iterator[Finding]:
         yield from _together(subject, condition)
 
 
-def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
+def _together(subject: Subject, condition: Precondition) -> Iterator[Finding]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
     if len(condition.free) == 1 and _has_maxima(condition.terms):
         yield from _few(subject, condition)
@@ -94,7 +94,7 @@ def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
     sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
     for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
         tried = False
-        for binding in solving(subject.facts, condition.free, least, condition.clauses, condition.terms):
+        for binding in solving(subject.store, condition.free, least, condition.clauses, condition.terms):
             tried = True
             if condition.holds(binding) is not False:
                 break
@@ -105,10 +105,10 @@ def _together(subject: Subject, condition: Condition) -> Iterator[Finding]:
                 return
 
 
-def _few(subject: Subject, condition: Condition) -> Iterator[Finding]:
+def _few(subject: Subject, condition: Precondition) -> Iterator[Finding]:
     """A condition on one dim that few sizes fulfil, where they do not end because a table does."""
     (symbol,) = condition.free
-    bounds = subject.facts.interval(symbol)
+    bounds = subject.store.interval(symbol)
     sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
     fit = [size for size in sizes if condition.holds({symbol.name: size}) is not False]
     if fit and (_goes_on(fit, sizes) or ends_at_a_switch(condition.terms, symbol, fit[-1])):
@@ -150,7 +150,7 @@ def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
         return None
     signs = {c > 0 for _, c in rest.terms}
     atoms = {atom for monomial, _ in rest.terms for atom in monomial}
-    if len(signs) > 1 or any(subject.facts.bounds(rest.scope.atom_dim(atom))[0] < 0 for atom in atoms):
+    if len(signs) > 1 or any(subject.store.bounds(rest.scope.atom_dim(atom))[0] < 0 for atom in atoms):
         return None
     return (str(rest), -constant) if signs == {True} else (str(-rest), constant)
 

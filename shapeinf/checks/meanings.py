@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 
-def declared_size(facts: ShapeFacts, said: int | str | None) -> Dim | None:
+def declared_size(store: ShapeStore, said: int | str | None) -> Dim | None:
     """The size that a declaration means; None where it says nothing: names that no input has name anything."""
     if said is None or isinstance(said, int):
         return said if said is None or said >= 0 else None
-    scope = facts.scope
+    scope = store.scope
     if GENERATED.fullmatch(said):
         return None
     if scope.has(said):
-        return facts.canon(scope.symbol(said))
+        return store.canon(scope.symbol(said))
     try:
         alone = parse_dim(said, Scope())
         if isinstance(alone, Dimension) and not all(scope.has(s.name) for s in alone.symbols()):
             return None
-        return facts.canon(parse_dim(said, scope))
+        return store.canon(parse_dim(said, scope))
     except (DimSyntaxError, ZeroDivisionError):
         return None
 

@@ -50,9 +50,9 @@ def _names(subject: Subject) -> dict[str, str]:
 
 def _apart(subject: Subject, first: str, second: str) -> bool:
     """Whether the two are known to be different sizes."""
-    scope, facts = subject.facts.scope, subject.facts
+    scope, store = subject.store.scope, subject.store
     both = scope.has(first) and scope.has(second)
-    return both and facts.prove_eq(scope.symbol(first), scope.symbol(second)) is False
+    return both and store.prove_eq(scope.symbol(first), scope.symbol(second)) is False
 
 
 def _has_a_slip(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shapeinf.checks.concrete import broken_at, generic
+from shapeinf.checks.concrete import generic, violated_at
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
@@ -25,7 +25,7 @@ def runs_nowhere(subject: Subject) -> Iterator[Finding]:
         return
     broken = []
     for binding in generic(subject, _TRIED):
-        found = broken_at(subject.result.inference, binding)
+        found = violated_at(subject.result.inference, binding)
         if not found:
             return
         broken.append((binding, found))

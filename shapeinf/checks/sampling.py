@@ -11,7 +11,7 @@ from shapeinf.constraints.records import Clause, one_holds
 from shapeinf.expr import Dim, Dimension, Interval, evaluate
 from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.equations import pivot
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32, 48, 64, 96, 128, 224, 256, 384, 512)
 FEW = (1, 2, 3, 8, 16, 32, 64, 224, 256)
@@ -40,7 +40,7 @@ def value(dim: Dim, binding: Mapping[str, int]) -> int | None:
 
 
 def bindings(
-    facts: ShapeFacts, symbols: Iterable[Dimension], least: int = 0, about: Iterable[Dim] = ()
+    store: ShapeStore, symbols: Iterable[Dimension], least: int = 0, about: Iterable[Dim] = ()
 ) -> Iterator[Binding]:
     """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first.
 
@@ -51,7 +51,7 @@ def bindings(
     period, offsets = _steps(about)
     sizes = []
     for symbol in chosen:
-        bounds = facts.interval(symbol)
+        bounds = store.interval(symbol)
         lo = max(least, bounds.lo or 0)
         found = {size for size in few if size >= lo} | {lo, lo + 1, lo + 7}
         found.update(lo + (-lo - offset) % period + more for offset in offsets for more in (0, period))
@@ -62,15 +62,15 @@ def bindings(
 
 
 def solving(
-    facts: ShapeFacts, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
+    store: ShapeStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
     """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
     symbols = list(symbols)
     pivots = [found for clause in clauses if (found := solution_of(clause)) is not None]
-    for binding in bindings(facts, symbols, least, about):
+    for binding in bindings(store, symbols, least, about):
         yield binding
         for symbol, solution in pivots:
-            size, bounds = value(solution, binding), facts.interval(symbol)
+            size, bounds = value(solution, binding), store.interval(symbol)
             if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
                 yield {**binding, symbol.name: size}
 
@@ -113,47 +113,47 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
                 left += [(arg, outer) for arg in atom.args]
 
 
-def legal(facts: ShapeFacts, symbols: Iterable[Dimension], later: ShapeFacts | None = None) -> Iterator[Binding]:
+def legal(store: ShapeStore, symbols: Iterable[Dimension], later: ShapeStore | None = None) -> Iterator[Binding]:
     """Bindings under which all that is known of these symbols holds; what is about others too is left out.
 
     Of facts that were told `later` only those count that leave a dim many sizes: bounds, multiples.
     """
     wanted = set(symbols)
     names = {symbol.name for symbol in wanted}
-    tests = [*_tests(facts, names), *([] if later is None else _limits(later, wanted))]
-    for binding in bindings(facts, wanted):
+    tests = [*_tests(store, names), *([] if later is None else _limits(later, wanted))]
+    for binding in bindings(store, wanted):
         if all(test(binding) for test in tests):
             yield binding
 
 
-def possible(facts: ShapeFacts, names: set[str]) -> Callable[[Binding], bool]:
+def possible(store: ShapeStore, names: set[str]) -> Callable[[Binding], bool]:
     """Whether a binding of these names may fulfil all that is known of nothing else."""
-    tests = _tests(facts, names)
+    tests = _tests(store, names)
     return lambda binding: all(test(binding) for test in tests)
 
 
-def _tests(facts: ShapeFacts, names: set[str]) -> list[Callable[[Binding], bool]]:
+def _tests(store: ShapeStore, names: set[str]) -> list[Callable[[Binding], bool]]:
     """Whether a binding may fulfil what is known of nothing but these names: a test for each fact, none twice."""
-    found = _inequalities(facts, names)
-    for guard in facts.guards:
-        clauses = guard.clauses(facts.canon)
+    found = _inequalities(store, names)
+    for disjunction in store.disjunctions:
+        clauses = disjunction.clauses(store.canon)
         if set() < {name for clause in clauses for name in _names(clause.expression)} <= names:
             found[clauses] = partial(_may_hold, clauses)
     return list(found.values())
 
 
-def _limits(facts: ShapeFacts, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
+def _limits(store: ShapeStore, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
     """The same of what is no equation of several dims."""
     names = {symbol.name for symbol in symbols}
-    found = _inequalities(facts, names)
-    for guard in facts.guards:
-        clauses = guard.clauses(lambda dim: dim)
+    found = _inequalities(store, names)
+    for disjunction in store.disjunctions:
+        clauses = disjunction.clauses(lambda dim: dim)
         here = {name for clause in clauses for name in _names(clause.expression)} & names
         if len(here) == 1 and not _leaves_a_rest(clauses, *here):
             found[clauses] = partial(_may_hold, clauses)
     for symbol in symbols:
-        if symbol not in facts.solved:
-            found[symbol] = partial(_within, symbol.name, facts.interval(symbol))
+        if symbol not in store.solved:
+            found[symbol] = partial(_within, symbol.name, store.interval(symbol))
     return list(found.values())
 
 
@@ -164,12 +164,12 @@ def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
     return any(one_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
 
 
-def _inequalities(facts: ShapeFacts, names: set[str]) -> dict[object, Callable[[Binding], bool]]:
+def _inequalities(store: ShapeStore, names: set[str]) -> dict[object, Callable[[Binding], bool]]:
     found: dict[object, Callable[[Binding], bool]] = {}
-    for relation in facts.relations:
+    for relation in store.relations:
         if _names(relation.expression) <= names:
             found[relation.expression] = partial(_not_negative, relation.expression)
-    for one in facts.divisibilities:
+    for one in store.divisibilities:
         if _names(one.expression) <= names:
             found[one.expression, one.divisor] = partial(_divides, one.divisor, one.expression)
     return found

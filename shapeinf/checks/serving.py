@@ -123,7 +123,7 @@ def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | N
         return f"is the batch of up to {config.max_batch_size} in the config, but always {dim} in the model"
     if served is None:
         return f"is dynamic in the config, but always {dim} in the model" if isinstance(dim, int) else ""
-    if subject.facts.prove_eq(dim, served) is False:
+    if subject.store.prove_eq(dim, served) is False:
         return f"is {served} in the config, but {dim} in the model"
     return ""
 

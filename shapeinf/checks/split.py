@@ -27,9 +27,9 @@ def torn(subject: Subject) -> Iterator[Finding]:
         sizes: dict[int, tuple[str, str]] = {}
         for tensor, axis in subject.axes[symbol]:
             own = _own(split, tensor, axis)
-            size = own if own is None else split.facts.canon(own)
+            size = own if own is None else split.store.canon(own)
             if isinstance(size, int) and own is not None:
-                sizes.setdefault(size, (f"{tensor}.shape[{axis}]", split.facts.sources[own].node))
+                sizes.setdefault(size, (f"{tensor}.shape[{axis}]", split.store.sources[own].node))
         if len(sizes) > 1:
             needs = ", but ".join(f"{where} must be {size} ({node})" for size, (where, node) in sizes.items())
             node = max((node for _, node in sizes.values()), key=lambda name: subject.order.get(name, -1))

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from shapeinf.checks.sampling import Binding, legal
-from shapeinf.contract import Condition
+from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared, Graph, Node
-from shapeinf.lattice import ShapeFacts, TensorType
+from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
 
@@ -38,12 +38,12 @@ class Subject:
         return self.result.graph
 
     @property
-    def facts(self) -> ShapeFacts:
+    def store(self) -> ShapeStore:
         """All that is known."""
-        return self.result.facts
+        return self.result.store
 
     @property
-    def setup(self) -> ShapeFacts:
+    def setup(self) -> ShapeStore:
         """What user and file say, before any node spoke."""
         return self.result.inference.setup
 
@@ -106,13 +106,13 @@ class Subject:
 
     def examples(self, symbols: Iterable[Dimension]) -> list[Binding]:
         """Some bindings of symbols under which all that is known of them now holds."""
-        asked = frozenset(symbols), self.facts.version
+        asked = frozenset(symbols), self.store.version
         if asked not in self._examples:
-            self._examples[asked] = list(itertools.islice(legal(self.facts, asked[0]), MOST_EXAMPLES))
+            self._examples[asked] = list(itertools.islice(legal(self.store, asked[0]), MOST_EXAMPLES))
         return self._examples[asked]
 
     @cached_property
-    def demands(self) -> list[Condition]:
+    def demands(self) -> list[Precondition]:
         """What nodes demand of the dims of the inputs, as far as it depends on nothing else; each node by itself."""
         demanded = (each for one in self.result.contract.always for each in (one, *one.weaker))
         return [one for one in demanded if one.free and one.kind not in ("guard", "assumption")]

@@ -32,8 +32,8 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
     if inference.program.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
         return None
     found: list[Finding] = []
-    facts = inference.setup.copy()
-    reader = InputReader(facts)
+    store = inference.setup.copy()
+    reader = InputReader(store)
     other: list[Subject] = []
 
     def believe(fresh: Inference) -> None:
@@ -42,7 +42,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
         for name, declared in subject.declared.items():
             fresh.declared[slots[name]] = _Believer(other[0], name, declared, found)
 
-    rerun(inference, facts, believe)
+    rerun(inference, store, believe)
     return other[0], found
 
 
@@ -75,5 +75,5 @@ class _Believer:
 
     def _size(self, axis: int) -> Dim:
         assert self.declared.dims is not None
-        meant = declared_size(self.subject.facts, self.declared.dims[axis])
-        return self.subject.facts.presumed_size(f"{self.name}.{axis}") if meant is None else meant
+        meant = declared_size(self.subject.store, self.declared.dims[axis])
+        return self.subject.store.presumed_size(f"{self.name}.{axis}") if meant is None else meant

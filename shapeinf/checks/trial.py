@@ -53,5 +53,5 @@ def as_shapes(subject: Subject, shapes: Mapping[str, Sequence[int]], binding: Bi
 
 def shown(subject: Subject, binding: Binding) -> str:
     """A binding as text: `batch = 2, x.shape[1] = 3`."""
-    scope = subject.facts.scope
+    scope = subject.store.scope
     return ", ".join(f"{subject.shown(scope.symbol(name))} = {size}" for name, size in binding.items())

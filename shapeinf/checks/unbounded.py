@@ -13,15 +13,15 @@ from shapeinf.expr import Dimension
 @kind("C140", "a tensor without an upper bound though all inputs have one")
 def unbounded(subject: Subject) -> Iterator[Finding]:
     """The first tensor of each unknown that has no upper bound; nothing when an input has none either."""
-    if any(subject.facts.interval(symbol).hi is None for symbol in subject.axes):
+    if any(subject.store.interval(symbol).hi is None for symbol in subject.axes):
         return
     seen: set[Dimension] = set()
     for tensor, node in subject.makers.items():
         for axis, dim in enumerate(subject.result.tensors[tensor].shape.dims or ()):
             if not isinstance(dim, Dimension):
                 continue
-            lost = {s for s in dim.symbols() if subject.facts.interval(s).hi is None}
-            if lost - seen and subject.facts.interval(dim).hi is None:
+            lost = {s for s in dim.symbols() if subject.store.interval(s).hi is None}
+            if lost - seen and subject.store.interval(dim).hi is None:
                 message = f"{tensor}.shape[{axis}] has no upper bound, though all inputs have one"
                 yield Finding("note", "C140", message, node, subject.op(node), tensor)
             seen |= lost

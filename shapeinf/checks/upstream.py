@@ -21,7 +21,7 @@ from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
-from shapeinf.lattice import ShapeFacts, TensorType
+from shapeinf.lattice import ShapeStore, TensorType
 
 
 @attrs.frozen
@@ -63,16 +63,19 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
 
 def _teller(subject: Subject, symbols: set[Dimension]) -> str:
     """The first node that has told what one of these symbols is; empty for none."""
-    told = [subject.facts.sources[s].node for s in symbols if s in subject.facts.sources]
+    told = [subject.store.sources[s].node for s in symbols if s in subject.store.sources]
     return min((node for node in told if node in subject.order), key=lambda node: subject.order[node], default="")
 
 
 def _equates(subject: Subject) -> bool:
     """Whether nodes have told what a dim of the inputs is, or how several of them go together."""
-    facts, before = subject.facts, subject.setup
-    if any(symbol in subject.named and symbol not in before.solved for symbol in facts.solved):
+    store, before = subject.store, subject.setup
+    if any(symbol in subject.named and symbol not in before.solved for symbol in store.solved):
         return True
-    return any(guard.equation is not None and guard not in before.guards for guard in facts.guards)
+    return any(
+        disjunction.equation is not None and disjunction not in before.disjunctions
+        for disjunction in store.disjunctions
+    )
 
 
 @attrs.frozen
@@ -84,7 +87,7 @@ class _Seen:
     said: int | str
     meant: Dim
     size: Dim
-    facts: ShapeFacts
+    store: ShapeStore
 
 
 class _Observer:
@@ -94,19 +97,19 @@ class _Observer:
         self.subject = subject
         self.inference = inference
         self.version = -1
-        self.facts: ShapeFacts = inference.facts
+        self.store: ShapeStore = inference.store
         self.stated: list[tuple[Dim, Dim]] = []
 
-    def now(self) -> ShapeFacts:
+    def now(self) -> ShapeStore:
         """A copy of what is known, and stated, now."""
-        version = self.inference.facts.version + len(self.stated)
+        version = self.inference.store.version + len(self.stated)
         if self.version != version:
             self.version = version
-            self.facts = self.inference.facts.copy()
+            self.store = self.inference.store.copy()
             for meant, size in self.stated:
                 with suppress(ShapeError):
-                    self.facts.tell_equal(meant, size, Source("", f"the file calls {size} {meant}"))
-        return self.facts
+                    self.store.add_equal(meant, size, Source("", f"the file calls {size} {meant}"))
+        return self.store
 
 
 @attrs.frozen
@@ -124,18 +127,18 @@ class _Watch:
         made = self.observer.inference.table.get(number)
         dims = self.declared.dims
         if isinstance(made, TensorType) and made.shape.dims is not None and len(dims or ()) == len(made.shape.dims):
-            facts = self.observer.now()
+            store = self.observer.now()
             stated = []
             symbols = self.held.setdefault(self.name, set())
             for axis, (said, size) in enumerate(zip(dims or (), made.shape.dims, strict=True)):
-                meant, size = declared_size(facts, said), facts.canon(size)
+                meant, size = declared_size(store, said), store.canon(size)
                 symbols.update(s for dim in (meant, size) if isinstance(dim, Dimension) for s in dim.symbols())
                 if said is None or meant is None or meant is size or meant == size:
                     continue
                 if renames(self.observer.subject, meant, size):
                     stated.append((meant, size))
                 else:
-                    self.seen.append(_Seen(self.name, axis, said, meant, size, facts))
+                    self.seen.append(_Seen(self.name, axis, said, meant, size, store))
             self.observer.stated += stated
         return number
 
@@ -145,7 +148,7 @@ def _example(subject: Subject, one: _Seen) -> str | None:
     symbols = {s for d in (one.meant, one.size) if isinstance(d, Dimension) for s in d.symbols()}
     if not symbols <= subject.named:
         return None
-    for binding in legal(one.facts, symbols, later=subject.facts):
+    for binding in legal(one.store, symbols, later=subject.store):
         a, b = value(one.meant, binding), value(one.size, binding)
         if a is not None and b is not None and a != b:
             return f"{b} for {shown(subject, binding)}"

@@ -67,7 +67,7 @@ def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], bind
 
 def _largest(subject: Subject) -> dict[str, int]:
     """The upper bound of every symbol of the inputs that has one."""
-    bounds = {symbol.name: subject.facts.interval(symbol).hi for symbol in subject.axes}
+    bounds = {symbol.name: subject.store.interval(symbol).hi for symbol in subject.axes}
     return {name: hi for name, hi in bounds.items() if hi is not None}
 
 
@@ -88,7 +88,7 @@ def _elements(subject: Subject, info: TensorInfo, binding: dict[str, int]) -> in
 
 
 def _canonical(subject: Subject, dim: Dim) -> Dim:
-    return subject.facts.canon(dim) if isinstance(dim, Dimension) else dim
+    return subject.store.canon(dim) if isinstance(dim, Dimension) else dim
 
 
 def _bits(info: TensorInfo) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from shapeinf.checks.changes import Change
-from shapeinf.checks.concrete import broken_at, generic
+from shapeinf.checks.concrete import generic, violated_at
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
@@ -46,21 +46,27 @@ class _Required:
         self.symbols, self.named = set(subject.axes), subject.named
         self.known = {one.place for one in found}
         self.first = found[0].place if found[0].code in ("C101", "C102") else ""
-        self.guards = {guard for guard in subject.facts.guards if guard.source.node == self.first}
+        self.disjunctions = {
+            disjunction for disjunction in subject.store.disjunctions if disjunction.source.node == self.first
+        }
         self.version = -1
 
     def too_much(self, trial: Inference, apart_from: str) -> bool:
         """Whether a node (but for one) that has told facts requires what would be found at once."""
-        facts = trial.facts
-        if facts.version == self.version:
+        store = trial.store
+        if store.version == self.version:
             return False
-        self.version = facts.version
-        solved = ((symbol, facts.solved[symbol], source.node) for symbol, source in facts.sources.items())
+        self.version = store.version
+        solved = ((symbol, store.solved[symbol], source.node) for symbol, source in store.sources.items())
         told: list[tuple[Sequence[Dim], str]] = [
             ((symbol, value), node) for symbol, value, node in solved if symbol in self.symbols
         ]
-        told += [(guard.operands, guard.source.node) for guard in facts.guards if guard.equation is None]
-        return not self.guards.isdisjoint(facts.guards) or any(
+        told += [
+            (disjunction.operands, disjunction.source.node)
+            for disjunction in store.disjunctions
+            if disjunction.equation is None
+        ]
+        return not self.disjunctions.isdisjoint(store.disjunctions) or any(
             node != apart_from and self._is_found(dims, node) for dims, node in told
         )
 
@@ -86,7 +92,7 @@ class Trials:
         self._required = _Required(subject, found)
         self.starts = _starts(subject.result.inference, places)
         self.visits = 0
-        self._before = subject.facts.scope.work
+        self._before = subject.store.scope.work
         asked = subject.result.inference.asked.values()
         ranks = [len(one.shape.dims or ()) for one in asked if isinstance(one, TensorType)]
         self._begin = _BEGIN + sum(ranks) // 4
@@ -99,7 +105,7 @@ class Trials:
     @property
     def spent(self) -> int:
         """What all trials have cost so far, in nodes that are run."""
-        return self.visits + (self.subject.facts.scope.work - self._before) // _TERMS_A_VISIT
+        return self.visits + (self.subject.store.scope.work - self._before) // _TERMS_A_VISIT
 
     def repaired(self, step: Step, change: Change) -> tuple[int, str] | None:
         """How much is still found with a change, and what it is; None where it is no repair.
@@ -140,7 +146,7 @@ class Trials:
         return progress
 
     def _subject(self, trial: Inference) -> Subject:
-        return Subject(Result(trial, InputReader(trial.facts)), self.subject.ranges, trial=True)
+        return Subject(Result(trial, InputReader(trial.store)), self.subject.ranges, trial=True)
 
     def _left(self, other: Subject, apart_from: str = "") -> int | None:
         self.visits += _LOOK * len(other.order)
@@ -176,7 +182,7 @@ class Trials:
         for binding in generic(other, _SHOWN_AT):
             tried += 1
             self.visits += len(other.order)
-            broken = broken_at(other.result.inference, binding, prepare)
+            broken = violated_at(other.result.inference, binding, prepare)
             if broken is None or self._breaks_more(broken, binding):
                 return False
         return tried > 0
@@ -186,7 +192,7 @@ class Trials:
         new = {(one.code, one.node) for one in broken} - self.before
         if not new:
             return False
-        without = broken_at(self.subject.result.inference, binding) or []
+        without = violated_at(self.subject.result.inference, binding) or []
         return bool(new - {(one.code, one.node) for one in without if one.node != self.first[1]})
 
     def left_with(self, name: str, asked: TensorType) -> int | None:
@@ -198,7 +204,7 @@ class Trials:
         def begin(fresh: Inference) -> None:
             trial.append(fresh)
             fresh.set(name, asked)
-            InputReader(fresh.facts).presume(asked)
+            InputReader(fresh.store).presume(asked)
             fresh.progress = self._watch(fresh, lambda _: None)
 
         try:

@@ -74,5 +74,5 @@ def _report(bound: Bound, err: bool) -> None:
     for heading, found in (("input", inputs), ("output", outputs)):
         for name, info in found.items():
             echo(f"{heading:<7}{name}: {info}", err=err)
-    for condition in bound.result.contract.conditions:
+    for condition in bound.result.contract.preconditions:
         echo(f"note   {condition}", err=err)

@@ -9,7 +9,7 @@ from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo, echo_json
-from shapeinf.edit.diff import diff as differences
+from shapeinf.edit.comparison import diff as differences
 
 SCHEMA = "shapeinf.diff/1"
 

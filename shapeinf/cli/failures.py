@@ -50,12 +50,12 @@ def readable_errors() -> Iterator[None]:
 
 def _finding(error: ShapeError) -> None:
     """A law broken at a node is a finding about the model; one broken by what the user says is a usage error."""
-    law = error.law + (f": {', '.join(error.operands)}" if error.operands else "")
+    message = error.message + (f": {', '.join(error.operands)}" if error.operands else "")
     if error.node is None:
         because = f" (because {error.because})" if error.because else ""
-        raise click.UsageError(law + because) from None
+        raise click.UsageError(message + because) from None
     found = Diagnostic(
-        "error", error.code, law, error.node, error.op or "", (), error.because, error.help, error.location
+        "error", error.code, message, error.node, error.op or "", (), error.because, error.help, error.location
     )
     echo_lines(found.render(), err=True)
     sys.exit(FINDINGS)

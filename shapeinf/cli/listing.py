@@ -32,7 +32,7 @@ def print_result(result: Result, console: Console) -> None:
     dims = dims_line(result)
     if dims:
         say(console, f"dims      {dims}")
-    for heading, condition in zip_longest(["contract"], result.contract.conditions):
+    for heading, condition in zip_longest(["contract"], result.contract.preconditions):
         if condition is not None:
             say(console, f"{heading or '':10}{condition}")
     say(console, f"policy    {result.policy}")
@@ -45,12 +45,12 @@ def print_result(result: Result, console: Console) -> None:
 def dims_line(result: Result) -> str:
     """The named dims of the inputs with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
     found = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
-    return ", ".join(f"{s} {result.interval(s)}{_residue(result, s)}" for s in sorted(found, key=str))
+    return ", ".join(f"{s} {result.interval(s)}{_congruence(result, s)}" for s in sorted(found, key=str))
 
 
-def _residue(result: Result, symbol: Dimension) -> str:
+def _congruence(result: Result, symbol: Dimension) -> str:
     """` (a multiple of 32)`, where that is known of a dim."""
-    found = result.facts.residues.by_symbol(symbol)
+    found = result.store.congruences.by_symbol(symbol)
     if found is None:
         return ""
     return f" (a multiple of {found.modulus})" if not found.rest else f" ({found.rest} modulo {found.modulus})"

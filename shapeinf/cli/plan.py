@@ -14,8 +14,8 @@ from shapeinf.cli.output import echo, echo_json
 from shapeinf.cli.timeline_options import timeline_options
 from shapeinf.errors import LimitError
 from shapeinf.memory import Memory
-from shapeinf.result import Result
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
+from shapeinf.result import Result
 from shapeinf.solver.budget import cut_text
 from shapeinf.texts import counted, exact_bytes
 

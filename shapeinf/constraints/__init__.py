@@ -1,5 +1,5 @@
 """The constraints on the symbols of one inference: equalities, ranges, congruences, relations, disjunctions."""
 
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.store import ConstraintStore
 
-__all__ = ["Facts"]
+__all__ = ["ConstraintStore"]

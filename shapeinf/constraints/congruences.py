@@ -27,7 +27,7 @@ class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
 
 
 @attrs.frozen
-class Residue:
+class Congruence:
     """`symbol == modulus*quotient + rest`, where only this module knows the symbol `quotient`."""
 
     symbol: Dimension
@@ -51,17 +51,17 @@ class Residue:
         return low, high
 
 
-class Residues(dict[int, Residue]):
+class Congruences(dict[int, Congruence]):
     """The residue of each symbol that has one, by the symbol's atom."""
 
-    def __init__(self, scope: Scope, known: Residues | None = None) -> None:
+    def __init__(self, scope: Scope, known: Congruences | None = None) -> None:
         """Those of another table."""
         super().__init__(known or {})
         self.scope = scope
         self._atoms: dict[Dimension, int] = {} if known is None else dict(known._atoms)
         """The symbols that quotients belong to, also of residues that were refined or taken back."""
 
-    def of(self, d: Dim) -> list[Residue]:
+    def of(self, d: Dim) -> list[Congruence]:
         """The residues of the symbols of a dim."""
         if not self or isinstance(d, int):
             return []
@@ -104,24 +104,24 @@ class Residues(dict[int, Residue]):
             return chosen[0], chosen[0] - e * chosen[1]
         inner = self.inner(e)
         chosen = None if isinstance(inner, int) else pivot(inner)
-        residue = None if chosen is None else self.by_quotient(chosen[0])
-        if chosen is None or residue is None:
+        congruence = None if chosen is None else self.by_quotient(chosen[0])
+        if chosen is None or congruence is None:
             return None
         quotient = chosen[0] - inner * chosen[1]
-        value = self.outer(quotient * residue.modulus + residue.rest)
+        value = self.outer(quotient * congruence.modulus + congruence.rest)
         inside = () if isinstance(value, int) else value.symbols()
-        return None if residue.symbol in inside else (residue.symbol, value)
+        return None if congruence.symbol in inside else (congruence.symbol, value)
 
-    def by_symbol(self, symbol: Dimension) -> Residue | None:
+    def by_symbol(self, symbol: Dimension) -> Congruence | None:
         """The residue of a symbol."""
         return self.get(symbol.terms[0][0][0])
 
-    def by_quotient(self, symbol: Dimension) -> Residue | None:
+    def by_quotient(self, symbol: Dimension) -> Congruence | None:
         """The residue that a hidden symbol belongs to."""
         found = self.get(self._atoms.get(symbol, -1))
         return found if found is not None and found.quotient is symbol else None
 
-    def learn(self, e: Dim, divisor: int, source: Source) -> Residue | None:
+    def learn(self, e: Dim, divisor: int, source: Source) -> Congruence | None:
         """The new residue of a symbol that `divisor` divides `e` tells; None when it tells none of one symbol.
 
         Raises NoSolution when no integers do.
@@ -141,7 +141,7 @@ class Residues(dict[int, Residue]):
         rest = -(constant // common) * pow(terms[0][1] // common, -1, modulus) % modulus
         return self._lifted(symbol, modulus, rest, source)
 
-    def _lifted(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Residue:
+    def _lifted(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
         """The residue of a symbol, or, for a hidden one, that of the symbol that it is the quotient of."""
         old = self.by_quotient(symbol)
         if old is not None:
@@ -150,17 +150,17 @@ class Residues(dict[int, Residue]):
         low = None if declared is None else -((rest - declared) // modulus)
         quotient = self.scope.fresh(f"{symbol}//{modulus}", low)
         self._atoms[quotient] = symbol.terms[0][0][0]
-        return Residue(symbol, modulus, rest, quotient, source)
+        return Congruence(symbol, modulus, rest, quotient, source)
 
 
-def knowledge(ranges: Mapping[int, Range], residues: Residues) -> Known:
+def knowledge(ranges: Mapping[int, Range], congruences: Congruences) -> Known:
     """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
         low, high = declared(atom, symbol)
         told = ranges.get(atom)
         known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
-        return residues.rounded(atom, known) if residues else known
+        return congruences.rounded(atom, known) if congruences else known
 
     return Known(lookup)
 
@@ -168,10 +168,10 @@ def knowledge(ranges: Mapping[int, Range], residues: Residues) -> Known:
 class _Writer(Substitution):
     """Writes dims in quotients; a division or maximum in which a quotient would stay keeps its symbols."""
 
-    def __init__(self, residues: Sequence[Residue]) -> None:
-        super().__init__({r.symbol: r.quotient * r.modulus + r.rest for r in residues})
-        self.residues = {r.quotient: r for r in residues}
-        self.symbols = {r.quotient.terms[0][0][0]: r.atom for r in residues}
+    def __init__(self, congruences: Sequence[Congruence]) -> None:
+        super().__init__({r.symbol: r.quotient * r.modulus + r.rest for r in congruences})
+        self.congruences = {r.quotient: r for r in congruences}
+        self.symbols = {r.quotient.terms[0][0][0]: r.atom for r in congruences}
 
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)
@@ -196,7 +196,7 @@ class _Writer(Substitution):
         if isinstance(d, int):
             return False
         atoms = {a for m, _ in d.terms for a in m if not isinstance(d.scope.atoms[a], Symbol)}
-        return any(s in self.residues for a in atoms for s in d.scope.symbols_of(a))
+        return any(s in self.congruences for a in atoms for s in d.scope.symbols_of(a))
 
     def back(self, d: Dim) -> Dim:
         """A dim of quotients, in symbols again."""
@@ -211,11 +211,11 @@ class _Writer(Substitution):
         term: Dim = 1
         for atom in sorted(monomial, key=self._order):  # hidden symbols are as old as what was told: no order
             whole = scope.atom_dim(atom)
-            residue = self.residues.get(whole)
-            if residue is None:
+            congruence = self.congruences.get(whole)
+            if congruence is None:
                 term = term * whole
                 continue
-            common = gcd(coefficient, residue.modulus)
+            common = gcd(coefficient, congruence.modulus)
             coefficient //= common
-            term = term * ((residue.symbol - residue.rest) // (residue.modulus // common))
+            term = term * ((congruence.symbol - congruence.rest) // (congruence.modulus // common))
         return term * coefficient

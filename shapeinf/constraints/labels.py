@@ -8,13 +8,13 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.expr.dimension import Dimension
 
 
-def symbol_called(labels: Mapping[Dimension, str], name: str) -> Dimension:
+def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
     """The symbol that a user means: the one with this label, else the one with this name. Raises UnknownNameError.
 
     >>> from shapeinf.expr import Scope
     >>> scope = Scope()
     >>> labels = {scope.symbol("batch size"): "`batch size`", scope.fresh("x.0"): "x.shape[0]"}
-    >>> symbol_called(labels, "batch size"), symbol_called(labels, "x.shape[0]")
+    >>> find_symbol(labels, "batch size"), find_symbol(labels, "x.shape[0]")
     (`batch size`, `x.0`)
     """
     scope = next(iter(labels)).scope if labels else None

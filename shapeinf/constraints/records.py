@@ -102,7 +102,7 @@ def equations(template: str) -> tuple[Equation, ...] | None:
 
 
 @attrs.frozen
-class Guard:
+class Disjunction:
     """A condition that could only be kept: `equation == 0`, or a text about `operands` where it is no one equation."""
 
     template: str
@@ -133,7 +133,7 @@ class Guard:
     def holds(self, values: Sequence[int | None]) -> bool | None:
         """Whether one of the alternatives is true where the operands have these values; None where one has none.
 
-        >>> one = Guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "broadcast"), None, (3, 1))
+        >>> one = Disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "broadcast"), None, (3, 1))
         >>> one.holds((3, 1)), one.holds((3, 2))
         (True, False)
         """

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from itertools import islice
 from math import inf
 
-from shapeinf.constraints.congruences import NoSolution, Residues, knowledge
+from shapeinf.constraints.congruences import Congruences, NoSolution, knowledge
 from shapeinf.constraints.disjunctions import recheck_choices
-from shapeinf.constraints.index import Kept
-from shapeinf.constraints.provenance import blamed
-from shapeinf.constraints.records import Divisibility, Guard, Range, Relation
-from shapeinf.constraints.undo_log import Journal, Solutions, Uses
+from shapeinf.constraints.index import ConstraintIndex
+from shapeinf.constraints.provenance import conflict_source
+from shapeinf.constraints.records import Disjunction, Divisibility, Range, Relation
+from shapeinf.constraints.undo_log import Solutions, UndoLog, Uses
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
@@ -29,7 +29,7 @@ from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 _MAX_RELATIONS_TRIED = 64
 
 
-class Facts:
+class ConstraintStore:
     """The facts of one inference over the symbols of one `Scope`."""
 
     def __init__(self, scope: Scope) -> None:
@@ -47,14 +47,14 @@ class Facts:
         self.solved = Solutions()
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, Range] = {}
-        self.residues = Residues(scope)
+        self.congruences = Congruences(scope)
         """What the divisibilities tell of single symbols."""
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
         self._uses = Uses()
-        self._journal = Journal()
-        self._kept = Kept(self._journal)
-        self._known = knowledge(self.ranges, self.residues)
+        self._undo_log = UndoLog()
+        self._kept = ConstraintIndex(self._undo_log)
+        self._known = knowledge(self.ranges, self.congruences)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -67,19 +67,19 @@ class Facts:
         return self._kept.divisibilities
 
     @property
-    def guards(self) -> Collection[Guard]:
+    def disjunctions(self) -> Collection[Disjunction]:
         """Conditions that are no range or relation of symbols and no equation that could be solved."""
-        return self._kept.guards.keys()
+        return self._kept.disjunctions.keys()
 
     @property
     def count(self) -> int:
         """How many facts were told, but for bounds."""
-        return len(self.relations) + len(self.divisibilities) + len(self.guards) + len(self.solved)
+        return len(self.relations) + len(self.divisibilities) + len(self.disjunctions) + len(self.solved)
 
     @property
     def plain(self) -> bool:
         """Whether every dim is its own canonical form."""
-        return not (self.solved or self.residues or (self.narrowed and self.scope.has_maxima))
+        return not (self.solved or self.congruences or (self.narrowed and self.scope.has_maxima))
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class Facts:
             found = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
                 found = resolved(found, self._known.at_least_zero)
-            self._canonical[d] = found = self.residues.canonical(found)
+            self._canonical[d] = found = self.congruences.canonical(found)
             self._uses.add(d, found)
             if found is not d:
                 self._uses.add(d, d)  # what is known of these may be taken back
@@ -145,7 +145,7 @@ class Facts:
         if isinstance(e, int):
             return e == 0
         low, high = self.bounds(e)
-        if low > 0 or high < 0 or self.residues.no_root(e):
+        if low > 0 or high < 0 or self.congruences.no_root(e):
             return False
         return True if low == high else None
 
@@ -163,16 +163,16 @@ class Facts:
         """The ids of the relations, divisibilities and equations that have to do with a dim, directly or by others."""
         return self._kept.related(self.canon(d), self.canon)
 
-    def copy(self) -> Facts:
+    def copy(self) -> ConstraintStore:
         """Independent facts over the same scope, for a what-if."""
-        other = Facts(self.scope)
+        other = ConstraintStore(self.scope)
         other._restore(self)
         other.version = self.version
         return other
 
     # -- telling -----------------------------------------------------------------------------------------------------
 
-    def tell_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+    def add_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
         """Learn `a == b`; the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
         if a is b:
             return self.canon(a)
@@ -183,32 +183,32 @@ class Facts:
         told, other = self.canon(a), self.canon(b)
         return other if isinstance(other, int) else told
 
-    def tell_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
+    def add_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
         """Learn `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
         with self._taken_back():
             self._bound(self.canon(d), (-inf if lo is None else lo, inf if hi is None else hi), source)
 
-    def tell_le(self, a: Dim, b: Dim, source: Source) -> None:
+    def add_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Learn `a <= b`. Raises Contradiction when it cannot hold."""
         difference = self.canon(b - a)
         if self.bounds(difference)[0] < 0:
             with self._taken_back():
                 self._bound(difference, (0, inf), source)
 
-    def tell_divisible(self, d: Dim, divisor: int, source: Source) -> None:
+    def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
         """Learn that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
         e = self.canon(d)
         known = self.divides(divisor, e)
         if known:
             return
-        law = f"{d} must be divisible by {divisor}"
+        message = f"{d} must be divisible by {divisor}"
         if known is False:
-            raise Contradiction(law, source, blamed(self, e, d))
+            raise Contradiction(message, source, conflict_source(self, e, d))
         if not self._kept.divides(divisor, e):
             with self._taken_back():
                 self._kept.add(Divisibility(e, divisor, source), e)
                 self.version += 1
-                self._learn_residue(e, divisor, source, law)
+                self._learn_congruence(e, divisor, source, message)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
@@ -219,7 +219,7 @@ class Facts:
             self.epoch += self.scope.has_maxima
             self._changed(symbol)
 
-    def add_guard(self, template: str, source: Source, *operands: Dim) -> None:
+    def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
         self._kept.add_text(template, source, operands, map(self.canon, operands))
 
@@ -241,20 +241,20 @@ class Facts:
     @contextmanager
     def _taken_back(self) -> Iterator[None]:
         try:
-            with self._journal.all_or_nothing():
+            with self._undo_log.all_or_nothing():
                 yield
         except Exception:
             self._changed()  # all is as it was before, but for what was worked out meanwhile
             raise
 
-    def _restore(self, before: Facts) -> None:
+    def _restore(self, before: ConstraintStore) -> None:
         """Know what other facts over the same scope know, and nothing else."""
         self.solved = Solutions(before.solved)
         self.sources, self.ranges = dict(before.sources), dict(before.ranges)
-        self.residues = Residues(self.scope, before.residues)
-        self._known = knowledge(self.ranges, self.residues)
-        self._kept = Kept(self._journal, before._kept)
-        self.narrowed = bool(self.ranges or self.residues)
+        self.congruences = Congruences(self.scope, before.congruences)
+        self._known = knowledge(self.ranges, self.congruences)
+        self._kept = ConstraintIndex(self._undo_log, before._kept)
+        self.narrowed = bool(self.ranges or self.congruences)
         self.epoch += 1
         self.resets += 1
 
@@ -264,11 +264,13 @@ class Facts:
         if e == 0 or self.bounds(e) == (0, 0):
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
-            raise Contradiction("dimensions must be equal", source, blamed(self, *operands, *about), map(str, operands))
-        chosen = self.residues.solution(e)
+            raise Contradiction(
+                "dimensions must be equal", source, conflict_source(self, *operands, *about), map(str, operands)
+            )
+        chosen = self.congruences.solution(e)
         if chosen is None:
             if not self._kept.equates(e):
-                self._kept.add(Guard(f"{operands[0]} == {operands[1]}", source, e), e)
+                self._kept.add(Disjunction(f"{operands[0]} == {operands[1]}", source, e), e)
                 self.version += 1
             return
         symbol, value = chosen
@@ -277,18 +279,18 @@ class Facts:
         self._bound(self.canon(value), (low, high), source)
         self._recheck(symbol)
 
-    def _learn_residue(self, e: Dim, divisor: int, source: Source, law: str) -> None:
+    def _learn_congruence(self, e: Dim, divisor: int, source: Source, message: str) -> None:
         """Learn what `divisor` dividing `e` tells of a single symbol."""
         try:
-            found = self.residues.learn(e, divisor, source)
+            found = self.congruences.learn(e, divisor, source)
         except NoSolution:
-            raise Contradiction(law, source, blamed(self, e)) from None
+            raise Contradiction(message, source, conflict_source(self, e)) from None
         if found is None:
             return
         low, high = found.rounded(self._known.symbol(found.atom, found.symbol.symbol))
         if low > high:
-            raise Contradiction(law, source, blamed(self, found.symbol))
-        self._journal.put(self.residues, found.atom, found)
+            raise Contradiction(message, source, conflict_source(self, found.symbol))
+        self._undo_log.put(self.congruences, found.atom, found)
         self.narrowed = True
         self.news.append(found.symbol)
         self.epoch += 1
@@ -301,8 +303,8 @@ class Facts:
         return self.bounds(d)[0] >= 1
 
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
-        self.solved.solve(symbol, value, self._journal)
-        self._journal.put(self.sources, symbol, source)
+        self.solved.solve(symbol, value, self._undo_log)
+        self._undo_log.put(self.sources, symbol, source)
         self.news.append(symbol)
         self.epoch += 1
         self._changed(symbol)
@@ -312,7 +314,9 @@ class Facts:
         low, high = self.bounds(e)
         if bounds[0] > high or bounds[1] < low:
             raise Contradiction(
-                f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}", source, blamed(self, e)
+                f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}",
+                source,
+                conflict_source(self, e),
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
@@ -345,13 +349,13 @@ class Facts:
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         atom = symbol.terms[0][0][0]
         low, high = self._known.symbol(atom, symbol.symbol)
-        new = self.residues.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
+        new = self.congruences.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
-            law = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
-            raise Contradiction(law, source, blamed(self, symbol))
+            message = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
+            raise Contradiction(message, source, conflict_source(self, symbol))
         if new == (low, high):
             return
-        self._journal.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
+        self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
         self.narrowed = True
         self.news.append(symbol)
         self.epoch += self.scope.has_maxima
@@ -367,31 +371,31 @@ class Facts:
                 self._recheck_relation(fact)
             elif isinstance(fact, Divisibility):
                 self._recheck_divisibility(fact)
-            elif fact in self._kept.guards:  # what the last one led to may have decided this one
+            elif fact in self._kept.disjunctions:  # what the last one led to may have decided this one
                 self._recheck_equation(fact)
         recheck_choices(self, self._kept, symbol)
 
     def _recheck_relation(self, relation: Relation) -> None:
         expression = self.canon(relation.expression)
         if self.bounds(expression)[1] < 0:
-            second = blamed(self, expression, relation.expression)
+            second = conflict_source(self, expression, relation.expression)
             raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
         self._kept.follow(relation, expression)
 
     def _recheck_divisibility(self, fact: Divisibility) -> None:
         expression = self.canon(fact.expression)
         known = self.divides(fact.divisor, expression)
-        law = f"{fact.expression} must be divisible by {fact.divisor}"
+        message = f"{fact.expression} must be divisible by {fact.divisor}"
         if known is False:
-            raise Contradiction(law, fact.source, blamed(self, expression, fact.expression))
+            raise Contradiction(message, fact.source, conflict_source(self, expression, fact.expression))
         self._kept.follow(fact, expression)
         if known is None:
-            self._learn_residue(expression, fact.divisor, fact.source, law)
+            self._learn_congruence(expression, fact.divisor, fact.source, message)
 
-    def _recheck_equation(self, guard: Guard) -> None:
-        assert guard.equation is not None
-        equation = primitive(self.canon(guard.equation), self._positive)
-        self._kept.drop(guard)
+    def _recheck_equation(self, disjunction: Disjunction) -> None:
+        assert disjunction.equation is not None
+        equation = primitive(self.canon(disjunction.equation), self._positive)
+        self._kept.drop(disjunction)
         if equation != 0:
-            left, _, right = guard.template.partition(" == ")
-            self._equate(equation, guard.source, (left, right), guard.equation)
+            left, _, right = disjunction.template.partition(" == ")
+            self._equate(equation, disjunction.source, (left, right), disjunction.equation)

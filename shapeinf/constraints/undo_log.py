@@ -13,7 +13,7 @@ _ABSENT: Any = object()
 _APPENDED: Any = object()
 
 
-class Journal:
+class UndoLog:
     """Writes to tables and lists; what was written inside of `all_or_nothing` is taken back when that fails."""
 
     def __init__(self) -> None:
@@ -75,15 +75,15 @@ class Solutions(dict[Dimension, Dim]):
         for symbol, value in self.items():
             self._mention(symbol, value)
 
-    def solve(self, symbol: Dimension, value: Dim, journal: Journal) -> None:
+    def solve(self, symbol: Dimension, value: Dim, undo_log: UndoLog) -> None:
         """Enter a symbol, and replace it in the values of others."""
         replaced = {symbol: value}
         for other in tuple(self._mentions.get(symbol, ())):  # they stay: what is solved may be taken back
             if other in self:
                 new = substitute(self[other], replaced)
-                journal.put(self, other, new)
+                undo_log.put(self, other, new)
                 self._mention(other, new)
-        journal.put(self, symbol, value)
+        undo_log.put(self, symbol, value)
         self._mention(symbol, value)
 
     def _mention(self, symbol: Dimension, value: Dim) -> None:

@@ -7,20 +7,20 @@ from threading import RLock
 
 import attrs
 
-from shapeinf.constraints.labels import symbol_called
+from shapeinf.constraints.labels import find_symbol
 from shapeinf.contract.bodies import demands_of_bodies
 from shapeinf.contract.merging import merged
-from shapeinf.contract.preconditions import Condition, Reader
+from shapeinf.contract.preconditions import Precondition, Reader
 from shapeinf.contract.sizes import LegalSizes, in_range
 from shapeinf.contract.undeclared import hidden_by_declarations
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import broken_laws, surely_broken
+from shapeinf.engine.violations import surely_broken, violations
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import cached_property, exclusive
 from shapeinf.solver.budget import WORK, Budget, cut_text
 from shapeinf.solver.witnesses import STEPS_A_FACT
@@ -76,10 +76,10 @@ class Contract:
     @property
     def lock(self) -> RLock:
         """The lock that all questions take: see `Result.lock`."""
-        return self._inference.facts.scope.lock
+        return self._inference.store.scope.lock
 
     @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
+    def preconditions(self) -> tuple[Precondition, ...]:
         """What nodes demand beyond what user and file say; those that come to one divisibility are that one.
 
         Last those of bodies that may not run; they say `where`.
@@ -87,7 +87,7 @@ class Contract:
         return (*self.always, *demands_of_bodies(self._inference, self._budget))
 
     @cached_property
-    def always(self) -> tuple[Condition, ...]:
+    def always(self) -> tuple[Precondition, ...]:
         """Those of the conditions that hold whenever the graph runs, whatever bodies of it do.
 
         They are what nodes require, also where a declaration of the file that is trusted says the same.
@@ -95,7 +95,7 @@ class Contract:
         found = self._without_assuming(tuple(merged(self._reader)))
         return (*found, *hidden_by_declarations(self._inference, found, self._budget))
 
-    def _without_assuming(self, found: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    def _without_assuming(self, found: tuple[Precondition, ...]) -> tuple[Precondition, ...]:
         """The conditions, where demands among them may follow from what is assumed.
 
         What is demanded there may not be demanded without the assumption: then demands are read from an inference that
@@ -103,31 +103,31 @@ class Contract:
         """
         if not _reaches_assumptions(found):
             return found
-        facts = self._inference.setup.copy()
-        facts.assuming = False
+        store = self._inference.setup.copy()
+        store.assuming = False
         terms = {_demand(one): one.terms for one in found}
-        rest = rerun(self._inference, facts)
+        rest = rerun(self._inference, store)
         exact = merged(Reader(rest, self._budget))
         demands = [attrs.evolve(one, terms=terms.get(_demand(one), one.terms)) for one in exact]
-        assumed = (one for one in found if one.kind == "assumption" and not one.follows(rest.facts))
+        assumed = (one for one in found if one.kind == "assumption" and not one.follows(rest.store))
         return (*map(_without_demands, assumed), *demands)
 
-    def __iter__(self) -> Iterator[Condition]:
+    def __iter__(self) -> Iterator[Precondition]:
         """The conditions."""
-        return iter(self.conditions)
+        return iter(self.preconditions)
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self.conditions)
+        return len(self.preconditions)
 
     @property
     def cut(self) -> bool:
         """Whether the budget of work was reached: then some conditions are listed as they were told, not simplified."""
-        return bool(self.conditions) and self._budget.cut
+        return bool(self.preconditions) and self._budget.cut
 
     def __str__(self) -> str:
         """One condition a line."""
-        lines = printable_lines(map(str, self.conditions)) or "nothing is demanded of the inputs"
+        lines = printable_lines(map(str, self.preconditions)) or "nothing is demanded of the inputs"
         return f"{lines}\n({_AS_TOLD})" if self.cut else lines
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
@@ -147,7 +147,7 @@ class Contract:
         symbols = {self._symbol(name): size for name, size in sizes.items()}
         lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
         again, ranges = self._inference.again, {s.name: (n, n) for s, n in symbols.items()}
-        if again is None or not (lower or self._inference.facts.breaks_assumption(ranges)):
+        if again is None or not (lower or self._inference.store.breaks_assumption(ranges)):
             return self
         return Contract(again(lower), self.work)
 
@@ -158,33 +158,33 @@ class Contract:
         if any(not step.operation.known for step in found.program.steps):
             return Answer(None, ("an operator without a rule may demand anything",))
         reached = Contract(found, self.work)
-        reasons = tuple(map(str, (*reached.conditions, *reached._reader.unheeded())))
+        reasons = tuple(map(str, (*reached.preconditions, *reached._reader.unheeded())))
         if reached.cut:
             return Answer(None, (*reasons, _AS_TOLD), cut=True)
-        return Answer(None if reached.conditions else True, reasons)
+        return Answer(None if reached.preconditions else True, reasons)
 
     def _with_sizes(self, sizes: Mapping[str, int]) -> Inference | Answer:
         """The inference with these sizes put in; where it breaks a law, or may break one, the answer."""
-        facts = self._inference.setup.copy()
+        store = self._inference.setup.copy()
         try:
             for name, size in sizes.items():
-                facts.tell_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
+                store.add_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
         except ShapeError as error:
             return Answer(False, (str(error),))
-        found = self._rerun(facts)
-        broken = list(broken_laws(found))
-        errors = tuple(_told(law) for law, certain in broken if certain)
+        found = self._rerun(store)
+        broken = list(violations(found))
+        errors = tuple(_told(message) for message, certain in broken if certain)
         if errors:
             return Answer(False, errors)
         if broken:
-            return Answer(None, tuple(_told(law) for law, _ in broken))
+            return Answer(None, tuple(_told(message) for message, _ in broken))
         return found
 
-    def _rerun(self, facts: ShapeFacts) -> Inference:
+    def _rerun(self, store: ShapeStore) -> Inference:
         """The inference from these facts; what breaks only under what nodes assume of sizes does not break."""
-        before = facts.copy()
-        found = rerun(self._inference, facts)
-        if not found.facts.assumed or not any(broken_laws(found)):
+        before = store.copy()
+        found = rerun(self._inference, store)
+        if not found.store.assumed or not any(violations(found)):
             return found
         before.assuming = False
         return rerun(self._inference, before)
@@ -206,7 +206,7 @@ class Contract:
         symbol = self._symbol(name)
         if not asked or self._failed(self._inference):
             return LegalSizes(name, (), "evaluation")
-        found = values_of(self._inference.facts, symbol, asked[0], asked[-1], budget)
+        found = values_of(self._inference.store, symbol, asked[0], asked[-1], budget)
         trials = _Trials(self, name, budget)
         if found is not None:
             solved = LegalSizes(name, tuple(sorted(set(found).intersection(asked))), "isl")
@@ -226,7 +226,7 @@ class Contract:
         return bool(surely_broken(inference))
 
     def _symbol(self, name: str) -> Dimension:
-        return symbol_called(self._reader.labels, name)
+        return find_symbol(self._reader.labels, name)
 
 
 class _Trials:
@@ -237,8 +237,8 @@ class _Trials:
         self._runs = contract._runs
         self._name = name
         self._budget = budget
-        self._scope = inference.facts.scope
-        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_A_FACT * inference.facts.count
+        self._scope = inference.store.scope
+        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_A_FACT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def runs(self, size: int) -> bool | None:
@@ -250,24 +250,24 @@ class _Trials:
         return self._known.get(size)
 
 
-def _demand(condition: Condition) -> tuple[object, ...]:
+def _demand(condition: Precondition) -> tuple[object, ...]:
     """What is the same in an inference that assumes nothing, where the dims that it is about may be other ones."""
-    return condition.node, condition.law, condition.kind, condition.terms[:1], condition.least is None
+    return condition.node, condition.message, condition.kind, condition.terms[:1], condition.least is None
 
 
-def _without_demands(condition: Condition) -> Condition:
+def _without_demands(condition: Precondition) -> Precondition:
     return attrs.evolve(condition, weaker=tuple(one for one in condition.weaker if one.kind == "assumption"))
 
 
-def _reaches_assumptions(conditions: Sequence[Condition]) -> bool:
+def _reaches_assumptions(preconditions: Sequence[Precondition]) -> bool:
     """Whether demands may follow from what is assumed.
 
     They are a least size that is no more than what is assumed, and equations of what is assumed to be larger than 1:
     operands that broadcast need not be equal where it is 1.
     """
-    assumed = {symbol for one in conditions if one.kind == "assumption" for symbol in one.free}
-    least = {one.terms[0]: one.least for one in conditions if one.kind == "assumption" and one.least is not None}
-    for one in conditions if assumed else ():
+    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free}
+    least = {one.terms[0]: one.least for one in preconditions if one.kind == "assumption" and one.least is not None}
+    for one in preconditions if assumed else ():
         if one.kind == "range":
             known = least.get(one.terms[0])
             if known is not None and one.least is not None and one.least <= known:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.constraints.records import Clause, Guard, one_holds
+from shapeinf.constraints.records import Clause, Disjunction, one_holds
 from shapeinf.contract.origins import Places
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
@@ -20,16 +20,16 @@ from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.interval import Bounds
 from shapeinf.expr.printing import format_dim
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
 Kind = Literal["value", "equality", "divisibility", "range", "relation", "alternative", "guard", "assumption"]
-"""`guard` is a condition that could only be kept as it was told; so is one that depends on data. `assumption` is none:
+"""`guard` holds for one branch or body, or depends on data. `assumption` is none:
 the graph may run without it, but then some shapes are others than those that were inferred."""
 
 
 @attrs.frozen(eq=False)
-class Condition:
+class Precondition:
     """One condition under which the graph runs.
 
     Args:
@@ -53,23 +53,23 @@ class Condition:
     symbols: tuple[str, ...]
     node: str
     op: str
-    law: str
+    message: str
     location: str
     terms: tuple[Dim, ...]
     _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
     clauses: tuple[Clause, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
-    weaker: tuple[Condition, ...] = attrs.field(default=(), repr=False)
+    weaker: tuple[Precondition, ...] = attrs.field(default=(), repr=False)
     where: str = ""
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
         return one_holds(self.clauses, sizes) if self.clauses else None
 
-    def follows(self, facts: ShapeFacts) -> bool:
+    def follows(self, store: ShapeStore) -> bool:
         """Whether one of its alternatives holds by these facts."""
         return any(
-            (facts.prove_eq(clause.expression, 0) if clause.zero else facts.prove_le(0, clause.expression)) is True
+            (store.prove_eq(clause.expression, 0) if clause.zero else store.prove_le(0, clause.expression)) is True
             for clause in self.clauses
         )
 
@@ -98,7 +98,7 @@ class Condition:
         place = f" at {self.location}" if self.location else ""
         verb = "assumed at" if self.kind == "assumption" else "demanded by"
         body = f" (where the {self.where} runs)" if self.where else ""
-        return f"{self.text}, {verb} {who}{place}{body}: {self.law}"
+        return f"{self.text}, {verb} {who}{place}{body}: {self.message}"
 
 
 class Reader:
@@ -108,8 +108,8 @@ class Reader:
         self,
         inference: Inference,
         budget: Budget,
-        before: ShapeFacts | None = None,
-        facts: ShapeFacts | None = None,
+        before: ShapeStore | None = None,
+        store: ShapeStore | None = None,
     ) -> None:
         """`inference` is that of the whole graph; read is what its facts (or those given) say beyond those before.
 
@@ -117,13 +117,13 @@ class Reader:
         """
         self.inference = inference
         self.budget = budget
-        self.facts: ShapeFacts = inference.facts if facts is None else facts
+        self.store: ShapeStore = inference.store if store is None else store
         self.before = inference.setup if before is None else before
         self.labels = input_symbols(inference)
         self._places_of_labels = {symbol: place for place, symbol in enumerate(self.labels)}
         self.places = Places(inference)
 
-    def conditions(self) -> list[Condition]:
+    def preconditions(self) -> list[Precondition]:
         """All conditions, in the order in which the facts were told, one kind after the other."""
         found = [
             *self._solved(),
@@ -143,7 +143,7 @@ class Reader:
         *terms: Dim,
         clauses: tuple[Clause, ...],
         least: int | None = None,
-    ) -> Condition | None:
+    ) -> Precondition | None:
         """A condition, if it is a node that says it, and if the given ranges do not make it true anyway."""
         if not source.node or any(self._holds_anyway(clause) for clause in clauses):
             return None
@@ -159,7 +159,7 @@ class Reader:
             kind = "assumption"
         op, location = (place.op, place.location) if place else ("", "")
         chain = self.places.chain
-        return Condition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
+        return Precondition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
 
     def _holds_anyway(self, clause: Clause) -> bool:
         """Whether an alternative is true for all sizes that user and file leave."""
@@ -170,9 +170,9 @@ class Reader:
         """A dim as text, with the labels of axes that have no name."""
         return format_dim(d, labels=self.labels)
 
-    def _solved(self) -> Iterator[Condition]:
-        for symbol, value in self.facts.solved.items():
-            source = self.facts.sources[symbol]
+    def _solved(self) -> Iterator[Precondition]:
+        for symbol, value in self.store.solved.items():
+            source = self.store.sources[symbol]
             if symbol in self.before.solved or self._names(source, symbol) or self._learns(symbol, value):
                 continue
             kind: Kind = "value" if isinstance(value, int) else "equality"
@@ -194,13 +194,13 @@ class Reader:
         """
         if isinstance(value, int) or value.symbols() <= self.labels.keys():
             return False
-        limits = self.facts.scope.limits
+        limits = self.store.scope.limits
         return symbol in self.labels or not (symbol in limits and value in limits)
 
-    def _divisible(self) -> Iterator[Condition]:
+    def _divisible(self) -> Iterator[Precondition]:
         known = {(d.expression, d.divisor) for d in self.before.divisibilities}
-        for fact in self.facts.divisibilities:
-            expression = self.facts.canon(fact.expression)
+        for fact in self.store.divisibilities:
+            expression = self.store.canon(fact.expression)
             if (fact.expression, fact.divisor) in known or expression % fact.divisor == 0:
                 continue
             text = f"{_product(self.shown(expression))} % {fact.divisor} == 0"
@@ -209,10 +209,10 @@ class Reader:
             if found is not None:
                 yield found
 
-    def _ranges(self) -> Iterator[Condition]:
-        for atom, told in self.facts.ranges.items():
-            symbol = self.facts.scope.atom_dim(atom)
-            solved = symbol in self.facts.solved
+    def _ranges(self) -> Iterator[Precondition]:
+        for atom, told in self.store.ranges.items():
+            symbol = self.store.scope.atom_dim(atom)
+            solved = symbol in self.store.solved
             known = self.before.bounds(symbol)
             for bounds, source, _ in told.steps():
                 # what is assumed may be why a size is solved for
@@ -222,7 +222,7 @@ class Reader:
 
     def _bounded(
         self, symbol: Dimension, bounds: Bounds, source: Source, known: Bounds, about: tuple[Dim, ...] = ()
-    ) -> Iterator[Condition]:
+    ) -> Iterator[Precondition]:
         """What bounds of a symbol say beyond those that are known."""
         low, high = known
         found = []
@@ -236,19 +236,19 @@ class Reader:
             found.append(self.condition("range", text, source, symbol, *about, clauses=clauses))
         yield from (one for one in found if one is not None)
 
-    def _relations(self) -> Iterator[Condition]:
+    def _relations(self) -> Iterator[Precondition]:
         known = {relation.expression for relation in self.before.relations}
-        for relation in self.facts.relations:
-            expression = self.facts.canon(relation.expression)
+        for relation in self.store.relations:
+            expression = self.store.canon(relation.expression)
             if relation.source.assumed and isinstance(expression, int):
                 expression = relation.expression
-            if relation.expression in known or self.facts.bounds(expression)[0] >= 0:
+            if relation.expression in known or self.store.bounds(expression)[0] >= 0:
                 continue
             yield from self._at_least_zero(expression, relation.source)
 
-    def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Condition]:
+    def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Precondition]:
         """Bounds of the one symbol that it is about, or a relation."""
-        within = self._interval(Guard("{0} >= 0", source, None, (expression,)), (expression,))
+        within = self._interval(Disjunction("{0} >= 0", source, None, (expression,)), (expression,))
         clauses = (Clause(expression, False),)
         one = self.condition("relation", self._compared(expression, "<="), source, expression, clauses=clauses)
         yield from within if within is not None else [one] if one is not None else []
@@ -266,55 +266,61 @@ class Reader:
             return f"{self.shown(more)} {'>=' if sign == '<=' else sign} {less}"
         return f"{self.shown(less)} {sign} {self.shown(more)}"
 
-    def _guards(self) -> Iterator[Condition]:
-        known = set(self.before.guards)
-        for guard in self.facts.guards:
-            if guard in known:
+    def _guards(self) -> Iterator[Precondition]:
+        known = set(self.before.disjunctions)
+        for disjunction in self.store.disjunctions:
+            if disjunction in known:
                 continue
-            operands = tuple(map(self.facts.canon, guard.operands))
-            within = self._interval(guard, operands, operands if guard.equation is None else (guard.equation,))
+            operands = tuple(map(self.store.canon, disjunction.operands))
+            within = self._interval(
+                disjunction, operands, operands if disjunction.equation is None else (disjunction.equation,)
+            )
             if within is not None:
                 yield from within
                 continue
-            found = self._kept(guard, operands)
+            found = self._kept(disjunction, operands)
             if found is not None:
                 yield found
 
-    def _kept(self, guard: Guard, operands: tuple[Dim, ...]) -> Condition | None:
+    def _kept(self, disjunction: Disjunction, operands: tuple[Dim, ...]) -> Precondition | None:
         """A guard as it was told, but for alternatives that cannot be; None where one of them is so anyway."""
-        clauses = guard.clauses(self.facts.canon)
-        if guard.equation is not None:
+        clauses = disjunction.clauses(self.store.canon)
+        if disjunction.equation is not None:
             equation = clauses[0].expression
-            return self.condition("equality", self._compared(equation, "=="), guard.source, equation, clauses=clauses)
+            return self.condition(
+                "equality", self._compared(equation, "=="), disjunction.source, equation, clauses=clauses
+            )
         if not clauses:
-            return self.condition("guard", guard.text, guard.source, *operands, clauses=())
-        verdicts = [self.facts.prove_eq(clause.expression, 0) for clause in clauses]
+            return self.condition("guard", disjunction.text, disjunction.source, *operands, clauses=())
+        verdicts = [self.store.prove_eq(clause.expression, 0) for clause in clauses]
         if True in verdicts:
             return None
         open_ones = [i for i, verdict in enumerate(verdicts) if verdict is None] or range(len(clauses))
-        parts = guard.template.split(" or ")
+        parts = disjunction.template.split(" or ")
         text = " or ".join(parts[i] for i in open_ones).format(*map(self.shown, operands))
         left = tuple(clauses[i] for i in open_ones)
-        return self.condition("alternative", text, guard.source, *operands, clauses=left)
+        return self.condition("alternative", text, disjunction.source, *operands, clauses=left)
 
-    def _advice(self) -> Iterator[Condition]:
-        for guard in self.facts.advice:
-            low, high = map(self.facts.canon, guard.operands)
-            if self.facts.prove_le(low, high) is None:
-                yield from self._at_least_zero(high - low, guard.source)
+    def _advice(self) -> Iterator[Precondition]:
+        for disjunction in self.store.advice:
+            low, high = map(self.store.canon, disjunction.operands)
+            if self.store.prove_le(low, high) is None:
+                yield from self._at_least_zero(high - low, disjunction.source)
 
-    def unheeded(self) -> Iterator[Condition]:
+    def unheeded(self) -> Iterator[Precondition]:
         """Advice that is surely not followed: the graph is legal, but some runtimes refuse it."""
-        for guard in self.facts.advice:
-            low, high = map(self.facts.canon, guard.operands)
-            if self.facts.prove_le(low, high) is False:
+        for disjunction in self.store.advice:
+            low, high = map(self.store.canon, disjunction.operands)
+            if self.store.prove_le(low, high) is False:
                 text = f"not {self.shown(low)} <= {self.shown(high)}"
-                found = self.condition("relation", text, guard.source, low, high, clauses=())
+                found = self.condition("relation", text, disjunction.source, low, high, clauses=())
                 yield from () if found is None else (found,)
 
-    def _interval(self, guard: Guard, operands: tuple[Dim, ...], about: tuple[Dim, ...] = ()) -> list[Condition] | None:
+    def _interval(
+        self, disjunction: Disjunction, operands: tuple[Dim, ...], about: tuple[Dim, ...] = ()
+    ) -> list[Precondition] | None:
         """The bounds that a guard about one symbol comes to, if it comes to some; they are `about` dims, too."""
-        equation = None if guard.equation is None else self.facts.canon(guard.equation)
+        equation = None if disjunction.equation is None else self.store.canon(disjunction.equation)
         terms = operands if equation is None else (equation,)
         symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
         if len(symbols) != 1 or not symbols <= self.labels.keys():
@@ -322,30 +328,30 @@ class Reader:
         from shapeinf.solver.integer_sets import interval_of
 
         (symbol,) = symbols
-        simple = attrs.evolve(guard, equation=equation, operands=operands)
+        simple = attrs.evolve(disjunction, equation=equation, operands=operands)
         found = interval_of(self.before, symbol, simple, self.budget)
         if found is None:
             return None
         bounds = found[0], inf if found[1] is None else found[1]
-        return list(self._bounded(symbol, bounds, guard.source, self.before.bounds(symbol), about))
+        return list(self._bounded(symbol, bounds, disjunction.source, self.before.bounds(symbol), about))
 
 
-def _tightest(conditions: Sequence[Condition]) -> Iterator[Condition]:
+def _tightest(preconditions: Sequence[Precondition]) -> Iterator[Precondition]:
     """The conditions; of bounds of one dim on one side the tightest one, the first told of those that are as tight.
 
     Where that is an assumption, the tightest demand besides.
     """
-    sides: dict[tuple[Dim, bool], list[Condition]] = {}
-    for one in conditions:
+    sides: dict[tuple[Dim, bool], list[Precondition]] = {}
+    for one in preconditions:
         if one.bound is not None:
             sides.setdefault((one.terms[0], one.least is None), []).append(one)
-    kept: dict[int, Condition] = {}
+    kept: dict[int, Precondition] = {}
     for (_, upper), group in sides.items():
         found = sorted(reversed(group), key=lambda one: -(one.bound or 0) if upper else one.bound or 0)
         demands = [i for i, one in enumerate(found) if one.kind != "assumption"]
         for i in {len(found) - 1, *demands[-1:]}:
             kept[id(found[i])] = attrs.evolve(found[i], weaker=tuple(found[:i]))
-    for one in conditions:
+    for one in preconditions:
         if one.bound is None or id(one) in kept:
             yield kept.get(id(one), one)
 

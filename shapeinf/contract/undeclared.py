@@ -6,16 +6,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from shapeinf.contract.merging import merged
-from shapeinf.contract.preconditions import Condition, Reader
+from shapeinf.contract.preconditions import Precondition, Reader
 from shapeinf.engine.declarations import trusts_declarations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeError, Source
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
 
-def hidden_by_declarations(inference: Inference, shown: Iterable[Condition], budget: Budget) -> Iterator[Condition]:
+def hidden_by_declarations(
+    inference: Inference, shown: Iterable[Precondition], budget: Budget
+) -> Iterator[Precondition]:
     """What nodes require of the inputs that `shown` does not say, because a declaration of an output said it first.
 
     It is found by the same inference with declarations that are only compared.
@@ -23,23 +25,23 @@ def hidden_by_declarations(inference: Inference, shown: Iterable[Condition], bud
     if not trusts_declarations(inference):
         return
     said = list(shown)
-    facts = _facts_of(inference.setup, said)
+    store = _store_of(inference.setup, said)
     texts = {(one.node, one.text) for one in said}
     reader = Reader(rerun(inference, inference.setup.copy()), budget)
     for condition in merged(reader):
         about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
-        if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(facts):
+        if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(store):
             yield condition
 
 
-def _facts_of(before: ShapeFacts, conditions: Iterable[Condition]) -> ShapeFacts:
+def _store_of(before: ShapeStore, preconditions: Iterable[Precondition]) -> ShapeStore:
     """What is known before any node has spoken, and these conditions."""
-    facts = before.copy()
-    for condition in conditions:
+    store = before.copy()
+    for condition in preconditions:
         for clause in condition.clauses if len(condition.clauses) == 1 else ():
             with suppress(ShapeError):  # the graph cannot run at all
                 if clause.zero:
-                    facts.tell_equal(clause.expression, 0, Source(condition.node, condition.law))
+                    store.add_equal(clause.expression, 0, Source(condition.node, condition.message))
                 else:
-                    facts.tell_le(0, clause.expression, Source(condition.node, condition.law))
-    return facts
+                    store.add_le(0, clause.expression, Source(condition.node, condition.message))
+    return store

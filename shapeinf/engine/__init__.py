@@ -1,1 +1,1 @@
-"""Propagation of types through a compiled graph to a fixpoint; `session` is the one place where an inference is made."""
+"""Propagation of types through a compiled graph to a fixpoint; `session` makes every inference."""

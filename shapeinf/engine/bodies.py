@@ -9,9 +9,9 @@ import attrs
 from shapeinf.engine.compiled import Program, Step, compile_graph
 from shapeinf.engine.execution import execute
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.learned import tell_common
+from shapeinf.engine.learned import add_common
 from shapeinf.engine.type_table import unknown_type
-from shapeinf.engine.violations import broken_laws
+from shapeinf.engine.violations import violations
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
@@ -57,25 +57,25 @@ class BodyRun:
         if before_it is not None and before_it.certain:
             outer.trials.setdefault(self.step.place, []).append(before_it)
         outer.children.setdefault(self.step.place, {})[self.name] = child
-        before = None if certain else outer.facts.copy()
-        tentative, outer.facts.tentative = outer.facts.tentative, outer.facts.tentative or not certain
+        before = None if certain else outer.store.copy()
+        tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
             execute(child)
             outer.made_fresh |= child.made_fresh
             found = results(child)
             return found if certain else list(map(_listed_only, found))
         finally:
-            outer.facts.tentative = tentative
+            outer.store.tentative = tentative
             if before is not None:
-                if outer.facts.version != before.version:
-                    child.told = before, outer.facts.copy()
-                outer.facts.reset(before)
+                if outer.store.version != before.version:
+                    child.told = before, outer.store.copy()
+                outer.store.reset(before)
                 outer.table.refresh()
 
     @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
-        sure = next((note for note, sure in broken_laws(self._last) if sure), None)
+        sure = next((note for note, sure in violations(self._last) if sure), None)
         return "" if sure is None else f"'{sure.node}': {sure.message}"
 
     def require_with(self, other: Body) -> None:
@@ -84,7 +84,7 @@ class BodyRun:
         one, another = self._last.told, other._last.told
         if one is not None and another is not None:
             source = Source(self.outer.path + self.step.site, "one of the branches runs, and neither takes other sizes")
-            tell_common(self.outer.facts, one, another, source)
+            add_common(self.outer.store, one, another, source)
             self.outer.table.refresh()
 
     @property
@@ -142,7 +142,7 @@ def results(child: Inference) -> list[Type]:
 
 def _child(outer: Inference, step: Step, program: Program, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
-    child = Inference(program, outer.facts, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
+    child = Inference(program, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
     for constant, found in program.graph.constants.items():
         child.set(constant, found)
     return child
@@ -165,8 +165,8 @@ def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> lis
     if not outer.budget.spend(len(program.rows)):
         raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
     if len(step.outputs) > len(program.graph.outputs) or len(step.arguments) > len(program.graph.inputs):
-        law = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
-        raise ShapeError(law, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
+        message = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
+        raise ShapeError(message, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
     child = _child(outer, step, program, outer.certain)
     outer.children.setdefault(step.place, {})[operation.kind.op] = child
     child.calling = (*outer.calling, key)

@@ -44,13 +44,13 @@ def trusts_declarations(inference: Inference) -> bool:
     if inference.declaring != "trust":
         return False
     declared = {declaration_source(name) for name in inference.program.graph.declared}
-    facts = inference.facts
+    store = inference.store
     return any(
         source in declared
         for source in (
-            *facts.sources.values(),
-            *(step.source for told in facts.ranges.values() for step in told.steps()),
-            *(one.source for kept in (facts.relations, facts.divisibilities, facts.guards) for one in kept),
+            *store.sources.values(),
+            *(step.source for told in store.ranges.values() for step in told.steps()),
+            *(one.source for kept in (store.relations, store.divisibilities, store.disjunctions) for one in kept),
         )
     )
 
@@ -89,7 +89,7 @@ class Refiner:
         found = table.get(number)
         assert found is not None
         new = self.refined(found, step)
-        if self.inference.facts.epoch != table.epoch:
+        if self.inference.store.epoch != table.epoch:
             table.refresh()
         return number if new is found else table.add(new)
 
@@ -138,14 +138,14 @@ class Refiner:
         return shape if told == list(shape.dims) else Shape(told)
 
     def _bound(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
-        scope = self.inference.facts.scope
+        scope = self.inference.store.scope
         known = (self._meant(d) if isinstance(d, int) or (d and self._means_something(d, True)) else None for d in dims)
         declared = Shape(scope.fresh(f"{self.name}.{i}") if d is None else d for i, d in enumerate(known))
-        return self.inference.facts.bind_shape(shape, declared, self.source)
+        return self.inference.store.bind_shape(shape, declared, self.source)
 
     def _meant(self, declared: int | str) -> Dim | None:
         """The dim that a declaration means."""
-        scope = self.inference.facts.scope
+        scope = self.inference.store.scope
         if not isinstance(declared, str):
             return declared if declared >= 0 else None
         if not scope.has(declared):
@@ -158,8 +158,8 @@ class Refiner:
 
     def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str) -> Dim:
         """The size to go on with."""
-        facts = self.inference.facts
-        inferred = facts.canon(inferred)
+        store = self.inference.store
+        inferred = store.canon(inferred)
         open_ = isinstance(inferred, Dimension) and inferred.is_anonymous
         if isinstance(declared, str) and not self._means_something(declared, open_):
             return inferred
@@ -168,9 +168,9 @@ class Refiner:
             return inferred
         try:
             if open_ and self.trust and not self.inference.path:  # in a loop the size may differ from trip to trip
-                told = facts.tell_equal(inferred, meant, self.source)
+                told = store.add_equal(inferred, meant, self.source)
                 return meant if isinstance(meant, int) else told
-            if facts.prove_eq(inferred, meant) is not False:
+            if store.prove_eq(inferred, meant) is not False:
                 return inferred
         except Contradiction:
             pass
@@ -179,17 +179,17 @@ class Refiner:
 
     def _means_something(self, name: str, unknown: bool) -> bool:
         """Whether a name says anything of a size: in a body, which may run often, only names of inputs do."""
-        if self.inference.facts.scope.has(name):
+        if self.inference.store.scope.has(name):
             return not _GENERATED.fullmatch(name)
         return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
 
     def _differ(self, step: Step, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)
-        law = f"{declared} is not what the graph makes ({inferred})"
+        message = f"{declared} is not what the graph makes ({inferred})"
         if self.inference.strict:
-            error = ShapeError(law, code="S120")
+            error = ShapeError(message, code="S120")
             error.node, error.op = site, step.operation.kind.op
             error.location = self.inference.program.graph.locations.get(step.node.name, "")
             raise error
-        note = Diagnostic("warning", "S120", law, site, op)
+        note = Diagnostic("warning", "S120", message, site, op)
         self.inference.found.setdefault(step.place, []).append(note)

@@ -32,9 +32,9 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
     When the bounds of a join site grow, what was proved under the narrower ones may not hold: facts and memo go back to
     where the cycle began, and all of its nodes run again. Widening lets that happen a few times a site.
     """
-    facts, program = inference.facts, inference.program
-    before = facts.copy()
-    growths = facts.relaxer.growths
+    store, program = inference.store, inference.program
+    before = store.copy()
+    growths = store.relaxer.growths
     inside = set(group)
     heap = sorted(group)
     queued = set(group)
@@ -48,9 +48,9 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
         visits[index] += 1
         changed = inference.visit(step, relax=visits[index] > MAX_VISITS)
         readers = {reader for slot in changed for reader in program.consumers[slot] if reader in inside}
-        if facts.relaxer.growths != growths:
-            growths = facts.relaxer.growths
-            facts.reset(before)
+        if store.relaxer.growths != growths:
+            growths = store.relaxer.growths
+            store.reset(before)
             inference.forget()
             inference.table.refresh()
             readers = inside

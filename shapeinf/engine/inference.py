@@ -18,7 +18,7 @@ from shapeinf.engine.compiled import Program, Step
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
-from shapeinf.lattice import ShapeFacts, TensorType, Type, relax_type
+from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
 Progress = Callable[[int, int], None]
@@ -69,7 +69,7 @@ class Inference:
     def __init__(
         self,
         program: Program,
-        facts: ShapeFacts,
+        store: ShapeStore,
         strict: bool,
         progress: Progress | None = None,
         *,
@@ -80,13 +80,13 @@ class Inference:
     ) -> None:
         """Nothing has run; the caller fills the slots of inputs and constants."""
         self.program = program
-        self.facts = facts
+        self.store = store
         self.strict = strict
         self.progress = progress
         self.inner = inner
         self.path = path
         self.certain = certain
-        self.table: TypeTable = TypeTable(facts) if outer is None else outer.table
+        self.table: TypeTable = TypeTable(store) if outer is None else outer.table
         self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
         self.budget: Budget = Budget() if outer is None else outer.budget
         self.numbers = [0] * (len(program.names) + 2)
@@ -106,8 +106,8 @@ class Inference:
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
         self.made_fresh = False
-        self.setup = facts
-        self.told: tuple[ShapeFacts, ShapeFacts] | None = None
+        self.setup = store
+        self.told: tuple[ShapeStore, ShapeStore] | None = None
         """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
         self._made: dict[tuple[str, tuple[int, ...]], tuple[Step, Key, Sequence[int]]] = {}
@@ -115,13 +115,13 @@ class Inference:
 
     def freeze_setup(self) -> None:
         """Remember the facts told so far: those of inputs and users, before any node has spoken."""
-        self.setup = self.facts.copy()
+        self.setup = self.store.copy()
         self.table.refresh()
 
     @property
     def learned(self) -> bool:
         """Whether nodes have told facts that a run for other inputs must not keep."""
-        return self.facts.version != self.setup.version
+        return self.store.version != self.setup.version
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -151,9 +151,9 @@ class Inference:
 
     def branched(self, program: Program | None = None) -> Inference:
         """A copy that can go on apart from this one, perhaps with other nodes on the same slots; compares nothing."""
-        facts = self.facts.copy()
-        other = Inference(program or self.program, facts, self.strict, inner=self.inner)
-        other.table = self.table.branched(facts)
+        store = self.store.copy()
+        other = Inference(program or self.program, store, self.strict, inner=self.inner)
+        other.table = self.table.branched(store)
         other.budget = attrs.evolve(self.budget)
         other.numbers, other.asked, other.reasons = list(self.numbers), dict(self.asked), dict(self.reasons)
         other.found = {place: list(notes) for place, notes in self.found.items()}
@@ -214,17 +214,17 @@ class Inference:
         """The join of two types at a site, by number."""
         left, right = self.table.get(a), self.table.get(b)
         assert left is not None and right is not None
-        return self.table.add(relax_type(self.facts.relaxer, left, right, site))
+        return self.table.add(relax_type(self.store.relaxer, left, right, site))
 
     def current(self, slot: int) -> Type | None:
         """The type of a slot, canonical under the facts known now."""
-        if self.table.epoch != self.facts.epoch:
+        if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
     def same_call(self, step: Step) -> Hashable:
         """Equal for nodes of one outcome: the first of them was run, and the others had its answer from the memo."""
-        if self.table.epoch != self.facts.epoch:
+        if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return (id(self._memo), step.operation, *(self.table.whole[self.numbers[slot]] for slot in step.inputs))
 
@@ -287,7 +287,7 @@ class Inference:
         elif self._is_repeatable(step):
             self._made[operation.kind.op, step.inputs] = step, key, found
         self.made_fresh = fresh or self.made_fresh
-        if self.facts.epoch != table.epoch:
+        if self.store.epoch != table.epoch:
             table.refresh()
         return found
 
@@ -308,7 +308,7 @@ class Inference:
             bodies = self.inner.bodies_of(self, step)
             types = types[: len(step.arguments)]
         try:
-            outcome = operation.call.run(types, self.facts, self.path + step.site, bodies)
+            outcome = operation.call.run(types, self.store, self.path + step.site, bodies)
             numbers = [self.table.add(one) for one in outcome.types]
         except (ShapeError, ModelError):
             raise

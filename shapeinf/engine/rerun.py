@@ -9,7 +9,7 @@ from shapeinf.engine.execution import execute
 from shapeinf.engine.inference import Inference, Progress
 from shapeinf.engine.session import Made
 from shapeinf.inputs.reader import InputReader, SpecLike
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 
 def updated(old: Made, given: Mapping[str, SpecLike]) -> Made:
@@ -22,10 +22,10 @@ def updated(old: Made, given: Mapping[str, SpecLike]) -> Made:
     setup = setup.updated(given)
     if inference.learned or reader.lowered or not reader.telling.isdisjoint(given):
         return setup.run()
-    facts, program = inference.facts, inference.program
-    version = facts.version
+    store, program = inference.store, inference.program
+    version = store.version
     types = {name: setup.type_of(name, reader) for name in given}
-    if facts.version != version or reader.lowered:
+    if store.version != version or reader.lowered:
         return setup.run()
     inference.visited = 0
     before = list(inference.numbers)
@@ -39,7 +39,7 @@ def updated(old: Made, given: Mapping[str, SpecLike]) -> Made:
 
 def rerun(
     inference: Inference,
-    facts: ShapeFacts,
+    store: ShapeStore,
     prepare: Callable[[Inference], None] | None = None,
     progress: Progress | None = None,
 ) -> Inference:
@@ -47,13 +47,13 @@ def rerun(
 
     `prepare` may change the new inference before any node has spoken.
     """
-    fresh = Inference(inference.program, facts, False, progress, inner=inference.inner)
+    fresh = Inference(inference.program, store, False, progress, inner=inference.inner)
     slots, types, numbers = inference.program.slots, inference.table.types, inference.numbers
     for name in inference.program.graph.constants:
         fresh.set(name, types[numbers[slots[name]]])
     for name, asked in inference.asked.items():
         fresh.set(name, asked)
-    declare(fresh, InputReader(facts), "ignore" if inference.declaring == "ignore" else "check")
+    declare(fresh, InputReader(store), "ignore" if inference.declaring == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
     fresh.freeze_setup()

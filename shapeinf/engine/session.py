@@ -13,15 +13,15 @@ from shapeinf.engine.compiled import Operation, Program
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.execution import execute
 from shapeinf.engine.inference import Declaring, Inference, Progress
-from shapeinf.engine.violations import broken_laws
+from shapeinf.engine.violations import violations
 from shapeinf.errors import ShapeError, UnknownNameError
 from shapeinf.expr import DimSyntaxError, Scope
 from shapeinf.graph import Graph
-from shapeinf.inputs.assumptions import tell_assumptions
+from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, by_name, input_names, tell_ranges
+from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, add_ranges, by_name, input_names
 from shapeinf.inputs.spec import parse_shape_spec
-from shapeinf.lattice import PartialTensor, ShapeFacts, Type
+from shapeinf.lattice import PartialTensor, ShapeStore, Type
 
 Dims = Mapping[str, RangeLike] | Iterable[NamedDim]
 
@@ -40,11 +40,11 @@ class Made(NamedTuple):
     inference: Inference
     reader: InputReader
     notes: tuple[Diagnostic, ...]
-    setup: Setup
+    setup: Session
 
 
 @attrs.frozen(eq=False)
-class Setup:
+class Session:
     """A compiled graph and all that the user says of it; the fields are the arguments of `infer_shapes`.
 
     `updates` are shapes of inputs that were given since, the last ones last. `lowest` has dims that may be smaller than
@@ -64,11 +64,11 @@ class Setup:
     lowest: Mapping[str, int] = attrs.field(factory=dict)
     assuming: bool = True
 
-    def updated(self, inputs: Mapping[str, SpecLike]) -> Setup:
+    def updated(self, inputs: Mapping[str, SpecLike]) -> Session:
         """The same with other shapes of some inputs."""
         return attrs.evolve(self, updates=(*self.updates, dict(inputs)))
 
-    def where_smaller(self, least: Mapping[str, int]) -> Setup:
+    def where_smaller(self, least: Mapping[str, int]) -> Session:
         """The same where named dims may be as small as this, and nodes assume nothing of sizes."""
         return attrs.evolve(self, lowest={**self.lowest, **least}, assuming=False)
 
@@ -85,12 +85,12 @@ class Setup:
         """
         lowest = dict(self.lowest)
         while True:
-            facts = ShapeFacts()
-            facts.assuming = self.assuming
+            store = ShapeStore()
+            store.assuming = self.assuming
             for name, low in lowest.items():
-                facts.scope.symbol(name, low)
-            reader = InputReader(facts, self.min_dim)
-            inference = Inference(self.program, facts, self.strict, self.progress, inner=Bodies())
+                store.scope.symbol(name, low)
+            reader = InputReader(store, self.min_dim)
+            inference = Inference(self.program, store, self.strict, self.progress, inner=Bodies())
             doubts = self._tell(inference, reader)
             if not reader.lowered:
                 break
@@ -101,7 +101,7 @@ class Setup:
         try:
             execute(inference)
         except ShapeError:
-            if not facts.assumed:
+            if not store.assumed:
                 raise
             return self.where_smaller({}).run()
         made = Made(inference, reader, _notes(self.program, doubts, reader), self)
@@ -109,15 +109,15 @@ class Setup:
 
     def _without_assumptions(self, made: Made) -> Made | None:
         """The same where nodes assume nothing, if less is broken then."""
-        broken = len(list(broken_laws(made.inference))) if made.inference.facts.assumed else 0
+        broken = len(list(violations(made.inference))) if made.inference.store.assumed else 0
         other = self.where_smaller({}).run() if broken else None
-        return other if other is not None and len(list(broken_laws(other.inference))) < broken else None
+        return other if other is not None and len(list(violations(other.inference))) < broken else None
 
     def type_of(self, name: str, reader: InputReader) -> Type:
         """The type of an input: as declared, then as each of its given shapes says."""
-        version = reader.facts.version
+        version = reader.store.version
         found = self._read(name, reader, self._specs(name)[1])
-        if reader.facts.version != version:
+        if reader.store.version != version:
             reader.telling.add(name)
         reader.presume(found)
         return found or PartialTensor(None, reader.shape(None, name), None)
@@ -138,9 +138,9 @@ class Setup:
     def _name_replaced(self, scope: Scope) -> None:
         """Make the symbols that only replaced shapes name: ranges and assumptions may still be about them."""
         for name in self.program.graph.inputs if self.updates else ():
-            other = InputReader(ShapeFacts(), self.min_dim)
+            other = InputReader(ShapeStore(), self.min_dim)
             self._read(name, other, self._specs(name)[0])
-            for dim in other.facts.scope.names():
+            for dim in other.store.scope.names():
                 scope.symbol(dim, self.min_dim)
 
     @property
@@ -148,18 +148,18 @@ class Setup:
         return by_name(self.inputs, input_names(self.program.graph))
 
     def _tell(self, inference: Inference, reader: InputReader) -> list[str]:
-        facts, graph = inference.facts, self.program.graph
+        store, graph = inference.store, self.program.graph
         for name in graph.inputs:
             inference.set(name, self.type_of(name, reader))
         _fill_constants(inference)
-        self._name_replaced(facts.scope)
+        self._name_replaced(store.scope)
         names = _declared_names(graph)
-        tell_ranges(reader, self.dims, names)
-        tell_ranges(reader, self.bind, names)
+        add_ranges(reader, self.dims, names)
+        add_ranges(reader, self.bind, names)
         if reader.lowered:
             return []  # all of this is said again
-        doubts = _assumed_by_the_file(facts, graph)
-        for text in tell_assumptions(facts, self.assume):
+        doubts = _assumed_by_the_file(store, graph)
+        for text in add_assumptions(store, self.assume):
             reader.useless.append(f"the assumption '{text}' says nothing new: it follows from what is known")
         declare(inference, reader, self.declared)
         return doubts
@@ -198,12 +198,12 @@ def _declared_names(graph: Graph) -> Callable[[], set[str]]:
     return lambda: {d for one in graph.declared.values() for d in one.dims or () if isinstance(d, str)}
 
 
-def _assumed_by_the_file(facts: ShapeFacts, graph: Graph) -> list[str]:
+def _assumed_by_the_file(store: ShapeStore, graph: Graph) -> list[str]:
     """Tell what the file assumes; what cannot be told is given back as text."""
     doubts = []
     for text in graph.assumptions:
         try:
-            tell_assumptions(facts, [text], "file")
+            add_assumptions(store, [text], "file")
         except (DimSyntaxError, UnknownNameError) as error:
             doubts.append(f"the file's assumption {text!r} is not used: {error}")
     return doubts

@@ -33,7 +33,7 @@ class TensorInfo:
 def infos(inference: Inference) -> dict[str, TensorInfo]:
     """Every value of a program by name; equal types share one record."""
     table = inference.table
-    if table.epoch != inference.facts.epoch:
+    if table.epoch != inference.store.epoch:
         table.refresh()
     records: dict[int, TensorInfo] = {}
     found: dict[str, TensorInfo] = {}

@@ -13,7 +13,7 @@ from shapeinf.lattice import (
     Quotient,
     SequenceType,
     Shape,
-    ShapeFacts,
+    ShapeStore,
     TensorType,
     Type,
     dims_in,
@@ -27,13 +27,13 @@ class TypeTable:
     """Numbers for types; equal types have equal numbers.
 
     `whole[n]` is the number of type n in canonical form under the facts of today, `bare[n]` that of the same without
-    known contents. Call `refresh` whenever `facts.epoch` has changed.
+    known contents. Call `refresh` whenever `store.epoch` has changed.
     """
 
-    def __init__(self, facts: ShapeFacts) -> None:
+    def __init__(self, store: ShapeStore) -> None:
         """Only "no type" is there."""
-        self.facts = facts
-        self.epoch = facts.epoch
+        self.store = store
+        self.epoch = store.epoch
         self.types: list[Type | None] = [None]
         self.whole: list[int] = [NOTHING]
         self.bare: list[int] = [NOTHING]
@@ -46,13 +46,13 @@ class TypeTable:
         """The types whose canonical form is this one."""
         self._new_ones: list[int] = []
         """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
-        self._heard = len(facts.news)
-        self._ranks = (len(facts.shapes), facts.resets)
+        self._heard = len(store.news)
+        self._ranks = (len(store.shapes), store.resets)
 
-    def branched(self, facts: ShapeFacts) -> TypeTable:
+    def branched(self, store: ShapeStore) -> TypeTable:
         """The same numbers over a copy of the facts, to go on apart from this table."""
         self.refresh()
-        other = TypeTable(facts)
+        other = TypeTable(store)
         other.types, other.whole, other.bare = list(self.types), list(self.whole), list(self.bare)
         other._numbers, other._unranked = dict(self._numbers), list(self._unranked)
         other._using = {symbol: list(numbers) for symbol, numbers in self._using.items()}
@@ -89,13 +89,13 @@ class TypeTable:
 
     def refresh(self) -> None:
         """Bring `whole` and `bare` up to the facts of today: only types with symbols that have news are looked at."""
-        facts = self.facts
-        self.epoch = facts.epoch
-        affected = {n for symbol in set(facts.news[self._heard :]) for n in self._using.get(symbol, ())}
-        ranks = (len(facts.shapes), facts.resets)
+        store = self.store
+        self.epoch = store.epoch
+        affected = {n for symbol in set(store.news[self._heard :]) for n in self._using.get(symbol, ())}
+        ranks = (len(store.shapes), store.resets)
         if ranks != self._ranks:
             affected.update(self._unranked)
-        self._heard, self._ranks = len(facts.news), ranks
+        self._heard, self._ranks = len(store.news), ranks
         while self._new_ones:
             number = self._new_ones.pop()
             found = self.types[number]
@@ -113,7 +113,7 @@ class TypeTable:
         """Find the canonical form of a type; those that had the old one have that one too."""
         found = self.types[number]
         assert found is not None
-        new = canonical(self.facts, found)
+        new = canonical(self.store, found)
         whole = number if new is found else self.add(new)
         contents = isinstance(new, TensorType) and new.contents is not None
         bare = self.add(without_contents(new)) if contents else whole
@@ -147,32 +147,32 @@ def _symbols(found: Type) -> frozenset[Dimension] | None:
 _SYMBOLIC = {Dimension, Quotient}
 
 
-def canonical(facts: ShapeFacts, found: Type) -> Type:
+def canonical(store: ShapeStore, found: Type) -> Type:
     """A type with canonical dims and elements; the same object when it is canonical already."""
     if not isinstance(found, TensorType):
-        return _canonical_container(facts, found)
-    shape = facts.canon_shape(found.shape)
+        return _canonical_container(store, found)
+    shape = store.canon_shape(found.shape)
     if isinstance(found, Progression):
-        base = facts.canon(found.base)
+        base = store.canon(found.base)
         same = shape is found.shape and base is found.base
         return found if same else Progression(found.dtype, shape, base, found.steps)
     elements = found.elements
     if elements is not None:
-        new = tuple(_canonical_element(facts, e) for e in elements)
+        new = tuple(_canonical_element(store, e) for e in elements)
         return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
     return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)
 
 
-def _canonical_element(facts: ShapeFacts, element: Element) -> Element:
+def _canonical_element(store: ShapeStore, element: Element) -> Element:
     if isinstance(element, Quotient):
-        return Quotient(facts.canon(element.numerator), facts.canon(element.denominator))
-    return facts.canon(element) if isinstance(element, Dimension) else element
+        return Quotient(store.canon(element.numerator), store.canon(element.denominator))
+    return store.canon(element) if isinstance(element, Dimension) else element
 
 
-def _canonical_container(facts: ShapeFacts, found: SequenceType) -> SequenceType:
-    inner = canonical(facts, found.element)
-    length = found.length if found.length is None else facts.canon(found.length)
-    items = found.items if found.items is None else tuple(canonical(facts, item) for item in found.items)
+def _canonical_container(store: ShapeStore, found: SequenceType) -> SequenceType:
+    inner = canonical(store, found.element)
+    length = found.length if found.length is None else store.canon(found.length)
+    items = found.items if found.items is None else tuple(canonical(store, item) for item in found.items)
     if inner is found.element and length is found.length and items == found.items:
         return found
     if isinstance(found, MapType):

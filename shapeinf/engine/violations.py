@@ -10,7 +10,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 
 
-def broken_laws(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
+def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
     """The findings at nodes that fail when they run, in the order of the graph, each with whether that is sure.
 
     Errors are among them, and warnings of code S101: a broken law that no shape depends on. It is not sure in a branch
@@ -24,7 +24,7 @@ def broken_laws(inference: Inference, *, certain: bool = True) -> Iterator[tuple
                 yield attrs.evolve(note, location=at), certain and not note.code.startswith("S3")
         seen = set()
         for run in (*inference.trials.get(index, ()), *inference.children.get(index, {}).values()):
-            for note, sure in broken_laws(run, certain=certain and run.certain):
+            for note, sure in violations(run, certain=certain and run.certain):
                 if (note.node, note.code, note.message) not in seen:  # trips may break the same law
                     seen.add((note.node, note.code, note.message))
                     yield note, sure
@@ -32,4 +32,4 @@ def broken_laws(inference: Inference, *, certain: bool = True) -> Iterator[tuple
 
 def surely_broken(inference: Inference) -> list[Diagnostic]:
     """The findings at nodes that are sure to fail when they run."""
-    return [found for found, certain in broken_laws(inference) if certain]
+    return [found for found, certain in violations(inference) if certain]

@@ -182,5 +182,5 @@ def _told(point: Point) -> str:
     found = inference.asked.get(inference.program.names[point.slot], made)
     first = size_in(found, point.facet, point.at)
     symbols = first.symbols() if isinstance(first, Dimension) else ()
-    told = [inference.facts.sources[s] for s in inference.facts.solved if s in symbols]
+    told = [inference.store.sources[s] for s in inference.store.solved if s in symbols]
     return f"; {point.frame.located(str(told[0]), told[0].node)}" if told else ""

@@ -76,16 +76,16 @@ class _Probe:
     def answer(self, inputs: Sequence[Type | None]) -> Type | None:
         """The type that the rule gives to the output; None when it refuses, and past the budget of the question."""
         assert self.call is not None
-        facts, budget = self.inference.facts, self.point.frame.budget
-        if not budget.take(STEPS_A_RULE + STEPS_A_FACT * facts.count):
+        store, budget = self.inference.store, self.point.frame.budget
+        if not budget.take(STEPS_A_RULE + STEPS_A_FACT * store.count):
             return None
-        before, told = facts.scope.work, facts.copy()
+        before, told = store.scope.work, store.copy()
         try:
             outcome = self.call.run(inputs, told, self.inference.path + self.step.site)
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
         finally:
-            budget.spend(facts.scope.work - before + STEPS_A_TELLING * (told.version - facts.version))
+            budget.spend(store.scope.work - before + STEPS_A_TELLING * (told.version - store.version))
         return outcome.types[self.step.outputs.index(self.point.slot)]
 
     def says(self, inputs: Sequence[Type | None]) -> bool:
@@ -102,7 +102,7 @@ class _Probe:
         if not isinstance(size, Dimension):
             return []
         values = {mark: point.size for mark, point in self.marks.items() if point.size is not None}
-        if self.inference.facts.canon(substitute(size, values)) != self.point.size:
+        if self.inference.store.canon(substitute(size, values)) != self.point.size:
             return []
         return [self.marks[s] for s in sorted(size.symbols(), key=str) if s in self.marks]
 
@@ -161,13 +161,13 @@ class _Probe:
 
     def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dimension:
         """A symbol in place of a size, with its bounds."""
-        facts = self.inference.facts
+        store = self.inference.store
         low: int | None = 2
         if isinstance(dim, Dimension):
-            low = facts.interval(dim).lo
+            low = store.interval(dim).lo
         elif dim is not None:
             low = min(2, dim)
-        symbol = facts.scope.fresh(f"probe.{slot}.{facet}.{index}", low)
+        symbol = store.scope.fresh(f"probe.{slot}.{facet}.{index}", low)
         self.marks[symbol] = Point(self.point.frame, slot, facet, index)
         return symbol
 

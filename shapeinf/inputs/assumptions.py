@@ -11,7 +11,7 @@ import attrs
 from shapeinf.errors import Contradiction, Source, UnknownNameError
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
 from shapeinf.expr.atoms import Floor
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
 _OPERATOR = re.compile(r"`(?:[^`]|``)*`|(<=|>=|==|!=|≤|≥|<|>|=)|\b(and|or|not)\b|(&&|\|\|)")
@@ -43,27 +43,27 @@ class Comparison:
         bare = isinstance(self.left, int) or self.left.is_symbol
         return f"{self.left if bare else f'({self.left})'} % {self.divisor} == {self.right}"
 
-    def tell(self, facts: ShapeFacts, source: Source) -> None:
+    def tell(self, store: ShapeStore, source: Source) -> None:
         """Tell the facts. Raises Contradiction."""
         if self.kind == "%":
-            facts.tell_divisible(self.left - self.right, self.divisor, source)
+            store.add_divisible(self.left - self.right, self.divisor, source)
         elif self.kind == "==":
-            facts.tell_equal(self.left, self.right, source)
+            store.add_equal(self.left, self.right, source)
         else:
-            facts.tell_le(self.left, self.right, source)
+            store.add_le(self.left, self.right, source)
 
-    def decide(self, facts: ShapeFacts, budget: Budget | None = None) -> bool | None:
+    def decide(self, store: ShapeStore, budget: Budget | None = None) -> bool | None:
         """Whether it holds always, never, or depends, by all that the facts say."""
         from shapeinf.solver.integer_sets import decide_le, decide_ne
 
         left = self.left % self.divisor if self.kind == "%" else self.left
         if self.kind == "<=":
-            return decide_le(facts, left, self.right, budget).value
+            return decide_le(store, left, self.right, budget).value
         if self.kind == "%":
-            known = facts.divides(self.divisor, self.left - self.right)
+            known = store.divides(self.divisor, self.left - self.right)
             if known is not None:
                 return known
-        unequal = decide_ne(facts, left, self.right, budget).value
+        unequal = decide_ne(store, left, self.right, budget).value
         return None if unequal is None else not unequal
 
 
@@ -139,7 +139,7 @@ def _modulo(e: Dim) -> Comparison | None:
     return None
 
 
-def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str], who: str = "user") -> list[str]:
+def add_assumptions(store: ShapeStore, assumptions: Iterable[str], who: str = "user") -> list[str]:
     """Tell relations such as `"past + seq <= 4096"`; `who` assumes them. Gives back those that say nothing new.
 
     Raises AssumptionSyntaxError, UnknownNameError for a name that no input has, Contradiction naming both sides.
@@ -149,9 +149,9 @@ def tell_assumptions(facts: ShapeFacts, assumptions: Iterable[str], who: str = "
     useless = []
     budget = Budget()
     for text in assumptions:
-        _check_names(facts.scope, text)
+        _check_names(store.scope, text)
         source = Source("", f"assumed by the {who}: {text}")
-        decided = [_tell(facts, one, source, budget) for one in parse_assumption(text, facts.scope)]
+        decided = [_tell(store, one, source, budget) for one in parse_assumption(text, store.scope)]
         if all(decided):
             useless.append(text)
     return useless
@@ -165,29 +165,29 @@ def _check_names(scope: Scope, text: str) -> None:
             raise UnknownNameError("dim", name, scope.names())
 
 
-def _tell(facts: ShapeFacts, one: Comparison, source: Source, budget: Budget) -> bool:
+def _tell(store: ShapeStore, one: Comparison, source: Source, budget: Budget) -> bool:
     """Tell one comparison; whether it held already."""
-    known = one.decide(facts, budget)
+    known = one.decide(store, budget)
     if known is True:
         return True
     try:
-        one.tell(facts, source)
+        one.tell(store, source)
         if known is False:
             raise Contradiction(str(one), source)
     except Contradiction as error:
-        second = _about(facts, one, source) or error.second
+        second = _about(store, one, source) or error.second
         raise Contradiction(f"{source} cannot hold", source, second) from None
     return False
 
 
-def _about(facts: ShapeFacts, one: Comparison, telling: Source) -> Source | None:
+def _about(store: ShapeStore, one: Comparison, telling: Source) -> Source | None:
     """Everything that others have said of the symbols of a comparison, as one source; None for only the policy."""
     names = {s for side in (one.left, one.right) if isinstance(side, Dimension) for s in side.symbols()}
-    told = [(r.expression, r.source) for r in facts.relations]
-    told += [(d.expression, d.source) for d in facts.divisibilities]
-    told += [(facts.scope.atom_dim(atom), one.source) for atom, one in facts.ranges.items()]
-    told += [(symbol - facts.solved[symbol], source) for symbol, source in facts.sources.items()]
-    told += [(symbol, source) for symbol, source in facts.sources.items()]
+    told = [(r.expression, r.source) for r in store.relations]
+    told += [(d.expression, d.source) for d in store.divisibilities]
+    told += [(store.scope.atom_dim(atom), one.source) for atom, one in store.ranges.items()]
+    told += [(symbol - store.solved[symbol], source) for symbol, source in store.sources.items()]
+    told += [(symbol, source) for symbol, source in store.sources.items()]
     told = [(e, source) for e, source in told if source is not telling]
     reasons = {str(s): None for e, s in told if isinstance(e, Dimension) and e.symbols() & names}
     return Source("", "; ".join(reasons)) if reasons else None

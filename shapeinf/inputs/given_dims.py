@@ -10,7 +10,7 @@ from shapeinf.errors import Contradiction, ShapeInferenceError, Source
 from shapeinf.expr import Dim, Dimension, quote_name
 from shapeinf.inputs.named_dims import HINTS, Bounded, NamedDim, recognised
 from shapeinf.inputs.spec import DimRange, parse_axis
-from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.lattice import Shape, ShapeStore
 
 
 @attrs.frozen
@@ -21,7 +21,7 @@ class GivenDims:
     is to be said again with one that can.
     """
 
-    facts: ShapeFacts
+    store: ShapeStore
     min_dim: int
     lowered: dict[str, int]
 
@@ -48,7 +48,7 @@ class GivenDims:
 
     def dim(self, value: object, site: str, declared: Dim | None = None) -> Dim:
         """One axis; `declared` is what the file says of it."""
-        scope = self.facts.scope
+        scope = self.store.scope
         if isinstance(value, str):
             return self._text(value, site, declared)
         if value is None:
@@ -74,21 +74,21 @@ class GivenDims:
 
     def named(self, given: NamedDim) -> Dimension:
         """The symbol of a named dim, with what is said of it told."""
-        symbol = self.facts.scope.symbol(given.name, self.min_dim)
+        symbol = self.store.scope.symbol(given.name, self.min_dim)
         name = quote_name(given.name)
         low = symbol.symbol.lo
         if given.min is not None:
-            self.facts.presumed[symbol] = False
+            self.store.presumed[symbol] = False
         if given.min is not None and low is not None and given.min < low:
             self.lowered[given.name] = min(given.min, self.lowered.get(given.name, given.min))
             return symbol
         value = DimRange(given.min, given.max)
         if given.min is not None or given.max is not None:
             what = f"{name}={value.lo}" if value.lo == value.hi else f"{name}={_range_text(value)}"
-            self._tell(lambda source: self.facts.tell_range(symbol, value.lo, value.hi, source), what)
+            self._tell(lambda source: self.store.add_range(symbol, value.lo, value.hi, source), what)
         if given.multiple_of > 1:
             what = f"{name} % {given.multiple_of} == 0"
-            self._tell(lambda source: self.facts.tell_divisible(symbol, given.multiple_of, source), what)
+            self._tell(lambda source: self.store.add_divisible(symbol, given.multiple_of, source), what)
         return symbol
 
     def _tell(self, tell: Callable[[Source], None], what: str) -> None:
@@ -101,16 +101,16 @@ class GivenDims:
 
     def _text(self, text: str, site: str, declared: Dim | None) -> Dim:
         hint = text.strip().removeprefix("Dim.")
-        if hint in HINTS and not self.facts.scope.has(text):
+        if hint in HINTS and not self.store.scope.has(text):
             return self._bounded(Bounded(None, None, hint), site, declared)  # type: ignore[arg-type]
-        found = parse_axis(text, self.facts.scope, self.min_dim)
+        found = parse_axis(text, self.store.scope, self.min_dim)
         return self.dim(found, site, declared) if isinstance(found, DimRange) or found is None else found
 
     def _ranged(self, given: DimRange, site: str) -> Dim:
         if given.name is not None:
             return self.named(NamedDim(given.name, given.lo, given.hi))
-        symbol = self.facts.scope.fresh(site, self.min_dim if given.lo is None else given.lo, given.hi)
-        self.facts.presumed[symbol] = given.lo is None
+        symbol = self.store.scope.fresh(site, self.min_dim if given.lo is None else given.lo, given.hi)
+        self.store.presumed[symbol] = given.lo is None
         return symbol
 
     def _bounded(self, given: Bounded, site: str, declared: Dim | None) -> Dim:
@@ -122,14 +122,14 @@ class GivenDims:
         if declared is None or given.hint is None or (given.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._ranged(DimRange(given.min, given.max), site)
         what = f"{site} in {_range_text(DimRange(given.min, given.max))}"
-        self._tell(lambda source: self.facts.tell_range(declared, given.min, given.max, source), what)
+        self._tell(lambda source: self.store.add_range(declared, given.min, given.max, source), what)
         return declared
 
     def _derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
         found = fn(self.named(root))
         if not isinstance(found, (int, Dimension)):
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is no size: {found!r}")
-        self._tell(lambda source: self.facts.tell_le(0, found, source), f"{site} = {found}")
+        self._tell(lambda source: self.store.add_le(0, found, source), f"{site} = {found}")
         return found
 
 

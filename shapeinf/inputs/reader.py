@@ -13,7 +13,7 @@ from shapeinf.graph import Declared, Graph
 from shapeinf.inputs.given_dims import GivenDims
 from shapeinf.inputs.named_dims import NamedDim, recognised
 from shapeinf.inputs.spec import parse_dim_range, parse_shape_spec, split_specs
-from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType, Type
 
 RangeLike = int | str | tuple[int | None, int | None] | NamedDim
 """Bounds of a named dim; torch.export's `Dim` does as well."""
@@ -22,9 +22,9 @@ SpecLike = str | Sequence[object] | Mapping[int, object] | None
 
 @attrs.define
 class InputReader:
-    """Turns declarations of one graph into types over one `ShapeFacts`."""
+    """Turns declarations of one graph into types over one `ShapeStore`."""
 
-    facts: ShapeFacts
+    store: ShapeStore
     min_dim: int = 1
     lints: list[str] = attrs.Factory(list)
     useless: list[str] = attrs.Factory(list)
@@ -52,30 +52,30 @@ class InputReader:
     def dim(self, declared: int | str | None, site: str) -> Dim:
         """One declared dim."""
         if isinstance(declared, str):
-            dim, lint = parse_dim_lenient(declared, self.facts.scope, self.min_dim)
+            dim, lint = parse_dim_lenient(declared, self.store.scope, self.min_dim)
             if lint is not None and lint not in self.lints:
                 self.lints.append(lint)
             declared_dim = dim
         else:
             declared_dim = declared if declared is not None and declared >= 0 else None
-        return self.facts.scope.fresh(site, self.min_dim) if declared_dim is None else declared_dim
+        return self.store.scope.fresh(site, self.min_dim) if declared_dim is None else declared_dim
 
     def presume(self, found: Type | None) -> None:
         """Note that the least sizes of an input's dims are presumed, but for those that the user gives."""
         if isinstance(found, TensorType):
             for d in found.shape.dims or ():
                 for symbol in d.symbols() if isinstance(d, Dimension) else ():
-                    self.facts.presumed.setdefault(symbol, True)
+                    self.store.presumed.setdefault(symbol, True)
 
     def given(self, spec: SpecLike, declared: Type | None, site: str) -> TensorType:
         """The type that the user gives to an input; a torch-style mapping changes only the axes that it names."""
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
-        given = GivenDims(self.facts, self.min_dim, self.lowered)
+        given = GivenDims(self.store, self.min_dim, self.lowered)
         if spec is None:
             return TensorType(dtype, known)
         if isinstance(spec, str):
-            parsed = parse_shape_spec(spec, self.facts.scope, self.min_dim)
+            parsed = parse_shape_spec(spec, self.store.scope, self.min_dim)
             if parsed.name not in (None, site):
                 raise ShapeInferenceError(f"the shape of input {site} is given as that of {parsed.name}: {spec!r}")
             return TensorType(parsed.dtype or dtype, known if parsed.dims is None else given.shape(parsed.dims, site))
@@ -87,7 +87,7 @@ class InputReader:
         return TensorType(dtype, given.shape(tuple(values), site, known))
 
 
-def tell_ranges(
+def add_ranges(
     reader: InputReader,
     dims: Mapping[str, RangeLike] | Iterable[NamedDim],
     declared: Callable[[], Collection[str]] = tuple,
@@ -96,14 +96,14 @@ def tell_ranges(
 
     Raises UnknownNameError for a name that nothing has, Contradiction for a range that cannot be.
     """
-    facts = reader.facts
+    store = reader.store
     pairs = dims.items() if isinstance(dims, Mapping) else [(_named(one).name, one) for one in dims]
     for name, value in pairs:
-        if not facts.scope.has(name):
+        if not store.scope.has(name):
             if name not in declared():
-                raise UnknownNameError("dim", name, facts.scope.names())
-            facts.scope.symbol(name, 0)
-        GivenDims(facts, reader.min_dim, reader.lowered).named(as_named(name, value))
+                raise UnknownNameError("dim", name, store.scope.names())
+            store.scope.symbol(name, 0)
+        GivenDims(store, reader.min_dim, reader.lowered).named(as_named(name, value))
 
 
 def _named(value: object) -> NamedDim:

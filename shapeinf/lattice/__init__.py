@@ -5,7 +5,7 @@ from shapeinf.lattice.dtypes import element_bits
 from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
 from shapeinf.lattice.progressions import Progression
 from shapeinf.lattice.shape import SCALAR, RankNotKnown, Shape, SomeAxes
-from shapeinf.lattice.shape_store import ShapeFacts
+from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.type_joins import merge_type, relax_type
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
@@ -37,7 +37,7 @@ __all__ = [
     "Relaxer",
     "SequenceType",
     "Shape",
-    "ShapeFacts",
+    "ShapeStore",
     "SomeAxes",
     "TensorType",
     "Type",

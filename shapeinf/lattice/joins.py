@@ -1,4 +1,4 @@
-"""Merge (both are true), relax (either may be true) and broadcast of dims and shapes, told to `Facts`.
+"""Merge (both are true), relax (either may be true) and broadcast of dims and shapes, told to `ConstraintStore`.
 
 Merge is a meet: it tells the facts that the dims are equal. Relax is a join at a *site*: equal stays, else the site's
 own symbol, the same one every time, with the hull of the bounds seen so far; a bound that has grown twice goes to its
@@ -15,12 +15,12 @@ from math import inf
 
 import attrs
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, label, maximum
 from shapeinf.expr.interval import Bounds, finite
 from shapeinf.lattice.shape import Shape
-from shapeinf.lattice.shape_store import ShapeFacts
+from shapeinf.lattice.shape_store import ShapeStore
 
 MAX_GROWTHS = 2
 
@@ -28,50 +28,50 @@ MAX_SIDES = 8
 """Different sides of a join site, past which its limit would be no help to anybody."""
 
 
-def merge_shape(facts: ShapeFacts, a: Shape, b: Shape, source: Source) -> Shape:
+def merge_shape(store: ShapeStore, a: Shape, b: Shape, source: Source) -> Shape:
     """The shape that is both; tells equal dims. Raises ShapeError naming the axis when there is none."""
-    a, b = facts.canon_shape(a), facts.canon_shape(b)
+    a, b = store.canon_shape(a), store.canon_shape(b)
     if a is b or a == b:
         return a
     if a.dims is None or b.dims is None:
-        return facts.bind_shape(a, b, source)
+        return store.bind_shape(a, b, source)
     if len(a.dims) != len(b.dims):
         raise ShapeError(f"shapes must be of equal rank: {source.reason}", operands=(str(a), str(b)))
-    return Shape(tuple(_merge_axis(facts, a, b, i, source) for i in range(len(a.dims))))
+    return Shape(tuple(_merge_axis(store, a, b, i, source) for i in range(len(a.dims))))
 
 
-def _merge_axis(facts: Facts, a: Shape, b: Shape, axis: int, source: Source) -> Dim:
+def _merge_axis(store: ConstraintStore, a: Shape, b: Shape, axis: int, source: Source) -> Dim:
     left, right = a[axis], b[axis]
     if left is right or left == right:
-        return facts.canon(left)
+        return store.canon(left)
     try:
-        return facts.tell_equal(left, right, source)
+        return store.add_equal(left, right, source)
     except Contradiction as error:
-        law = f"dimension {axis} of both shapes must be equal: {source.reason}"
-        raise Contradiction(law, source, error.second, (str(a), str(b))) from None
+        message = f"dimension {axis} of both shapes must be equal: {source.reason}"
+        raise Contradiction(message, source, error.second, (str(a), str(b))) from None
 
 
-def broadcast_dim(facts: Facts, a: Dim, b: Dim, source: Source) -> Dim:
+def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim:
     """The broadcast of two sizes.
 
     Exact whenever the graph runs and sizes are at least 1: `max(a, b)` where nothing decides it, with the guard
     `a == b or a == 1 or b == 1` told. Where both are known to be 2 or more, equality itself is told.
     """
-    a, b = facts.canon(a), facts.canon(b)
+    a, b = store.canon(a), store.canon(b)
     if a is b or b == 1 or a == b:
         return a
     if a == 1:
         return b
-    (a_low, a_high), (b_low, b_high) = facts.bounds(a), facts.bounds(b)
+    (a_low, a_high), (b_low, b_high) = store.bounds(a), store.bounds(b)
     a_one_free, b_one_free = a_low > 1 or a_high < 1, b_low > 1 or b_high < 1
     if a_one_free and b_one_free:
-        return facts.tell_equal(a, b, source)
-    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", source, a, b)
+        return store.add_equal(a, b, source)
+    store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", source, a, b)
     if a_one_free or b_one_free:
         return a if a_one_free else b
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
-    return facts.scope.symbol(
+    return store.scope.symbol(
         f"broadcast({label(a)}, {label(b)})", finite(min(a_low, b_low)), finite(max(a_high, b_high)), anonymous=True
     )
 
@@ -103,18 +103,18 @@ def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
     return Shape(changed.get(i, d) for i, d in enumerate(a)) if changed else longer
 
 
-def broadcast(facts: Facts, *shapes: Shape, source: Source) -> Shape:
+def broadcast(store: ConstraintStore, *shapes: Shape, source: Source) -> Shape:
     """Numpy broadcasting from the right; unknown when any rank is unknown. Raises ShapeError naming the axis."""
     result: tuple[Dim, ...] = ()
     for shape in shapes:
         if shape.dims is None:
             return Shape.unknown()
-        result = _broadcast_dims(facts, result, shape.dims, shapes, source)
+        result = _broadcast_dims(store, result, shape.dims, shapes, source)
     return Shape(result)
 
 
 def _broadcast_dims(
-    facts: Facts, a: tuple[Dim, ...], b: tuple[Dim, ...], shapes: Sequence[Shape], source: Source
+    store: ConstraintStore, a: tuple[Dim, ...], b: tuple[Dim, ...], shapes: Sequence[Shape], source: Source
 ) -> tuple[Dim, ...]:
     if a == b:
         return a
@@ -124,10 +124,10 @@ def _broadcast_dims(
     out = list(a[:lead])
     for x, y in zip(a[lead:], b, strict=True):
         try:
-            out.append(broadcast_dim(facts, x, y, source))
+            out.append(broadcast_dim(store, x, y, source))
         except Contradiction as error:
-            law = f"{source.reason}: {x} and {y} do not broadcast"
-            raise Contradiction(law, source, error.second, [str(s) for s in shapes]) from None
+            message = f"{source.reason}: {x} and {y} do not broadcast"
+            raise Contradiction(message, source, error.second, [str(s) for s in shapes]) from None
     return tuple(out)
 
 
@@ -147,9 +147,9 @@ class _Site:
 class Relaxer:
     """The join sites of one inference."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, store: ConstraintStore) -> None:
         """No site has been joined yet; `growths` counts the times that a site's bounds have grown since."""
-        self.facts = facts
+        self.store = store
         self.sites: dict[tuple[str, int], _Site] = {}
         self.unknown: dict[str, Shape] = {}
         self.growths = 0
@@ -159,14 +159,14 @@ class Relaxer:
 
         `at_one_moment` says that both are sizes of the same trip of all loops around the site.
         """
-        a, b = self.facts.canon(a), self.facts.canon(b)
+        a, b = self.store.canon(a), self.store.canon(b)
         if a is b or a == b:
             return a
-        low, high = _hull(self.facts.bounds(a), self.facts.bounds(b))
+        low, high = _hull(self.store.bounds(a), self.store.bounds(b))
         hull = max(low, least), max(high, least)
         found = self.sites.get((site, axis))
         if found is None:
-            symbol = self.facts.scope.fresh(f"{site}.{axis}", None, None)
+            symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
             found = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
         before = found.bounds
         grown = _hull(before, hull)
@@ -179,7 +179,7 @@ class Relaxer:
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], at_one_moment: bool) -> None:
         """The maximum of all sides of a site is a limit of its symbol; there is none when a side grows from it."""
-        scope = self.facts.scope
+        scope = self.store.scope
         for side in sides:
             if site.seen is None or side is site.symbol:
                 continue
@@ -206,7 +206,7 @@ class Relaxer:
 
     def _publish(self, site: _Site) -> None:
         """A site's bounds may grow, which facts never do: they are set, not told."""
-        self.facts.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
+        self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
     def shape(self, a: Shape, b: Shape, site: str, *, at_one_moment: bool = False) -> Shape:
         """The join of two shapes at a site; the site's unknown when the ranks differ. See `dim`."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
-from shapeinf.constraints import Facts
-from shapeinf.constraints.records import Guard, Relation
+from shapeinf.constraints import ConstraintStore
+from shapeinf.constraints.records import Disjunction, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
 from shapeinf.expr.atoms import Symbol
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from shapeinf.lattice.joins import Relaxer
 
 
-class ShapeFacts(Facts):
-    """`Facts`, and for each unknown rank what it was merged with."""
+class ShapeStore(ConstraintStore):
+    """`ConstraintStore`, and for each unknown rank what it was merged with."""
 
     def __init__(self, scope: Scope | None = None) -> None:
         """Nothing is known; a scope of its own unless one is given."""
         super().__init__(scope or Scope())
         self.shapes: dict[Shape, Shape] = {}
-        self.advice: list[Guard] = []
+        self.advice: list[Disjunction] = []
         """What some runtimes want and the operators' definitions do not: to be shown, nothing follows from it."""
         self.presumed: dict[Dimension, bool] = {}
         """Of symbols of inputs, whether their least size is only presumed: nobody gave it. Copies share it."""
@@ -58,20 +58,20 @@ class ShapeFacts(Facts):
         dims = tuple(map(self.canon, shape.dims))
         return shape if dims == shape.dims else Shape(dims)
 
-    def tell_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
-        """As `Facts.tell_equal`; an equation with a maximum that is only kept also says that both lie in one range."""
+    def add_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+        """As `ConstraintStore.add_equal`; an equation with a maximum that stays pending bounds both sides too."""
         if not self.scope.has_maxima or isinstance(a, int) or isinstance(b, int):
-            return super().tell_equal(a, b, source)
+            return super().add_equal(a, b, source)
         version = self.version
         with self._taken_back():
-            told = super().tell_equal(a, b, source)
+            told = super().add_equal(a, b, source)
             if self.version != version and self.prove_eq(a, b) is None:
                 for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
                     self._bound(self.canon(one), other, source)
         return self.canon(told)
 
     def interval(self, d: Dim) -> Interval:
-        """As `Facts.interval`; where that goes below 0, also by the parts of a maximum and by what is kept."""
+        """As `ConstraintStore.interval`; below 0 also by the parts of a maximum and by relations."""
         low, high = self.bounds(d)
         if low < 0 and isinstance(d, Dimension):
             low = max(self.bounds(part)[0] for part in largest_of(self.canon(d)))
@@ -95,7 +95,7 @@ class ShapeFacts(Facts):
             raise ShapeError(f"shapes must be of equal rank: {source.reason}", operands=(str(left), str(right)))
         else:
             for a, b in zip(left.dims, right.dims, strict=True):
-                self.tell_equal(a, b, source)
+                self.add_equal(a, b, source)
         self.epoch += 1
         self._changed()
         return self.canon_shape(left)
@@ -116,11 +116,11 @@ class ShapeFacts(Facts):
         if rank < len(some.axes):
             equal += [(d, 1) for d in some.doubtful if not source.assumed or self._is_open(d)]
         for a, b in equal:
-            self.tell_equal(a, b, source)
+            self.add_equal(a, b, source)
         if rank == len(some.axes) and not source.assumed:
             for d in some.doubtful:
                 if self.interval(d).lo == 1:
-                    self.tell_le(2, d, source)
+                    self.add_le(2, d, source)
         return chosen
 
     def _is_open(self, d: Dim) -> bool:
@@ -130,7 +130,7 @@ class ShapeFacts(Facts):
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Keep that some runtimes want `a <= b`, where that is not so anyway."""
         if self.prove_le(a, b) is not True:
-            self.advice.append(Guard("{0} <= {1}", source, None, (a, b)))
+            self.advice.append(Disjunction("{0} <= {1}", source, None, (a, b)))
 
     def assume_le(self, a: Dim, b: Dim, source: Source, *, given: bool = False) -> bool:
         """Assume `a <= b` where that only leaves out sizes that nobody gave; whether it holds from now on.
@@ -157,7 +157,7 @@ class ShapeFacts(Facts):
         if not self.assuming or not may(difference):
             return False
         try:
-            self.tell_le(0, difference, source)
+            self.add_le(0, difference, source)
         except Contradiction:
             return False
         self.assumed.append(Relation(difference, source))
@@ -206,7 +206,7 @@ class ShapeFacts(Facts):
                 return True
         return False
 
-    def reset(self, before: ShapeFacts) -> None:
+    def reset(self, before: ShapeStore) -> None:
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
         stale = _differing(self, before)
         self._restore(before)
@@ -218,9 +218,9 @@ class ShapeFacts(Facts):
         self.assumed = list(before.assumed)
         self.relaxer.publish()
 
-    def copy(self) -> ShapeFacts:
+    def copy(self) -> ShapeStore:
         """Independent facts over the same scope, for a what-if."""
-        other = ShapeFacts(self.scope)
+        other = ShapeStore(self.scope)
         other._restore(self)
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
@@ -231,12 +231,12 @@ class ShapeFacts(Facts):
         return other
 
 
-def _differing(one: Facts, other: Facts) -> list[Dimension]:
+def _differing(one: ConstraintStore, other: ConstraintStore) -> list[Dimension]:
     """The symbols of which two say something else, and those that are solved by such symbols."""
     found: dict[Dimension, None] = {}
     for mine, theirs in ((one.solved, other.solved), (other.solved, one.solved)):
         found.update((symbol, None) for symbol, value in mine.items() if theirs.get(symbol) is not value)
-    for a, b in ((one.ranges, other.ranges), (one.residues, other.residues)):
+    for a, b in ((one.ranges, other.ranges), (one.congruences, other.congruences)):
         for told, same in ((a, b), (b, a)):
             found.update((one.scope.atom_dim(atom), None) for atom, it in told.items() if same.get(atom) is not it)
     for solved in (one.solved, other.solved) if found else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.lattice.joins import Relaxer, merge_shape
-from shapeinf.lattice.shape_store import ShapeFacts
+from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     Condition,
     Element,
@@ -18,41 +18,41 @@ from shapeinf.lattice.types import (
 )
 
 
-def merge_type(facts: ShapeFacts, a: Type, b: Type, source: Source) -> Type:
+def merge_type(store: ShapeStore, a: Type, b: Type, source: Source) -> Type:
     """The type that is both; tells equal dims and equal symbolic elements. Raises ShapeError when there is none."""
     if a == b:
         return a
     if isinstance(a, TensorType) and isinstance(b, TensorType):
-        return _merge_tensors(facts, a, b, source)
+        return _merge_tensors(store, a, b, source)
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
-        merged = _rewrapped(a, b, merge_type(facts, a.element, b.element, source), source)
+        merged = _rewrapped(a, b, merge_type(store, a.element, b.element, source), source)
         if type(a) is SequenceType:
             merged.length = b.length if a.length is None else a.length
             if a.length is not None and b.length is not None:
-                merged.length = facts.tell_equal(a.length, b.length, source)
+                merged.length = store.add_equal(a.length, b.length, source)
         return merged
     raise ShapeError(f"types must be equal: {source.reason}", operands=(repr(a), repr(b)))
 
 
-def _merge_tensors(facts: ShapeFacts, a: TensorType, b: TensorType, source: Source) -> TensorType:
+def _merge_tensors(store: ShapeStore, a: TensorType, b: TensorType, source: Source) -> TensorType:
     if a.dtype and b.dtype and a.dtype != b.dtype:
         raise ShapeError(f"element types must be equal: {source.reason}", operands=(a.dtype, b.dtype))
     dtype = a.dtype or b.dtype
-    shape = merge_shape(facts, a.shape, b.shape, source)
+    shape = merge_shape(store, a.shape, b.shape, source)
     left, right = a.elements, b.elements
     if left is None or right is None:
         known = left if right is None else right
         return TensorType(dtype, shape) if known is None else PartialTensor(dtype, shape, known)
-    merged = (_merge_elements(facts, x, y, source) for x, y in zip(left, right, strict=True))
+    merged = (_merge_elements(store, x, y, source) for x, y in zip(left, right, strict=True))
     return PartialTensor(dtype, shape, merged)
 
 
-def _merge_elements(facts: ShapeFacts, x: Element, y: Element, source: Source) -> Element:
+def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -> Element:
     if x is None or y is None:
         return y if x is None else x
     if isinstance(x, Dimension) or isinstance(y, Dimension):
         if isinstance(x, (int, Dimension)) and isinstance(y, (int, Dimension)):
-            return facts.tell_equal(x, y, source)
+            return store.add_equal(x, y, source)
         return y if isinstance(x, Dimension) else x
     if isinstance(x, (Condition, Quotient)) or isinstance(y, (Condition, Quotient)):
         return y if isinstance(x, (Condition, Quotient)) else x

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import attrs
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError
 from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType, product
@@ -22,20 +22,20 @@ Cut = tuple[int, int]
 
 
 def dims_unmodified_by_reshape(
-    source: ArrayType, target: ArrayType, facts: Facts | None = None
+    source: ArrayType, target: ArrayType, store: ConstraintStore | None = None
 ) -> list[tuple[int, int]]:
     """The pairs of a source's and a target's dim that a reshape leaves as they are; of symbolic ones those proved.
 
     >>> dims_unmodified_by_reshape(ArrayType("f32", (4, 1, 3, 5)), ArrayType("f32", (2, 6, 1, 5)))
     [(3, 3)]
     """
-    _check_reshape(source, target, facts)
-    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    _check_reshape(source, target, store)
+    proofs = Proofs(store, (*source.sizes, *target.sizes))
     found = _cuts(source.sizes, target.sizes, proofs)
     return [(i, j) for (i, j), after in pairwise(found) if after == (i + 1, j + 1)]
 
 
-def align_layouts(source: ArrayType, target: ArrayType, facts: Facts | None = None) -> ArrayType | None:
+def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore | None = None) -> ArrayType | None:
     """The target with the layout that makes its reshape from the source a bitcast (the layout it has is not used).
 
     None where no layout does, or, for tiles and symbolic dims, where none is proved to. Dims of size 1 become the most
@@ -44,15 +44,15 @@ def align_layouts(source: ArrayType, target: ArrayType, facts: Facts | None = No
     >>> align_layouts(ArrayType("f32", (3, 8, 5), Layout((2, 1, 0))), ArrayType("f32", (4, 6, 5)))
     f32[4,6,5]{2,1,0}
     """
-    _check_reshape(source, target, facts)
+    _check_reshape(source, target, store)
     if source.layout.tiles:
         return None
-    proofs = Proofs(facts, (*source.sizes, *target.sizes))
-    if is_empty(source, facts):
+    proofs = Proofs(store, (*source.sizes, *target.sizes))
+    if is_empty(source, store):
         order: list[int] | None = list(Layout.descending(target.rank).minor_to_major)
     else:
         kept = [d for d, size in enumerate(target.sizes) if not proofs.equal(size, 1)]
-        compact = drop_degenerate_dims(source, facts)
+        compact = drop_degenerate_dims(source, store)
         order = _aligned(compact, [target.sizes[d] for d in kept], proofs)
         if order is not None:
             order = [kept[d] for d in order] + [d for d in reversed(range(target.rank)) if d not in kept]
@@ -61,7 +61,7 @@ def align_layouts(source: ArrayType, target: ArrayType, facts: Facts | None = No
     aligned = ArrayType(
         target.dtype, target.dims, attrs.evolve(source.layout, minor_to_major=order, splits=()), target.dynamic
     )
-    return aligned if reshape_is_bitcast(source, aligned, ignore_dtype=True, facts=facts) else None
+    return aligned if reshape_is_bitcast(source, aligned, ignore_dtype=True, store=store) else None
 
 
 def _aligned(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
@@ -86,8 +86,8 @@ def _aligned(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[i
     return order
 
 
-def _check_reshape(source: ArrayType, target: ArrayType, facts: Facts | None) -> None:
-    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+def _check_reshape(source: ArrayType, target: ArrayType, store: ConstraintStore | None) -> None:
+    proofs = Proofs(store, (*source.sizes, *target.sizes))
     if proofs.equal(source.elements, target.elements) is False:
         raise LayoutError(f"{source} has not as many elements as {target}: one is no reshape of the other")
 

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.counting import is_empty
@@ -40,7 +40,7 @@ class Digit:
 
 
 def reshape_is_bitcast(
-    source: ArrayType, target: ArrayType, *, ignore_dtype: bool = False, facts: Facts | None = None
+    source: ArrayType, target: ArrayType, *, ignore_dtype: bool = False, store: ConstraintStore | None = None
 ) -> bool | None:
     """Whether a reshape leaves every element where it is: always, never, or not decided.
 
@@ -54,7 +54,7 @@ def reshape_is_bitcast(
     >>> reshape_is_bitcast(ArrayType("f32", (3, 4), Layout((0, 1))), ArrayType("f32", (6, 2)))
     False
     """
-    return _same_memory(source, target, tuple(range(source.rank)), ignore_dtype, facts)
+    return _same_memory(source, target, tuple(range(source.rank)), ignore_dtype, store)
 
 
 def transpose_is_bitcast(
@@ -63,7 +63,7 @@ def transpose_is_bitcast(
     dims: Sequence[int],
     *,
     ignore_dtype: bool = False,
-    facts: Facts | None = None,
+    store: ConstraintStore | None = None,
 ) -> bool | None:
     """Whether a transpose, where dim i of the target is dim `dims[i]` of the source, leaves every element where it is.
 
@@ -77,15 +77,17 @@ def transpose_is_bitcast(
     order = permutation(dims, "the dims of a transpose", source.rank)
     if target.rank != source.rank:
         return False
-    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    proofs = Proofs(store, (*source.sizes, *target.sizes))
     sizes = every(proofs.equal(source.sizes[d], size) for d, size in zip(order, target.sizes, strict=True))
     if sizes is False:
         return False
-    same = _same_memory(source, target, order, ignore_dtype, facts)
+    same = _same_memory(source, target, order, ignore_dtype, store)
     return same if sizes or same is False else None
 
 
-def deduce_transpose(source: ArrayType, target: ArrayType, facts: Facts | None = None) -> tuple[int, ...] | None:
+def deduce_transpose(
+    source: ArrayType, target: ArrayType, store: ConstraintStore | None = None
+) -> tuple[int, ...] | None:
     """The transpose by which the source's memory is the target's: dim i of the target is that dim of the source.
 
     None where no transpose does this, or none provably does. Of several (with dims of size 1) the one that pairs dims
@@ -100,31 +102,31 @@ def deduce_transpose(source: ArrayType, target: ArrayType, facts: Facts | None =
     order = [0] * target.rank
     for mine, its in zip(source.layout.minor_to_major, target.layout.minor_to_major, strict=True):
         order[its] = mine
-    known = transpose_is_bitcast(source, target, order, ignore_dtype=True, facts=facts)
+    known = transpose_is_bitcast(source, target, order, ignore_dtype=True, store=store)
     return tuple(order) if known else None
 
 
 def _same_memory(
-    source: ArrayType, target: ArrayType, order: tuple[int, ...], ignore_dtype: bool, facts: Facts | None
+    source: ArrayType, target: ArrayType, order: tuple[int, ...], ignore_dtype: bool, store: ConstraintStore | None
 ) -> bool | None:
     """Whether the elements of the source, its dims in this order, are in the places of the target's."""
     if not ignore_dtype and (source.dtype != target.dtype or stored_bits(source) != stored_bits(target)):
         return False
-    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    proofs = Proofs(store, (*source.sizes, *target.sizes))
     count = proofs.equal(source.elements, target.elements)
     if count is False:
         return False
-    if is_empty(source, facts) and is_empty(target, facts):
+    if is_empty(source, store) and is_empty(target, store):
         return True
     room = proofs.equal(physical_elements(source), physical_elements(target))
-    filled = every(is_empty(a, facts) is False for a in (source, target))
+    filled = every(is_empty(a, store) is False for a in (source, target))
     if room is False:
         return False if filled else None
     before, after = digits(source, order, proofs), digits(target, tuple(range(target.rank)), proofs)
     if before is not None and after is not None:
         same = _same_digits(before, after, proofs)
     else:
-        same = _same_with_padding(source, target, order, facts)
+        same = _same_with_padding(source, target, order, store)
     if same is False:
         return False if filled else None
     return same if same and room else None
@@ -223,11 +225,11 @@ def _all_ints(found: list[Digit]) -> bool:
 
 
 def _same_with_padding(
-    source: ArrayType, target: ArrayType, order: tuple[int, ...], facts: Facts | None
+    source: ArrayType, target: ArrayType, order: tuple[int, ...], store: ConstraintStore | None
 ) -> bool | None:
     """The same tiles on the same dims are the same memory; of known sizes, the places of elements are compared."""
     moved = permute_dims(source, order)
-    proofs = Proofs(facts, (*source.sizes, *target.sizes))
+    proofs = Proofs(store, (*source.sizes, *target.sizes))
     if (
         moved.rank == target.rank
         and moved.layout.minor_to_major == target.layout.minor_to_major

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.layout.array_type import ArrayType, PhysicalType, TupleType
 from shapeinf.layout.proofs import Proofs, every
 
@@ -16,7 +16,7 @@ _ASPECTS = frozenset({"dtype", "float precision", "layout", "dynamic"})
 
 
 def equal(
-    a: PhysicalType, b: PhysicalType, *, ignoring: Iterable[Aspect] = (), facts: Facts | None = None
+    a: PhysicalType, b: PhysicalType, *, ignoring: Iterable[Aspect] = (), store: ConstraintStore | None = None
 ) -> bool | None:
     """Whether both are the same but for what is ignored: always, never, or not decided.
 
@@ -34,7 +34,7 @@ def equal(
             return False
         if not _same_dtype(x, y, left_out) or ("layout" not in left_out and x.layout != y.layout):
             return False
-        return same_dims(x, y, facts)
+        return same_dims(x, y, store)
 
     return _compare(a, b, arrays)
 
@@ -44,7 +44,7 @@ def compatible(
     b: PhysicalType,
     *,
     ignoring: Iterable[Literal["dtype", "float precision"]] = (),
-    facts: Facts | None = None,
+    store: ConstraintStore | None = None,
 ) -> bool | None:
     """Whether both have the same element types and dims, whatever their layouts and whichever dims are bounds.
 
@@ -54,10 +54,10 @@ def compatible(
     >>> compatible(ArrayType("f32", (4,), dynamic=(True,)), ArrayType("f32", (4,)))
     True
     """
-    return equal(a, b, ignoring=[*ignoring, "layout", "dynamic"], facts=facts)
+    return equal(a, b, ignoring=[*ignoring, "layout", "dynamic"], store=store)
 
 
-def same_dims(a: ArrayType, b: ArrayType, facts: Facts | None = None) -> bool | None:
+def same_dims(a: ArrayType, b: ArrayType, store: ConstraintStore | None = None) -> bool | None:
     """Whether both have the same dims, where a dim without a bound goes with any: always, never, or not decided.
 
     >>> same_dims(ArrayType("f32", (None, 3)), ArrayType("s8", (4, 3)))
@@ -65,7 +65,7 @@ def same_dims(a: ArrayType, b: ArrayType, facts: Facts | None = None) -> bool | 
     """
     if a.rank != b.rank:
         return False
-    proofs = Proofs(facts, (*a.dims, *b.dims))
+    proofs = Proofs(store, (*a.dims, *b.dims))
     return every(proofs.equal(x, y) for x, y in zip(a.dims, b.dims, strict=True) if x is not None and y is not None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.layout import Layout, Split, integer, permutation
@@ -33,14 +33,14 @@ def delete_dim(array: ArrayType, dim: int) -> ArrayType:
     return _selected(array, [d for d in range(array.rank) if d != gone])
 
 
-def drop_degenerate_dims(array: ArrayType, facts: Facts | None = None) -> ArrayType:
+def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
     """Without the dims that are 1, where facts prove it for symbolic ones.
 
     >>> drop_degenerate_dims(ArrayType("f32", (2, 1, 3)))
     f32[2,3]{1,0}
     """
     sizes = array.sizes
-    proofs = Proofs(facts, sizes)
+    proofs = Proofs(store, sizes)
     return _selected(array, [d for d, size in enumerate(sizes) if not proofs.equal(size, 1)])
 
 

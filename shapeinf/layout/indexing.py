@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.layout.array_type import ArrayType
@@ -15,7 +15,7 @@ from shapeinf.layout.sizes import physical_elements
 from shapeinf.layout.tiling import Place, steps
 
 
-def linear_index(array: ArrayType, index: Sequence[Dim], facts: Facts | None = None) -> Dim:
+def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> Dim:
     """The place in memory, counted in elements, of the element at an index: through all tiles of the layout.
 
     Index and dims may be symbolic; LayoutError where the index is certainly outside. XLA checks this in debug builds
@@ -30,7 +30,7 @@ def linear_index(array: ArrayType, index: Sequence[Dim], facts: Facts | None = N
     if len(index) != array.rank:
         raise LayoutError(f"an index of {array} has {array.rank} places, not {len(index)}")
     places = [_place(i) for i in index]
-    proofs = Proofs(facts, (*sizes, *places))
+    proofs = Proofs(store, (*sizes, *places))
     for d, (along, size) in enumerate(zip(places, sizes, strict=True)):
         if proofs.at_most(0, along) is False or proofs.at_most(size, along):
             raise LayoutError(f"index {along} is outside of dim {d} of {array}")
@@ -50,7 +50,7 @@ def linear_place(array: ArrayType, index: Sequence[Place]) -> Place:
     return total
 
 
-def multi_index(array: ArrayType, linear: Dim, facts: Facts | None = None) -> tuple[Dim, ...] | None:
+def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = None) -> tuple[Dim, ...] | None:
     """The index of the element at a place in memory; None where there is padding.
 
     LayoutError where the place is certainly outside of the memory of the array. On symbolic sizes, a place that may be
@@ -61,10 +61,10 @@ def multi_index(array: ArrayType, linear: Dim, facts: Facts | None = None) -> tu
     """
     sizes = array.sizes
     linear = _place(linear)
-    if is_empty(array, facts):
+    if is_empty(array, store):
         raise LayoutError(f"{array} has no elements")
     room = physical_elements(array)
-    proofs = Proofs(facts, (*sizes, linear))
+    proofs = Proofs(store, (*sizes, linear))
     if proofs.at_most(0, linear) is False or proofs.at_most(room, linear):
         raise LayoutError(f"place {linear} is outside of the {room} elements of {array}")
     found, dims = steps(array)

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError, LimitError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.layout.array_type import ArrayType
@@ -101,7 +101,7 @@ class PaddedLayout:
         """One padded size for each dim."""
         permutation(self.minor_to_major, "minor_to_major", len(self.padded_dimensions))
 
-    def padded(self, array: ArrayType, facts: Facts | None = None) -> ArrayType:
+    def padded(self, array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
         """The array with its padding as part of its dims: what it takes in memory, its strides and its places.
 
         The layout that the array has is not used. LayoutError where a padded size is certainly less than the dim.
@@ -111,7 +111,7 @@ class PaddedLayout:
         """
         if array.rank != len(self.padded_dimensions):
             raise LayoutError(f"{array} has {array.rank} dims, but {len(self.padded_dimensions)} are padded")
-        proofs = Proofs(facts, (*array.sizes, *self.padded_dimensions))
+        proofs = Proofs(store, (*array.sizes, *self.padded_dimensions))
         for d, (size, padded) in enumerate(zip(array.sizes, self.padded_dimensions, strict=True)):
             if proofs.at_most(size, padded) is False:
                 raise LayoutError(f"dim {d} of {array} is {size}, but its padded size is {padded}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.expr import Dim, Dimension, exact_quotient
 from shapeinf.expr.dimension import scope_of
 
@@ -12,30 +12,30 @@ from shapeinf.expr.dimension import scope_of
 class Proofs:
     """Answers from facts; without facts, from the bounds that the symbols were declared with."""
 
-    def __init__(self, facts: Facts | None, dims: Iterable[Dim | None]) -> None:
+    def __init__(self, store: ConstraintStore | None, dims: Iterable[Dim | None]) -> None:
         """`dims` are those that will be asked about: they say which scope it is."""
         scope = scope_of(d for d in dims if d is not None)
-        self.facts = facts if facts is not None or scope is None else Facts(scope)
+        self.store = store if store is not None or scope is None else ConstraintStore(scope)
 
     def equal(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a == b` always (True), never (False), or not decided (None)."""
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a == b
-        assert self.facts is not None
-        answer = self.facts.prove_eq(a, b)
-        return True if answer is None and self.facts.bounds(a - b) == (0, 0) else answer
+        assert self.store is not None
+        answer = self.store.prove_eq(a, b)
+        return True if answer is None and self.store.bounds(a - b) == (0, 0) else answer
 
     def at_most(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always, never, or not decided."""
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a <= b
-        assert self.facts is not None
-        return self.facts.prove_le(a, b)
+        assert self.store is not None
+        return self.store.prove_le(a, b)
 
     def quotient(self, whole: Dim, part: int) -> Dim | None:
         """`whole / part` where that is always a whole number, else None."""
         found = exact_quotient(whole, part)
-        if found is None and self.facts is not None and self.facts.divides(part, whole):
+        if found is None and self.store is not None and self.store.divides(part, whole):
             return whole // part
         return found
 

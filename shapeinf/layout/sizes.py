@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.layout.array_type import TOKEN, ArrayType, PhysicalType, TupleType, product
@@ -67,7 +67,7 @@ def physical_byte_size(array: ArrayType) -> Dim:
     return _bytes(physical_elements(array), stored_bits(array))
 
 
-def data_byte_size(array: ArrayType, facts: Facts | None = None) -> Dim:
+def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> Dim:
     """The bytes up to the end of the last element that is not padding.
 
     XLA follows the first tile only. LayoutError where it is not known whether the array has elements at all, and where
@@ -77,7 +77,7 @@ def data_byte_size(array: ArrayType, facts: Facts | None = None) -> Dim:
     >>> data_byte_size(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])))
     84
     """
-    empty = is_empty(array, facts)
+    empty = is_empty(array, store)
     if empty is None:
         raise LayoutError(f"whether {array} has elements is not known: say that its dims are at least 1")
     if empty:

@@ -2,12 +2,12 @@
 
 from shapeinf.memory.memory import Memory
 from shapeinf.memory.sizes import Size, size_of, size_of_tensor
-from shapeinf.memory.timeline import Buffer, Moment, Role, Timeline
+from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 
 __all__ = [
     "Buffer",
     "Memory",
-    "Moment",
+    "ProgramPoint",
     "Role",
     "Size",
     "Timeline",

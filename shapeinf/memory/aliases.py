@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shapeinf.expr import Dim
-from shapeinf.memory.liveness import NOBODY, Flat, Happening, Life
+from shapeinf.memory.liveness import NOBODY, Flat, Happening, LiveRange
 
 SizeOfLife = Callable[[int], "Dim | None"]
 """The bytes of a life by its number."""
@@ -85,7 +85,7 @@ class _Storage:
         self.output[root] |= self.output[made]
 
 
-def role_of(members: list[Life]) -> Life:
+def role_of(members: list[LiveRange]) -> LiveRange:
     """The life whose role a storage has: the first one, unless the model hands out another."""
     first = members[0]
     return first if first.role != "activation" else next((life for life in members if life.role == "output"), first)

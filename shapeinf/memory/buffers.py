@@ -12,7 +12,7 @@ from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType, Type
 from shapeinf.memory.aliases import role_of, shared
-from shapeinf.memory.liveness import Flat, Life, flatten
+from shapeinf.memory.liveness import Flat, LiveRange, flatten
 from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.sharing import cached_property
@@ -24,7 +24,7 @@ class TimelineMaker:
     def __init__(self, inference: Inference, *, aliases: bool = False, in_place: bool = False) -> None:
         """Nothing is worked out yet."""
         self.inference = inference
-        self.facts = inference.facts
+        self.store = inference.store
         self.aliases = aliases
         self.in_place = in_place
         self._sizes: dict[int, Size] = {}
@@ -38,12 +38,12 @@ class TimelineMaker:
         """The timeline of what was flattened."""
         lives = flat.lives
         roots = shared(flat, lambda life: self._steady(lives[life]), aliases=self.aliases, in_place=self.in_place)
-        members: dict[int, list[Life]] = {}
+        members: dict[int, list[LiveRange]] = {}
         for life, root in zip(lives, roots, strict=True):
             members.setdefault(root, []).append(life)
         return Timeline(tuple(flat.moments), tuple([self._buffer(flat, them) for them in members.values()]))
 
-    def size(self, life: Life) -> Size:
+    def size(self, life: LiveRange) -> Size:
         """The bytes of a value; those of the largest where it has several sizes, one for each trip of a loop."""
         if life.cause:
             return Size(None, life.cause)
@@ -52,7 +52,7 @@ class TimelineMaker:
             return self._size_of_number(runs[0], life.slot)
         return self._largest(tuple([self._number(run, life.slot) for run in runs]), runs[0])
 
-    def _steady(self, life: Life) -> Dim | None:
+    def _steady(self, life: LiveRange) -> Dim | None:
         """The bytes of a value; None where trips differ: of equal largest sizes those of one trip may still differ."""
         runs = life.frame.runs
         if not life.cause and len(runs) > 1 and len({self._number(run, life.slot) for run in runs}) > 1:
@@ -60,7 +60,7 @@ class TimelineMaker:
         return self.size(life).bytes
 
     def _number(self, run: Inference, slot: int) -> int:
-        if run.table.epoch != self.facts.epoch:
+        if run.table.epoch != self.store.epoch:
             run.table.refresh()
         return run.table.whole[run.numbers[slot]]
 
@@ -68,18 +68,18 @@ class TimelineMaker:
         number = self._number(run, slot)
         found = self._sizes.get(number)
         if found is None:
-            found = self._sizes[number] = size_of(self.facts, run.table.types[number])
+            found = self._sizes[number] = size_of(self.store, run.table.types[number])
         return found
 
     def _largest(self, numbers: tuple[int, ...], run: Inference) -> Size:
         if numbers not in self._merged:
-            sizes = [size_of(self.facts, run.table.types[number]) for number in dict.fromkeys(numbers)]
+            sizes = [size_of(self.store, run.table.types[number]) for number in dict.fromkeys(numbers)]
             unsized = next((size for size in sizes if size.bytes is None), None)
             known: list[Dim] = [size.bytes for size in sizes if size.bytes is not None]
-            self._merged[numbers] = unsized or Size(self.facts.canon(maximum(*known)))
+            self._merged[numbers] = unsized or Size(self.store.canon(maximum(*known)))
         return self._merged[numbers]
 
-    def _buffer(self, flat: Flat, members: list[Life]) -> Buffer:
+    def _buffer(self, flat: Flat, members: list[LiveRange]) -> Buffer:
         first, end = members[0], len(flat.moments)
         role = role_of(members).role
         size = self.size(first)
@@ -92,12 +92,12 @@ class TimelineMaker:
         cause = "" if size.bytes is not None else self._cause(first, size.cause)
         return Buffer(first.name, size.bytes, first.birth, death, role, dtype, shape, values, cause)
 
-    def _declared(self, life: Life) -> tuple[str | None, Shape]:
+    def _declared(self, life: LiveRange) -> tuple[str | None, Shape]:
         """Element type and shape; no shape for what is no tensor, or has several."""
         found = self._tensor(life)
         return (None, Shape.unknown()) if found is None else (found.dtype, found.shape)
 
-    def _tensor(self, life: Life) -> TensorType | None:
+    def _tensor(self, life: LiveRange) -> TensorType | None:
         if life.cause:
             return None
         runs = life.frame.runs
@@ -116,7 +116,7 @@ class TimelineMaker:
     def _roots(self) -> tuple[PointFrame, Roots]:
         return PointFrame(self.inference), Roots()
 
-    def _cause(self, life: Life, cause: str) -> str:
+    def _cause(self, life: LiveRange, cause: str) -> str:
         """Why a size is not known: for a rank of the model's own graph, who first did not know it."""
         found = None if life.cause or life.frame.inner else self._tensor(life)
         if found is None or found.shape.dims is not None:

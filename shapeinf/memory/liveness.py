@@ -11,7 +11,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Type
-from shapeinf.memory.timeline import Moment, Role
+from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
 MAX_MOMENTS_OF_BODIES = 300_000
@@ -45,7 +45,7 @@ class Frame:
 
 
 @attrs.define(eq=False)
-class Life:
+class LiveRange:
     """A value, from the moment of its birth to the last one at which it is needed.
 
     `pinned` values are no place for the results of others, even when nobody reads them any more. A life without a slot
@@ -75,8 +75,8 @@ class Happening:
 class Flat:
     """All moments and lives of a model; `places` has the moment of each node of the model's own graph."""
 
-    moments: list[Moment]
-    lives: list[Life]
+    moments: list[ProgramPoint]
+    lives: list[LiveRange]
     happenings: list[Happening]
     places: dict[int, int]
     values: list[int]
@@ -104,7 +104,7 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Flat:
     return Flat(walk.moments, walk.lives, walk.happenings, walk.places, values)
 
 
-def _claim_views_of_weights(lives: Sequence[Life], happenings: Iterable[Happening]) -> None:
+def _claim_views_of_weights(lives: Sequence[LiveRange], happenings: Iterable[Happening]) -> None:
     """A view of a weight is a weight: its contents are in the model. An output of the model has memory of its own."""
     for happening in happenings:
         for output, source in happening.op_def.views.items() if happening.op_def is not None else ():
@@ -119,8 +119,8 @@ class _Walk:
     """Goes through graphs in order and notes what happens."""
 
     def __init__(self) -> None:
-        self.moments: list[Moment] = []
-        self.lives: list[Life] = []
+        self.moments: list[ProgramPoint] = []
+        self.lives: list[LiveRange] = []
         self.happenings: list[Happening] = []
         self.places: dict[int, int] = {}
         self.of_bodies = 0
@@ -134,7 +134,9 @@ class _Walk:
     def new(self, frame: Frame, slot: int, role: Role, birth: int, name: str | None = None, cause: str = "") -> int:
         """A new life; its name is that of the value, numbered where bodies of one node use a name twice."""
         name = frame.path + frame.program.names[slot] if name is None else name
-        self.lives.append(Life(self._unique(name), frame, slot, role, birth, birth - 1, role != "activation", cause))
+        self.lives.append(
+            LiveRange(self._unique(name), frame, slot, role, birth, birth - 1, role != "activation", cause)
+        )
         return len(self.lives) - 1
 
     def _unique(self, name: str) -> str:
@@ -230,7 +232,7 @@ class _Walk:
                 text = f"bodies and functions expand to more than {MAX_MOMENTS_OF_BODIES} nodes, too many to lay out"
                 raise LimitError(text, node=frame.path + step.site)
         now = len(self.moments)
-        self.moments.append(Moment(frame.path + step.site, step.operation.kind.op))
+        self.moments.append(ProgramPoint(frame.path + step.site, step.operation.kind.op))
         self.happenings.append(what)
         self.touch(what.reads, now)
         self.touch(what.makes, now)

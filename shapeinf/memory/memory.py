@@ -11,7 +11,7 @@ from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import as_sizes
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.buffers import TimelineMaker
 from shapeinf.memory.liveness import NOBODY, Flat, flatten
 from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
@@ -64,12 +64,12 @@ class Memory:
     @property
     def lock(self) -> RLock:
         """The lock that all questions take: see `Result.lock`."""
-        return self.inference.facts.scope.lock
+        return self.inference.store.scope.lock
 
     @property
-    def facts(self) -> ShapeFacts:
+    def store(self) -> ShapeStore:
         """What is known about the symbols in the sizes."""
-        return self.inference.facts
+        return self.inference.store
 
     @cached_property
     def labels(self) -> Mapping[Dimension, str]:
@@ -84,7 +84,7 @@ class Memory:
         """
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.facts, labels=self.labels, smaller=self._smaller, work=self.work)
+        return Peak(self.timeline, self.store, labels=self.labels, smaller=self._smaller, work=self.work)
 
     def _smaller(self, lower: Mapping[str, int]) -> Peak | None:
         memory = self._where_smaller(lower)
@@ -102,7 +102,7 @@ class Memory:
         """What can be asked about these sizes: also those below the least that the inference took for granted."""
         from shapeinf.memory.peak.query import Asked
 
-        lower = Asked(self.facts, self.labels).below(as_sizes(sizes or {}))
+        lower = Asked(self.store, self.labels).below(as_sizes(sizes or {}))
         return (self._where_smaller(lower) if lower is not None else None) or self
 
     @cached_property
@@ -134,7 +134,7 @@ class Memory:
     def bodies(self) -> Dim:
         """The bytes of those activations of known size that lie inside of bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
-        return sum_of(self.facts.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
+        return sum_of(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
 
     def plan(
         self,
@@ -149,7 +149,7 @@ class Memory:
         told = one.labels
         return plan(
             one.timeline,
-            one.facts,
+            one.store,
             sizes,
             alignment=alignment,
             planner=planner,
@@ -170,12 +170,12 @@ class Memory:
         one = self._for(sizes)
         told, work = one.labels, one.work
         return verify_plan(
-            plan, one.timeline, one.facts, sizes, alignment=alignment, roles=roles, labels=told, work=work
+            plan, one.timeline, one.store, sizes, alignment=alignment, roles=roles, labels=told, work=work
         )
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]
-        return sum_of(self.facts.scope, sizes)
+        return sum_of(self.store.scope, sizes)
 
 
 def _least(
@@ -186,7 +186,7 @@ def _least(
     if program.groups is not None:
         return file, None
     sizes = [maker.size(life).bytes for life in flat.lives]
-    binding = typical_binding(maker.facts, [size for size in sizes if size is not None])
+    binding = typical_binding(maker.store, [size for size in sizes if size is not None])
     weights = [0] * len(flat.values)
     kept = set()
     for slot, number in enumerate(flat.values):

@@ -8,19 +8,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from shapeinf.engine.compiled import Program
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.timeline import Timeline
 
 TYPICAL = 64
 """A size that stands for one that is not known, where its bounds allow it."""
 
 
-def typical_binding(facts: ShapeFacts, sizes: Sequence[Dim]) -> dict[str, int]:
+def typical_binding(store: ShapeStore, sizes: Sequence[Dim]) -> dict[str, int]:
     """A value for each symbol of these sizes: 64, or the bound that is nearest to it."""
     symbols = {symbol for size in sizes if isinstance(size, Dimension) for symbol in size.symbols()}
     binding = {}
     for symbol in symbols:
-        low, high = facts.bounds(symbol)
+        low, high = store.bounds(symbol)
         binding[symbol.name] = int(min(max(TYPICAL, low), high))
     return dict(sorted(binding.items()))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, Type, element_bits
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, Type, element_bits
 from shapeinf.solver.long_sums import sum_of
 
 MAX_SIZE_TERMS = 4096
@@ -24,39 +24,39 @@ class Size(NamedTuple):
     cause: str = ""
 
 
-def size_of(facts: ShapeFacts, found: Type | None) -> Size:
+def size_of(store: ShapeStore, found: Type | None) -> Size:
     """The bytes of a value of this type under the facts; elements of less than a byte are packed.
 
-    >>> facts = ShapeFacts()
-    >>> n = facts.scope.symbol("N")
-    >>> size_of(facts, TensorType("float32", Shape((n, 8)))).bytes
+    >>> store = ShapeStore()
+    >>> n = store.scope.symbol("N")
+    >>> size_of(store, TensorType("float32", Shape((n, 8)))).bytes
     32*N
-    >>> size_of(facts, TensorType("int4", Shape((3, n)))).bytes
+    >>> size_of(store, TensorType("int4", Shape((3, n)))).bytes
     N + (N + 1)//2
-    >>> size_of(facts, TensorType("string", Shape((2,)))).cause
+    >>> size_of(store, TensorType("string", Shape((2,)))).cause
     'strings have no fixed size'
     """
     if found is None:
         return Size(None, "no node has made it")
     if isinstance(found, SequenceType):
-        return _size_of_container(facts, found)
-    return size_of_tensor(facts, found.dtype, found.shape)
+        return _size_of_container(store, found)
+    return size_of_tensor(store, found.dtype, found.shape)
 
 
-def size_of_tensor(facts: ShapeFacts, dtype: str | None, shape: Shape) -> Size:
+def size_of_tensor(store: ShapeStore, dtype: str | None, shape: Shape) -> Size:
     """The bytes of a tensor; see `size_of`."""
     bits = element_bits(dtype)
     if bits is None:
         return Size(None, _no_width(dtype))
-    shape = facts.canon_shape(shape)
+    shape = store.canon_shape(shape)
     if shape.dims is None:
         return Size(None, "its rank is not known")
     width = bits // 8 if bits % 8 == 0 else bits
-    total = product_of(facts, (width, *shape.dims))
+    total = product_of(store, (width, *shape.dims))
     if total is not None and bits % 8:
-        capped = len(facts.scope.capped)
+        capped = len(store.scope.capped)
         total = (total + 7) // 8
-        total = None if len(facts.scope.capped) != capped else total
+        total = None if len(store.scope.capped) != capped else total
     return _sized(total)
 
 
@@ -66,7 +66,7 @@ def _no_width(dtype: str | None) -> str:
     return "its element type is not known" if dtype is None else f"the size of an element of type {dtype} is not known"
 
 
-def _size_of_container(facts: ShapeFacts, found: SequenceType) -> Size:
+def _size_of_container(store: ShapeStore, found: SequenceType) -> Size:
     """A sequence has the bytes of its items where they are known one by one or are all alike; an optional, its value's.
 
     Where the sizes of items differ, one symbol may stand for several of them: then nothing is claimed.
@@ -74,17 +74,17 @@ def _size_of_container(facts: ShapeFacts, found: SequenceType) -> Size:
     if isinstance(found, MapType):
         return Size(None, "a map has no fixed size")
     if isinstance(found, OptionalType):
-        return size_of(facts, found.element)
+        return size_of(store, found.element)
     if found.items is not None:
-        sizes = [size_of(facts, item) for item in found.items]
+        sizes = [size_of(store, item) for item in found.items]
         unsized = next((size for size in sizes if size.bytes is None), None)
-        return unsized or Size(sum_of(facts.scope, [size.bytes for size in sizes if size.bytes is not None]))
+        return unsized or Size(sum_of(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
     inner = found.element
     alike = isinstance(inner, TensorType) and not any(d.is_anonymous for d in inner.shape.symbols())
     if found.length is None or not alike:
         return Size(None, "the sizes of the items of a sequence are not known")
-    each = size_of(facts, inner)
-    return each if each.bytes is None else _sized(product_of(facts, (each.bytes, found.length)))
+    each = size_of(store, inner)
+    return each if each.bytes is None else _sized(product_of(store, (each.bytes, found.length)))
 
 
 _TOO_LONG = "its size, or the formula of it, is too long"
@@ -105,7 +105,7 @@ def too_long(symbols: Iterable[Dimension]) -> str:
     return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")
 
 
-def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
+def product_of(store: ShapeStore, factors: Iterable[Dim]) -> Dim | None:
     """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` or `MAX_BITS`."""
     constant = 1
     symbolic: list[Dimension] = []
@@ -123,13 +123,13 @@ def product_of(facts: ShapeFacts, factors: Iterable[Dim]) -> Dim | None:
     if terms > MAX_SIZE_TERMS:
         return None
     if terms <= MAX_TERMS and degree <= MAX_DEGREE and constant < 1 << 63:
-        capped = len(facts.scope.capped)
+        capped = len(store.scope.capped)
         total = constant * prod(symbolic[1:], start=symbolic[0])
-        canonical = facts.canon(total)
-        if len(facts.scope.capped) == capped:
+        canonical = store.canon(total)
+        if len(store.scope.capped) == capped:
             return canonical
-    found = _long_product(facts.scope, constant, symbolic)
-    return None if any(c.bit_length() > MAX_BITS for _, c in terms_of(facts.scope, found)) else found
+    found = _long_product(store.scope, constant, symbolic)
+    return None if any(c.bit_length() > MAX_BITS for _, c in terms_of(store.scope, found)) else found
 
 
 def _long_product(scope: Scope, constant: int, factors: Iterable[Dimension]) -> Dim:

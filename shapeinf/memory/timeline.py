@@ -13,7 +13,7 @@ Role = Literal["weight", "input", "output", "activation"]
 
 
 @attrs.frozen
-class Moment:
+class ProgramPoint:
     """One node at its place in time; a node of a subgraph or function is named by its path."""
 
     node: str
@@ -51,5 +51,5 @@ class Buffer:
 class Timeline:
     """The nodes in the order in which they run, those of subgraphs before the node that holds them, and all buffers."""
 
-    moments: tuple[Moment, ...]
+    moments: tuple[ProgramPoint, ...]
     buffers: tuple[Buffer, ...]

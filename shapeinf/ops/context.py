@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.from_tensors import Array, TensorsMixin
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.sharing import cached_property
@@ -28,7 +28,7 @@ class InferenceContext(TensorsMixin):
         op_def: OpDef,
         inputs: Sequence[Type | None],
         attributes: Mapping[str, object],
-        facts: ShapeFacts,
+        store: ShapeStore,
         site: str = "",
         version: int = 0,
         num_outputs: int = 1,
@@ -38,7 +38,7 @@ class InferenceContext(TensorsMixin):
         input_handles: Sequence[HandleData | None] = (),
     ) -> None:
         """Contents and handles come with `inputs` unless given apart."""
-        super().__init__(op_def, inputs, attributes, facts, site, version, num_outputs)
+        super().__init__(op_def, inputs, attributes, store, site, version, num_outputs)
         if input_tensors is not None:
             self.input_tensors = input_tensors
         if input_tensors_as_shapes is not None:
@@ -71,11 +71,11 @@ class InferenceContext(TensorsMixin):
         """The shape of an input, canonical under the facts."""
         index = which if isinstance(which, int) else self._index(which, self.op_def.inputs, "input")
         if index in self._inputs:
-            return self.facts.canon_shape(self._inputs[index])
+            return self.store.canon_shape(self._inputs[index])
         found = self.types[index]
         if not isinstance(found, TensorType):
             raise ShapeError(f"input {index} is no tensor")
-        return self.facts.canon_shape(found.shape)
+        return self.store.canon_shape(found.shape)
 
     def output(self, which: int | str) -> Shape:
         """The shape set for an output so far, unknown before it is set."""
@@ -131,11 +131,11 @@ class InferenceContext(TensorsMixin):
 
     def merge_input(self, index: int, shape: Shape) -> bool:
         """Learn that an input also has this shape; False, and nothing learned, when it cannot."""
-        before = self.facts.copy()
+        before = self.store.copy()
         try:
             self._inputs[index] = self.merge(self.input(index), shape)
         except ShapeError:
-            self.facts.reset(before)
+            self.store.reset(before)
             return False
         return True
 
@@ -198,11 +198,11 @@ class InferenceContext(TensorsMixin):
 
     def _merge_or_keep(self, shape: Shape, other: Shape) -> Shape:
         """TensorFlow keeps the old shape where the two contradict."""
-        before = self.facts.copy()
+        before = self.store.copy()
         try:
             return self.merge(shape, other)
         except ShapeError:
-            self.facts.reset(before)
+            self.store.reset(before)
             return shape
 
     def _relax_handle(self, side: str, index: int, data: HandleData) -> bool:

@@ -8,7 +8,7 @@ from math import prod
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
 from shapeinf.graph import ContentsOf
-from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeFacts, TensorType, Type
+from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.run import Call, Contents, Outcome
@@ -36,7 +36,7 @@ class DeferredCall(Call):
     def run(
         self,
         inputs: Sequence[Type | None],
-        facts: ShapeFacts,
+        store: ShapeStore,
         site: str,
         bodies: Mapping[str, Body] | None = None,
     ) -> Outcome:
@@ -53,7 +53,7 @@ class DeferredCall(Call):
             if len(self._calls) >= _MAX_CALLS:
                 self._calls.clear()
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
-        return call.run(own, facts, site, bodies)
+        return call.run(own, store, site, bodies)
 
     def _resolved(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
         try:

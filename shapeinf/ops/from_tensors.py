@@ -68,7 +68,7 @@ class TensorsMixin(StructureMixin):
 
     def make_shape_from_shape_tensor(self, index: int, *, scalar_is_unknown: bool = False) -> Shape:
         """The shape that a vector input holds; with `scalar_is_unknown` a scalar of unknown contents is unknown."""
-        shape = self.facts.canon_shape(self.input(index))
+        shape = self.store.canon_shape(self.input(index))
         shape = self.with_rank_at_most(shape, 1) if scalar_is_unknown else self.with_rank(shape, 1)
         partial = self.input_tensor_as_shape(index)
         if partial is not None and partial.dims is not None:
@@ -98,8 +98,10 @@ class TensorsMixin(StructureMixin):
         if tensor.ndim == 0:
             if tensor.item() == -1:
                 return self.unknown_shape()
-            law = "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape)."
-            raise ShapeError(f"{law}  Saw value: {tensor.item()}")
+            message = (
+                "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape)."
+            )
+            raise ShapeError(f"{message}  Saw value: {tensor.item()}")
         if tensor.ndim != 1:
             shown = tf_shape(Shape(tensor.shape))
             raise ShapeError(f"Input tensor must be rank 1, but was rank {tensor.ndim}. Saw tensor shape {shown}")
@@ -149,8 +151,8 @@ class TensorsMixin(StructureMixin):
             return self.unknown_dim()
         value = self.get_scalar_from_tensor(tensor)
         if value < 0:
-            law = f"Dimension size, given by scalar input {index}, must be non-negative but is {value}"
-            raise ShapeError(law)
+            message = f"Dimension size, given by scalar input {index}, must be non-negative but is {value}"
+            raise ShapeError(message)
         return value
 
     def _symbolic_scalar(self, index: int) -> Dim | None:
@@ -167,7 +169,7 @@ class TensorsMixin(StructureMixin):
         value = self.get_scalar_from_tensor(tensor)
         if rank >= 0:
             if not -rank <= value < rank:
-                law = f"Dimension size, given by scalar input {value} must be in range [-{rank}, {rank})"
-                raise ShapeError(law)
+                message = f"Dimension size, given by scalar input {value} must be in range [-{rank}, {rank})"
+                raise ShapeError(message)
             return value + rank if value < 0 else value
         return self.unknown_dim() if value < 0 else value

@@ -14,7 +14,7 @@ from shapeinf.lattice import (
     RankNotKnown,
     SequenceType,
     Shape,
-    ShapeFacts,
+    ShapeStore,
     TensorType,
     Type,
 )
@@ -98,7 +98,7 @@ class Call:
     def run(
         self,
         inputs: Sequence[Type | None],
-        facts: ShapeFacts,
+        store: ShapeStore,
         site: str,
         bodies: Mapping[str, Body] | None = None,
     ) -> Outcome:
@@ -113,7 +113,7 @@ class Call:
             raise ShapeError(f"takes at least {least}, got {len(inputs)}", code="S103")
         c = InferenceContext.__new__(InferenceContext)
         c.__dict__.update(self._context)
-        c.types, c.facts, c.site = inputs, facts, site
+        c.types, c.store, c.site = inputs, store, site
         if bodies is not None:
             c.bodies = bodies
         rule = self.rule
@@ -221,8 +221,8 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
             fits = all(isinstance(one, _MEMBER_TYPES[kind]) for one in value)
         if not fits:
-            law = f"the attribute {name!r} must be of the kind {kind}"
-            raise ShapeError(law, code="S103", operands=(str(value),))
+            message = f"the attribute {name!r} must be of the kind {kind}"
+            raise ShapeError(message, code="S103", operands=(str(value),))
 
 
 def _variable(arg: ArgDef | None) -> str | None:

@@ -59,20 +59,20 @@ class StructureMixin(RuleContext):
 
     def dim(self, shape: Shape, index: int) -> Dim:
         """One dim, unknown for an unknown rank. Raises IndexError out of range."""
-        shape = self.facts.canon_shape(shape)
+        shape = self.store.canon_shape(shape)
         return self.unknown_dim() if shape.dims is None else shape.dims[index]
 
     def rank(self, shape: Shape) -> int | None:
         """The rank under the facts, None when not known."""
-        return self.facts.canon_shape(shape).rank
+        return self.store.canon_shape(shape).rank
 
     def fully_defined(self, shape: Shape) -> bool:
         """Whether rank and all sizes are known."""
-        return self.facts.canon_shape(shape).is_concrete
+        return self.store.canon_shape(shape).is_concrete
 
     def num_elements(self, shape: Shape) -> Dim:
         """The product of the dims. Raises ShapeError past 2**63 - 1 (TensorFlow wraps around silently)."""
-        shape = self.facts.canon_shape(shape)
+        shape = self.store.canon_shape(shape)
         if shape.dims is None:
             return self.unknown_dim()
         total = self.numel(shape.dims)
@@ -85,7 +85,7 @@ class StructureMixin(RuleContext):
     def with_rank(self, shape: Shape, rank: int) -> Shape:
         """The shape, which has this rank; an unknown rank is learned."""
         _check_rank(rank)
-        known = self.facts.canon_shape(shape)
+        known = self.store.canon_shape(shape)
         if known.dims is None:
             return self.merge(known, self.unknown_shape_of_rank(rank))
         if len(known.dims) != rank:
@@ -95,7 +95,7 @@ class StructureMixin(RuleContext):
     def with_rank_at_least(self, shape: Shape, rank: int) -> Shape:
         """The shape, of this rank or more (nothing is learned of an unknown one)."""
         _check_rank(rank)
-        known = self.facts.canon_shape(shape)
+        known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) < rank:
             raise ShapeError(f"Shape must be at least rank {rank} but is rank {len(known.dims)}")
         return known
@@ -103,14 +103,14 @@ class StructureMixin(RuleContext):
     def with_rank_at_most(self, shape: Shape, rank: int) -> Shape:
         """The shape, of this rank or less (nothing is learned of an unknown one)."""
         _check_rank(rank)
-        known = self.facts.canon_shape(shape)
+        known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) > rank:
             raise ShapeError(f"Shape must be at most rank {rank} but is rank {len(known.dims)}")
         return known
 
     def with_value(self, dim: Dim, value: int) -> Dim:
         """The dim, which has this value; -1 asks for nothing."""
-        known = self.facts.canon(dim)
+        known = self.store.canon(dim)
         if isinstance(known, int) and known != value:
             raise ShapeError(f"Dimension must be {value} but is {known}")
         return known if value == -1 else self.merge(known, value)
@@ -119,7 +119,7 @@ class StructureMixin(RuleContext):
 
     def merge_prefix(self, shape: Shape, prefix: Shape) -> tuple[Shape, Shape]:
         """Merge the first dims of a shape with a prefix; both with the merged dims."""
-        whole, part = self.facts.canon_shape(shape), self.facts.canon_shape(prefix)
+        whole, part = self.store.canon_shape(shape), self.store.canon_shape(prefix)
         if whole.dims is None or part.dims is None:
             return whole, part
         self.with_rank_at_least(whole, len(part.dims))
@@ -129,12 +129,12 @@ class StructureMixin(RuleContext):
     def relax(self, old: Shape, new: Shape) -> Shape:
         """Either may be true; what is equal in both stays. A join, where TensorFlow's is an update (see the docs)."""
         self.made_fresh = True
-        return self.facts.relaxer.shape(old, new, self._relax_site())
+        return self.store.relaxer.shape(old, new, self._relax_site())
 
     def relax_dim(self, old: Dim, new: Dim) -> Dim:
         """Either may be true; an equal size stays."""
         self.made_fresh = True
-        return self.facts.relaxer.dim(old, new, self._relax_site())
+        return self.store.relaxer.dim(old, new, self._relax_site())
 
     def _relax_site(self) -> str:
         self._relaxed += 1
@@ -144,7 +144,7 @@ class StructureMixin(RuleContext):
 
     def subshape(self, shape: Shape, start: int = 0, end: int | None = None, stride: int = 1) -> Shape:
         """The dims `start:end:stride`; negative positions count from the end."""
-        known = self.facts.canon_shape(shape)
+        known = self.store.canon_shape(shape)
         last = INT64_MAX if end is None else end
         if start == 0 and stride == 1 and (last == INT64_MAX or (known.dims is not None and last >= len(known.dims))):
             return known
@@ -157,12 +157,12 @@ class StructureMixin(RuleContext):
 
     def concatenate(self, first: Shape, second: Shape) -> Shape:
         """The dims of both; unknown when any rank is."""
-        a, b = self.facts.canon_shape(first), self.facts.canon_shape(second)
+        a, b = self.store.canon_shape(first), self.store.canon_shape(second)
         return self.unknown_shape() if a.dims is None or b.dims is None else Shape((*a.dims, *b.dims))
 
     def replace_dim(self, shape: Shape, index: int, new: Dim) -> Shape:
         """One dim replaced; negative indices count from the end."""
-        known = self.facts.canon_shape(shape)
+        known = self.store.canon_shape(shape)
         if known.dims is None:
             return self.unknown_shape()
         rank = len(known.dims)
@@ -184,13 +184,13 @@ class StructureMixin(RuleContext):
         a, b = self._operands(first, second)
         if isinstance(b, int) and b == 0:
             return a
-        law = f"Negative dimension size caused by subtracting {b} from {a}"
+        message = f"Negative dimension size caused by subtracting {b} from {a}"
         if isinstance(a, int) and isinstance(b, int):
             if a < b:
-                raise ShapeError(law)
+                raise ShapeError(message)
             return a - b
         try:
-            self.at_least(a, b, law)
+            self.at_least(a, b, message)
         except Contradiction:
             return self.unknown_dim()  # as TensorFlow: only known sizes are an error
         return a - b
@@ -202,7 +202,7 @@ class StructureMixin(RuleContext):
 
     def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
         """The quotient, rounded down; ShapeError where it must be even and is not, or the divisor is not positive."""
-        a, b = self.facts.canon(dividend), self.unknown_dim() if divisor is None else self.facts.canon(divisor)
+        a, b = self.store.canon(dividend), self.unknown_dim() if divisor is None else self.store.canon(divisor)
         if isinstance(b, int) and b == 1:
             return a
         if not isinstance(a, int) or not isinstance(b, int):
@@ -230,12 +230,12 @@ class StructureMixin(RuleContext):
         return a // b
 
     def _operands(self, first: Dim, second: Dim | None) -> tuple[Dim, Dim]:
-        return self.facts.canon(first), self.facts.canon(self.make_dim(second))
+        return self.store.canon(first), self.store.canon(self.make_dim(second))
 
 
-def _below(result: Dim, law: str) -> Dim:
+def _below(result: Dim, message: str) -> Dim:
     if isinstance(result, int) and result > INT64_MAX:
-        raise ShapeError(law)
+        raise ShapeError(message)
     return result
 
 
@@ -258,6 +258,6 @@ def _subshape_ends(start: int, end: int, stride: int, rank: int) -> tuple[int, i
     if stride > 0 and first > last:
         raise ShapeError(f"Subshape must have computed start <= end, but is {computed})")
     if stride < 0 and first < last:
-        law = "Subshape must have computed start >= end since stride is negative, but is"
-        raise ShapeError(f"{law} {computed} and stride{stride})")
+        message = "Subshape must have computed start >= end since stride is negative, but is"
+        raise ShapeError(f"{message} {computed} and stride{stride})")
     return first, last

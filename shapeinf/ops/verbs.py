@@ -13,7 +13,7 @@ from shapeinf.lattice import (
     PartialTensor,
     RankNotKnown,
     Shape,
-    ShapeFacts,
+    ShapeStore,
     SomeAxes,
     TensorType,
     Type,
@@ -47,7 +47,7 @@ class RuleContext:
         op_def: OpDef,
         inputs: Sequence[Type | None],
         attributes: Mapping[str, object],
-        facts: ShapeFacts,
+        store: ShapeStore,
         site: str,
         version: int = 0,
         num_outputs: int = 1,
@@ -56,42 +56,42 @@ class RuleContext:
         self.op_def = op_def
         self.types = inputs
         self.attributes = attributes
-        self.facts = facts
+        self.store = store
         self.site = site
         self.version = version
         self.num_outputs = num_outputs
 
     # -- telling -----------------------------------------------------------------------------------------------------
 
-    def source(self, law: str) -> Source:
+    def source(self, message: str) -> Source:
         """This node, saying a law."""
-        return Source(self.site, law)
+        return Source(self.site, message)
 
     @overload
-    def merge(self, a: Dim, b: Dim, law: str | None = None) -> Dim: ...
+    def merge(self, a: Dim, b: Dim, message: str | None = None) -> Dim: ...
     @overload
-    def merge(self, a: Shape, b: Shape, law: str | None = None) -> Shape: ...
-    def merge(self, a: Dim | Shape, b: Dim | Shape, law: str | None = None) -> Dim | Shape:
+    def merge(self, a: Shape, b: Shape, message: str | None = None) -> Shape: ...
+    def merge(self, a: Dim | Shape, b: Dim | Shape, message: str | None = None) -> Dim | Shape:
         """Both are true: tell that they are equal. Raises ShapeError when they cannot be: the law, else TF's text."""
         if a is b:
             return a
         if isinstance(a, Shape) and isinstance(b, Shape):
-            return self._merge_shapes(a, b, law)
+            return self._merge_shapes(a, b, message)
         if isinstance(a, Shape) or isinstance(b, Shape):
             raise TypeError("merge takes two dims or two shapes")
         if a == b:
             return a
-        told = law or f"Dimensions must be equal, but are {a} and {b}"
+        told = message or f"Dimensions must be equal, but are {a} and {b}"
         try:
-            return self.facts.tell_equal(a, b, self.source(told))
+            return self.store.add_equal(a, b, self.source(told))
         except Contradiction as error:
-            operands = (str(a), str(b)) if law else ()
+            operands = (str(a), str(b)) if message else ()
             raise Contradiction(told, error.first, error.second, operands) from None
 
-    def _merge_shapes(self, a: Shape, b: Shape, law: str | None) -> Shape:
-        if law is not None:
-            return merge_shape(self.facts, a, b, self.source(law))
-        left, right = self.facts.canon_shape(a).dims, self.facts.canon_shape(b).dims
+    def _merge_shapes(self, a: Shape, b: Shape, message: str | None) -> Shape:
+        if message is not None:
+            return merge_shape(self.store, a, b, self.source(message))
+        left, right = self.store.canon_shape(a).dims, self.store.canon_shape(b).dims
         if left is not None and right is not None:
             if len(left) != len(right):
                 raise ShapeError(f"Shapes must be equal rank, but are {len(left)} and {len(right)}")
@@ -99,76 +99,72 @@ class RuleContext:
                 if isinstance(x, int) and isinstance(y, int) and x != y:
                     where = f"Shapes are {tf_shape(a)} and {tf_shape(b)}."
                     raise ShapeError(f"Dimension {i} in both shapes must be equal, but are {x} and {y}. {where}")
-        return merge_shape(self.facts, a, b, self.source("shapes must be equal"))
+        return merge_shape(self.store, a, b, self.source("shapes must be equal"))
 
-    def at_least(self, d: Dim, bound: Dim, law: str) -> None:
+    def at_least(self, d: Dim, bound: Dim, message: str) -> None:
         """Tell `d >= bound`."""
-        self._tell_le(bound, d, law)
+        self._tell_le(bound, d, message)
 
-    def at_most(self, d: Dim, bound: Dim, law: str) -> None:
+    def at_most(self, d: Dim, bound: Dim, message: str) -> None:
         """Tell `d <= bound`."""
-        self._tell_le(d, bound, law)
+        self._tell_le(d, bound, message)
 
-    def assume_at_most(self, d: Dim, bound: Dim, law: str, *, given: bool = False) -> bool:
+    def assume_at_most(self, d: Dim, bound: Dim, message: str, *, given: bool = False) -> bool:
         """Assume `d <= bound` of sizes that nobody gave, without which the node runs but its output is another one.
 
         Also of sizes that the user gave, with `given`: where no graph of use runs. False where it must not be assumed:
         then the output must be right without it.
         """
-        return self.facts.assume_le(d, bound, Source(self.site, law, assumed=True), given=given)
+        return self.store.assume_le(d, bound, Source(self.site, message, assumed=True), given=given)
 
-    def assume_small(self, d: Dim, limit: int, law: str) -> bool:
+    def assume_small(self, d: Dim, limit: int, message: str) -> bool:
         """Assume `d <= limit` of sizes of which nobody gave an upper end; False where it must not be assumed."""
-        return self.facts.assume_small(d, limit, Source(self.site, law, assumed=True))
+        return self.store.assume_small(d, limit, Source(self.site, message, assumed=True))
 
-    def advise_at_most(self, d: Dim, bound: Dim, law: str) -> None:
+    def advise_at_most(self, d: Dim, bound: Dim, message: str) -> None:
         """Note `d <= bound` as what some runtimes want and the operator's definition does not; nothing follows."""
-        self.facts.advise_le(d, bound, Source(self.site, law, assumed=True))
+        self.store.advise_le(d, bound, Source(self.site, message, assumed=True))
 
-    def _tell_le(self, a: Dim, b: Dim, law: str) -> None:
+    def _tell_le(self, a: Dim, b: Dim, message: str) -> None:
         try:
-            self.facts.tell_le(a, b, self.source(law))
+            self.store.add_le(a, b, self.source(message))
         except Contradiction as error:
-            raise Contradiction(law, error.first, error.second, (str(a), str(b))) from None
+            raise Contradiction(message, error.first, error.second, (str(a), str(b))) from None
 
-    def divisible(self, d: Dim, divisor: int, law: str) -> None:
+    def divisible(self, d: Dim, divisor: int, message: str) -> None:
         """Tell that `divisor` divides `d`."""
         try:
-            self.facts.tell_divisible(d, divisor, self.source(law))
+            self.store.add_divisible(d, divisor, self.source(message))
         except Contradiction as error:
-            raise Contradiction(law, error.first, error.second, (str(d), str(divisor))) from None
+            raise Contradiction(message, error.first, error.second, (str(d), str(divisor))) from None
 
-    def guard(self, text: str, law: str = "") -> None:
-        """Keep a condition that is no single equation."""
-        self.facts.add_guard(text, self.source(law))
-
-    def expect(self, a: Dim | Shape, b: Dim | Shape, law: str) -> None:
+    def expect(self, a: Dim | Shape, b: Dim | Shape, message: str) -> None:
         """Tell that two sizes or shapes are equal which the outputs do not depend on.
 
         Where they cannot be equal the node will fail when it runs; that is a warning, and inference goes on.
         """
         try:
             if isinstance(a, Shape) and isinstance(b, Shape):
-                self._merge_shapes(a, b, law)
+                self._merge_shapes(a, b, message)
             elif isinstance(a, (int, Dimension)) and isinstance(b, (int, Dimension)):
-                self.merge(a, b, law)
+                self.merge(a, b, message)
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
 
-    def same_count(self, total: Dim, known: Dim, law: str) -> None:
+    def same_count(self, total: Dim, known: Dim, message: str) -> None:
         """Tell that what is there (`total`) and what the node asks for (`known`) are equally many.
 
         That dims are at least 1 is an assumption, no law of a model: a node that asks for nothing of a symbolic size
         breaks only the assumption, which is a warning.
         """
         if known == 0 and isinstance(total, Dimension):
-            self.expect(total, 0, f"{law}: there must be none, yet sizes are taken to be at least 1")
+            self.expect(total, 0, f"{message}: there must be none, yet sizes are taken to be at least 1")
         else:
-            self.merge(total, known, law)
+            self.merge(total, known, message)
 
-    def fail(self, law: str, *operands: object) -> NoReturn:
+    def fail(self, message: str, *operands: object) -> NoReturn:
         """The model breaks a law."""
-        raise ShapeError(law, operands=tuple(map(str, operands)))
+        raise ShapeError(message, operands=tuple(map(str, operands)))
 
     # -- shapes ------------------------------------------------------------------------------------------------------
 
@@ -177,11 +173,11 @@ class RuleContext:
         quick = quick_broadcast(shapes)
         if quick is not None:
             return quick
-        return broadcast(self.facts, *shapes, source=self.source("operands must broadcast"))
+        return broadcast(self.store, *shapes, source=self.source("operands must broadcast"))
 
     def broadcast_dim(self, a: Dim, b: Dim) -> Dim:
         """Numpy broadcasting of two sizes."""
-        return broadcast_dim(self.facts, a, b, self.source("operands must broadcast"))
+        return broadcast_dim(self.store, a, b, self.source("operands must broadcast"))
 
     def join(self, *shapes: Shape | None) -> Shape:
         """Any of them may be true: relaxed at this site; shapes that are not there yet (None) do not count."""
@@ -189,7 +185,7 @@ class RuleContext:
         self.made_fresh = True
         result = there[0]
         for shape in there[1:]:
-            result = self.facts.relaxer.shape(result, shape, self.site)
+            result = self.store.relaxer.shape(result, shape, self.site)
         return result
 
     def relax_type(self, a: Type, b: Type, place: str, *, at_one_moment: bool = False) -> Type:
@@ -203,12 +199,12 @@ class RuleContext:
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.facts.relaxer, a, b, f"{self.site}.{place}", at_one_moment=at_one_moment)
+        return relax_type(self.store.relaxer, a, b, f"{self.site}.{place}", at_one_moment=at_one_moment)
 
     @property
     def growths(self) -> int:
         """How often the bounds of join sites have grown; a fixpoint is reached when they do not."""
-        return self.facts.relaxer.growths
+        return self.store.relaxer.growths
 
     def same_rank(self, *shapes: Shape) -> int:
         """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""
@@ -223,7 +219,7 @@ class RuleContext:
             self.fail(f"the rank of {what} must lie in 0..{MAX_RANK}", rank)
         if shape.dims is None:
             unknown = Shape(tuple(self.fresh(f"{what}.{i}") for i in range(rank)))
-            return self.facts.bind_shape(shape, unknown, self.source(f"{what} must be of rank {rank}"))
+            return self.store.bind_shape(shape, unknown, self.source(f"{what} must be of rank {rank}"))
         if len(shape.dims) != rank:
             self.fail(f"{what} must be of rank {rank} but is of rank {len(shape.dims)}", shape)
         return shape
@@ -250,22 +246,22 @@ class RuleContext:
     def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, named by this site."""
         self.made_fresh = True
-        return self.facts.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
+        return self.store.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
     def some_of(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
         """A new unknown that is never more than `most`: nothing is demanded, it follows from what the node does."""
         found = self.fresh(hint, lo, self.interval(most).hi)
-        self.facts.scope.limits[found] = most
+        self.store.scope.limits[found] = most
         return found
 
     def limit(self, made: Dimension, most: Dim) -> None:
         """An unknown that was made here turns out to be never more than `most`, a dim without other unknowns."""
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
-            self.facts.scope.limits[made] = most
+            self.store.scope.limits[made] = most
 
     def limit_of(self, made: Dimension) -> Dim | None:
         """What an unknown is never more than, as a dim, where that was said when it was made."""
-        return self.facts.scope.limits.get(made)
+        return self.store.scope.limits.get(made)
 
     def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
         """What to raise when the outputs cannot be known; the reason is shown to the user.
@@ -280,19 +276,19 @@ class RuleContext:
 
     def interval(self, d: Dim) -> Interval:
         """The bounds of a dim."""
-        return self.facts.interval(d)
+        return self.store.interval(d)
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always, never, or not decided."""
-        return self.facts.prove_le(a, b)
+        return self.store.prove_le(a, b)
 
     def prove_eq(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a == b` always, never, or not decided."""
-        return self.facts.prove_eq(a, b)
+        return self.store.prove_eq(a, b)
 
     def concrete(self, d: Dim) -> int | None:
         """The value of a dim when it is known."""
-        found = self.facts.canon(d)
+        found = self.store.canon(d)
         return found if isinstance(found, int) else None
 
     def dtype(self, index: int) -> str | None:

@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.constraints.labels import symbol_called
+from shapeinf.constraints.labels import find_symbol
 from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
 from shapeinf.expr.straight_line import StraightLine
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.program.preconditions import Demand, Demands
 
 MAX_BINDINGS = 1 << 24
@@ -63,21 +63,21 @@ def _taken(value: Number, binding: int) -> int:
 class Binder:
     """Knows the names that sizes may be given for, and what must hold of them."""
 
-    def __init__(self, facts: ShapeFacts, inputs: Mapping[Dimension, str], others: Iterable[Dimension] = ()) -> None:
+    def __init__(self, store: ShapeStore, inputs: Mapping[Dimension, str], others: Iterable[Dimension] = ()) -> None:
         """`inputs` are the symbols of the inputs with their labels, `others` those that may have a size as well."""
-        self.facts = facts
+        self.store = store
         self.inputs = dict(inputs)
         self.labels = dict(inputs)
         self.needed = self._free()
         """The symbols of inputs that follow from no others."""
         for symbol in (*self.needed, *others):
             self.labels.setdefault(symbol, quote_name(symbol.name))
-        self.demands = Demands(facts, self.labels)
+        self.demands = Demands(store, self.labels)
 
     def _free(self) -> list[Dimension]:
         found: dict[Dimension, None] = {}
         for symbol in self.inputs:
-            value = self.facts.solved.get(symbol, symbol)
+            value = self.store.solved.get(symbol, symbol)
             if isinstance(value, Dimension):
                 found.update(dict.fromkeys(sorted(value.symbols(), key=str)))
         return list(found)
@@ -106,12 +106,12 @@ class Binder:
 
     def symbol(self, name: str) -> Dimension:
         """The symbol of a label or a name."""
-        return symbol_called(self.labels, name)
+        return find_symbol(self.labels, name)
 
     def _derived(self, given: dict[Dimension, Number]) -> dict[Dimension, Number]:
         """What is given, and the sizes that follow from it: of the representative of an equality, say."""
         values = dict(given)
-        for symbol, value in self.facts.solved.items():
+        for symbol, value in self.store.solved.items():
             if symbol in given and isinstance(value, Dimension) and value.is_symbol:
                 values.setdefault(value, given[symbol])
         missing = [s for s in self.needed if s not in values]

@@ -36,7 +36,7 @@ class EvaluatedShapes:
     @property
     def lock(self) -> RLock:
         """The lock that all questions take: see `Result.lock`."""
-        return self._lowered.table.facts.scope.lock
+        return self._lowered.table.store.scope.lock
 
     @property
     def bindings(self) -> int:
@@ -122,8 +122,8 @@ class EvaluatedShapes:
     def _require(self, name: str, what: str) -> None:
         missing = self._lowered.missing(name)
         if missing:
-            labels, facts = self._bindings.labels, self._lowered.table.facts
-            shown = ", ".join(f"{labels[s]} (which lies in {facts.interval(s)})" for s in missing)
+            labels, store = self._bindings.labels, self._lowered.table.store
+            shown = ", ".join(f"{labels[s]} (which lies in {store.interval(s)})" for s in missing)
             raise NoSizeError(what, f"it depends on data; it has one when you give a size for {shown}")
 
     def _row(self, values: Values, row: int, what: str) -> Ints:

@@ -11,7 +11,7 @@ from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import NoSizeError, UnknownNameError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.straight_line import Lowering, StraightLine
-from shapeinf.lattice import ShapeFacts, element_bits
+from shapeinf.lattice import ShapeStore, element_bits
 from shapeinf.sharing import cached_property
 from shapeinf.solver.elimination import Elimination
 
@@ -35,19 +35,19 @@ PeakMaker = Callable[[], PeakTerms]
 class Table:
     """The distinct dims of tensors, and which of them each tensor has."""
 
-    def __init__(self, facts: ShapeFacts, tensors: Mapping[str, TensorInfo]) -> None:
+    def __init__(self, store: ShapeStore, tensors: Mapping[str, TensorInfo]) -> None:
         """Values that are no tensors are left out, with the reason."""
-        self.facts = facts
+        self.store = store
         self.tensors = {name: info for name, info in tensors.items() if info.kind == "tensor"}
         self.unknown = {n: f"it is of kind {i.kind}, no tensor" for n, i in tensors.items() if i.kind != "tensor"}
         self._rows: dict[str, tuple[int, ...]] = {}
         numbers: dict[Dim, int] = {}
         for name, info in self.tensors.items():
-            dims = facts.canon_shape(info.shape).dims
+            dims = store.canon_shape(info.shape).dims
             if dims is None:
                 self.unknown[name] = "its rank is not known"
             else:
-                self._rows[name] = tuple(numbers.setdefault(facts.canon(d), len(numbers)) for d in dims)
+                self._rows[name] = tuple(numbers.setdefault(store.canon(d), len(numbers)) for d in dims)
         self.dims = list(numbers)
 
     def rows(self, name: str) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ class Lowered:
         self.table = table
         self._peak = peak
         self._missing = [self._unbound(d, given) for d in table.dims]
-        self._without_data = Elimination(table.facts, given.__contains__)
+        self._without_data = Elimination(table.store, given.__contains__)
         lowering = Lowering()
         known = zip(table.dims, self._missing, strict=True)
         self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])

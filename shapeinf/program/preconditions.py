@@ -11,7 +11,7 @@ from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, format_dim, substitute
 from shapeinf.expr.interval import as_interval, finite
 from shapeinf.expr.straight_line import Lowering, StraightLine
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 
 @attrs.frozen
@@ -32,9 +32,9 @@ class Demand:
 class Demands:
     """All demands of some facts."""
 
-    def __init__(self, facts: ShapeFacts, labels: Mapping[Dimension, str]) -> None:
+    def __init__(self, store: ShapeStore, labels: Mapping[Dimension, str]) -> None:
         """`labels` say what symbols are called in messages."""
-        self.facts = facts
+        self.store = store
         self.labels = labels
         self.unreadable: list[str] = []
         """Conditions that are words only: no program can look at them."""
@@ -47,7 +47,7 @@ class Demands:
         Where bounds do not exclude it, a size below 0 is one with which the graph does not run.
         """
         for d, name in dict(reversed(list(owners))).items():
-            if self.facts.bounds(d)[0] < 0:
+            if self.store.bounds(d)[0] < 0:
                 text = f"{self.shown(d)} >= 0 (a size of {name!r})"
                 self.all.append(Demand(text, None, (Clause(d, False),)))
 
@@ -59,7 +59,7 @@ class Demands:
         found = self._programs.get(key)
         if found is None:
             demands = [d for symbol in given for d in self._solved(symbol)]
-            demands += [d for symbol in values if symbol not in self.facts.solved for d in self._bounds(symbol)]
+            demands += [d for symbol in values if symbol not in self.store.solved for d in self._bounds(symbol)]
             demands += self.all
             demands = [d for d in demands if d.symbols <= key]
             lowering = Lowering()
@@ -82,12 +82,12 @@ class Demands:
 
     def _plain(self, d: Dim) -> Dim:
         """With equalities put in; not the canonical form, which is right only where the facts hold."""
-        return substitute(d, self.facts.solved)
+        return substitute(d, self.store.solved)
 
     def _bounds(self, symbol: Dimension) -> Iterator[Demand]:
-        bounds = self.facts.bounds(symbol)
+        bounds = self.store.bounds(symbol)
         atom = symbol.terms[0][0][0]
-        told = self.facts.ranges.get(atom)
+        told = self.store.ranges.get(atom)
         clauses = []
         low, high = finite(bounds[0]), finite(bounds[1])
         if low is not None:
@@ -99,23 +99,23 @@ class Demands:
             yield Demand(text, told.source if told else None, (Clause(expression, False),))
 
     def _solved(self, symbol: Dimension) -> Iterator[Demand]:
-        if symbol in self.facts.solved:
-            value = self.facts.solved[symbol]
+        if symbol in self.store.solved:
+            value = self.store.solved[symbol]
             text = f"{self.shown(symbol)} == {self.shown(value)}"
-            yield Demand(text, self.facts.sources.get(symbol), (Clause(symbol - value, True),))
+            yield Demand(text, self.store.sources.get(symbol), (Clause(symbol - value, True),))
 
     def _relations(self) -> Iterator[Demand]:
-        for relation in self.facts.relations:
+        for relation in self.store.relations:
             expression = self._plain(relation.expression)
             yield Demand(f"{self.shown(expression)} >= 0", relation.source, (Clause(expression, False),))
 
     def _limits(self) -> Iterator[Demand]:
-        for symbol, most in self.facts.scope.limits.items():
+        for symbol, most in self.store.scope.limits.items():
             expression = self._plain(most - symbol)
             yield Demand(f"{self.shown(expression)} >= 0", None, (Clause(expression, False),))
 
     def _divisible(self) -> Iterator[Demand]:
-        for fact in self.facts.divisibilities:
+        for fact in self.store.divisibilities:
             expression = self._plain(fact.expression)
             text = self.shown(expression)
             text = text if isinstance(expression, Dimension) and expression.is_symbol else f"({text})"
@@ -123,12 +123,12 @@ class Demands:
             yield Demand(f"{text} % {fact.divisor} == 0", fact.source, (clause,))
 
     def _guards(self) -> Iterator[Demand]:
-        for guard in self.facts.guards:
-            clauses = guard.clauses(self._plain)
+        for disjunction in self.store.disjunctions:
+            clauses = disjunction.clauses(self._plain)
             if not clauses:
-                self.unreadable.append(guard.text)
-            elif guard.equation is not None:
-                yield Demand(f"{self.shown(clauses[0].expression)} == 0", guard.source, clauses)
+                self.unreadable.append(disjunction.text)
+            elif disjunction.equation is not None:
+                yield Demand(f"{self.shown(clauses[0].expression)} == 0", disjunction.source, clauses)
             else:
-                text = guard.template.format(*map(self.shown, map(self._plain, guard.operands)))
-                yield Demand(text, guard.source, clauses)
+                text = disjunction.template.format(*map(self.shown, map(self._plain, disjunction.operands)))
+                yield Demand(text, disjunction.source, clauses)

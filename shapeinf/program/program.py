@@ -9,7 +9,7 @@ import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension, Interval
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluate import EvaluatedShapes
 from shapeinf.program.lower import Lowered, PeakMaker, Table
@@ -29,7 +29,7 @@ class ShapeProgram:
 
     def __init__(
         self,
-        facts: ShapeFacts,
+        store: ShapeStore,
         tensors: Mapping[str, TensorInfo],
         inputs: Mapping[Dimension, str],
         peak: PeakMaker | None = None,
@@ -39,12 +39,12 @@ class ShapeProgram:
 
         `unassuming` makes the program of the same model that holds where what nodes assume of sizes does not.
         """
-        self._unassuming = unassuming if facts.assumed else None
+        self._unassuming = unassuming if store.assumed else None
         self._other: ShapeProgram | None = None
-        self._table = Table(facts, tensors)
+        self._table = Table(store, tensors)
         self._peak = peak
         symbols = self._table.symbols()
-        self._binder = Binder(facts, inputs, symbols)
+        self._binder = Binder(store, inputs, symbols)
         needed = set(self._binder.needed)
         self._hidden = [s for s in symbols if s not in needed]
         self._lowered: dict[frozenset[Dimension], Lowered] = {}
@@ -55,7 +55,7 @@ class ShapeProgram:
     @property
     def lock(self) -> RLock:
         """The lock that all questions take: see `Result.lock`."""
-        return self._table.facts.scope.lock
+        return self._table.store.scope.lock
 
     @property
     def tensors(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class ShapeProgram:
     @property
     def inputs(self) -> dict[str, Interval]:
         """The dims of the inputs by label, with their bounds: these may be given."""
-        return {label: self._table.facts.interval(symbol) for symbol, label in self._binder.inputs.items()}
+        return {label: self._table.store.interval(symbol) for symbol, label in self._binder.inputs.items()}
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class ShapeProgram:
     @property
     def data_dependent(self) -> dict[str, Interval]:
         """The sizes that depend on data, with their bounds: these may be given too."""
-        return {self._binder.labels[symbol]: self._table.facts.interval(symbol) for symbol in self._hidden}
+        return {self._binder.labels[symbol]: self._table.store.interval(symbol) for symbol in self._hidden}
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class ShapeProgram:
         if not bindings.errors or self._unassuming is None:
             return None
         ranges = {s.name: (int(np.min(v)), int(np.max(v))) for s, v in bindings.values.items() if np.size(v)}
-        if not self._table.facts.breaks_assumption(ranges):
+        if not self._table.store.breaks_assumption(ranges):
             return None
         self._other = self._other or self._unassuming()
         return self._other

@@ -9,7 +9,7 @@ from typing import Protocol
 import attrs
 
 from shapeinf.expr import evaluate
-from shapeinf.memory import Buffer, Memory, Moment, Role, Timeline
+from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
 from shapeinf.memory.peak.answers import qualified
 from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.peak.terms import sizes_of
@@ -82,7 +82,7 @@ class MemoryView:
 
     title: str
     sizes: str
-    moments: tuple[Moment, ...]
+    moments: tuple[ProgramPoint, ...]
     blocks: tuple[Block, ...]
     apart: Mapping[str, int]
     unknown: tuple[tuple[str, str], ...] = ()
@@ -163,7 +163,7 @@ def memory_view(
     >>> from shapeinf.lattice import Shape
     >>> n = Scope().symbol("n")
     >>> buffer = Buffer("y", 4 * n, 0, 1, "output", "float32", Shape([n]), ("y",))
-    >>> view = memory_view(Timeline((Moment("relu", "Relu"),), (buffer,)), {"n": 8})
+    >>> view = memory_view(Timeline((ProgramPoint("relu", "Relu"),), (buffer,)), {"n": 8})
     >>> view.peak_bytes, view.at(view.peak)
     (32, "#0 Relu 'relu'")
     """
@@ -194,8 +194,8 @@ def view_of_memory(
     as `Peak.at` does.
     """
     with held(memory):
-        asked = Asked(memory.facts, memory.labels)
-        found = sizes_of(memory.timeline.buffers, memory.facts, asked.kept, Budget(memory.work))
+        asked = Asked(memory.store, memory.labels)
+        found = sizes_of(memory.timeline.buffers, memory.store, asked.kept, Budget(memory.work))
         values = asked.evaluate(found.upper, asked.bound(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)

@@ -57,9 +57,9 @@ def as_json(result: Result) -> dict[str, Any]:
         "policy": result.policy,
         "tensors": {name: _tensor(result, info) for name, info in result.tensors.items()},
         "contract": [
-            {"kind": c.kind, "text": c.text, "symbols": list(c.symbols), "node": c.node, "op": c.op, "law": c.law}
+            {"kind": c.kind, "text": c.text, "symbols": list(c.symbols), "node": c.node, "op": c.op, "law": c.message}
             | ({"where": c.where} if c.where else {})
-            for c in result.contract.conditions
+            for c in result.contract.preconditions
         ],
         "diagnostics": [
             {

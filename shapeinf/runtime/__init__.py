@@ -1,6 +1,6 @@
 """What we say of a model against a run of it in a real runtime."""
 
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.verify import verify
+from shapeinf.runtime.verification import verify
 
 __all__ = ["Mismatch", "Run", "Skipped", "Verification", "verify"]

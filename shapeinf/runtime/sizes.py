@@ -108,7 +108,7 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
 
 def _choices(result: Result, symbols: frozenset[Dimension]) -> list[Binding]:
     """Small sizes under which all that is known holds: no ones (they broadcast) and none twice, where that can be."""
-    drawn = list(itertools.islice(legal(result.facts, symbols), MAX_DRAWN))
+    drawn = list(itertools.islice(legal(result.store, symbols), MAX_DRAWN))
     if not drawn:
         names = ", ".join(sorted(map(str, symbols)))
         raise ShapeInferenceError(f"no small sizes can be found for {names}: give them")

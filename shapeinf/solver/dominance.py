@@ -12,7 +12,7 @@ from math import inf, prod
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import canonical, is_long
@@ -38,9 +38,9 @@ class Shift:
     has no negative coefficient only where it has none of that monomial at all.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, store: ConstraintStore) -> None:
         """Bounds are those of the facts."""
-        self.facts = facts
+        self.store = store
         self._monomials: dict[Monomial, dict[Monomial, int]] = {}
         self._unsigned: set[Monomial] = set()
         self._lower: dict[int, float] = {}
@@ -70,11 +70,11 @@ class Shift:
 
     def _most(self, monomial: Monomial) -> float:
         if monomial[:1] == (WHOLE,):
-            bounds = [self.facts.bounds(self.facts.scope.atom_dim(atom)) for atom in monomial[1:]]
+            bounds = [self.store.bounds(self.store.scope.atom_dim(atom)) for atom in monomial[1:]]
             return 0 if any(high <= 0 for _, high in bounds) else prod(high for _, high in bounds)
         result: float = 1
         for atom in monomial:
-            low, high = self.facts.bounds(self.facts.scope.atom_dim(atom))
+            low, high = self.store.bounds(self.store.scope.atom_dim(atom))
             if high <= low:
                 return 0
             result *= high - low
@@ -82,7 +82,7 @@ class Shift:
 
     def _low(self, atom: int) -> float:
         if atom not in self._lower:
-            self._lower[atom] = self.facts.bounds(self.facts.scope.atom_dim(atom))[0]
+            self._lower[atom] = self.store.bounds(self.store.scope.atom_dim(atom))[0]
         return self._lower[atom]
 
     def _monomial(self, monomial: Monomial) -> dict[Monomial, int]:
@@ -116,21 +116,23 @@ def atoms_in(monomial: Monomial) -> Monomial:
     return monomial[1:] if monomial[:1] == (WHOLE,) else monomial
 
 
-def undominated(facts: Facts, dims: Sequence[Dim], proofs: int = MAX_PROOFS, budget: Budget | None = None) -> list[int]:
+def undominated(
+    store: ConstraintStore, dims: Sequence[Dim], proofs: int = MAX_PROOFS, budget: Budget | None = None
+) -> list[int]:
     """The places of dims of which none is proved to be always at most another one; `dims` must be all different.
 
     What the budget is not enough for is not proved.
 
     >>> from shapeinf.expr import Scope
-    >>> facts = Facts(Scope())
-    >>> x, y = facts.scope.symbol("x"), facts.scope.symbol("y")
-    >>> undominated(facts, [x, 2 * x * y, y * y, x + y])
+    >>> store = ConstraintStore(Scope())
+    >>> x, y = store.scope.symbol("x"), store.scope.symbol("y")
+    >>> undominated(store, [x, 2 * x * y, y * y, x + y])
     [1, 2]
     """
-    forms = [canonical(facts, d) for d in dims]
-    kept = _by_coefficients(Shift(facts), forms)
+    forms = [canonical(store, d) for d in dims]
+    kept = _by_coefficients(Shift(store), forms)
     if 1 < len(kept) <= MAX_COMPARED:
-        kept = _by_proof(facts, forms, kept, proofs, budget or Budget())
+        kept = _by_proof(store, forms, kept, proofs, budget or Budget())
     return sorted(kept)
 
 
@@ -164,15 +166,15 @@ def _matrix(
     return rows
 
 
-def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int, budget: Budget) -> list[int]:
+def _by_proof(store: ConstraintStore, dims: Sequence[Dim], kept: list[int], proofs: int, budget: Budget) -> list[int]:
     """Ask isl, where no sample point shows that the answer is no; the strongest are asked first."""
     from shapeinf.solver.integer_sets import decide_le
 
     symbolic = [d for d in (dims[i] for i in kept) if isinstance(d, Dimension)]
-    points = sample_points(facts, {s for d in symbolic for s in d.symbols()}, budget)
+    points = sample_points(store, {s for d in symbolic for s in d.symbols()}, budget)
     if not budget.take(4 * len(points) * sum(len(d.terms) for d in symbolic)):
         return kept
-    rows = [[value_at(facts, dims[i], point) for i in kept] for point in points]
+    rows = [[value_at(store, dims[i], point) for i in kept] for point in points]
     whole = [[v for v in row if v is not None] for row in rows if None not in row]
     values = {i: [row[place] for row in whole] for place, i in enumerate(kept)}
     order = sorted(kept, key=lambda i: (values[i], -i), reverse=True)
@@ -185,7 +187,7 @@ def _by_proof(facts: Facts, dims: Sequence[Dim], kept: list[int], proofs: int, b
                 continue
             if other != place and all(a <= b for a, b in zip(values[place], values[other], strict=True)):
                 proofs -= 1
-                if decide_le(facts, dims[place], dims[other], budget).value:
+                if decide_le(store, dims[place], dims[other], budget).value:
                     left.remove(place)
                     break
     return left

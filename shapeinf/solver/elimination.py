@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.extremum import maximum, minimum
@@ -24,17 +24,17 @@ class Elimination:
     """Bounds of dims that hold no symbol but those that `kept` says yes to.
 
     >>> from shapeinf.errors import Source
-    >>> facts = Facts(Scope())
-    >>> h, n = facts.scope.symbol("H"), facts.scope.fresh("nonzero")
-    >>> facts.tell_le(n, h * h, Source("nonzero", "no more than all elements"))
-    >>> without = Elimination(facts, lambda symbol: not symbol.symbol.anonymous)
+    >>> store = ConstraintStore(Scope())
+    >>> h, n = store.scope.symbol("H"), store.scope.fresh("nonzero")
+    >>> store.add_le(n, h * h, Source("nonzero", "no more than all elements"))
+    >>> without = Elimination(store, lambda symbol: not symbol.symbol.anonymous)
     >>> without.upper(8 * n + h), without.lower(8 * n + h)
     (8*H*H + H, H)
     """
 
-    def __init__(self, facts: Facts, kept: Callable[[Dimension], bool], budget: Budget | None = None) -> None:
-        """`facts` must not change while this is in use. What the budget is not enough for has the bounds of symbols."""
-        self.facts = facts
+    def __init__(self, store: ConstraintStore, kept: Callable[[Dimension], bool], budget: Budget | None = None) -> None:
+        """`store` must not change while this is in use. What the budget is not enough for has the bounds of symbols."""
+        self.store = store
         self.kept = kept
         self.budget = budget or Budget()
         self._circles = 0
@@ -47,14 +47,14 @@ class Elimination:
 
     def upper(self, d: Dim) -> Dim | None:
         """An upper bound of a dim; the dim itself where nothing is to go, None where there is no bound."""
-        form = canonical(self.facts, d)
+        form = canonical(self.store, d)
         if isinstance(form, Dimension) and not self.stays(form):
             self._prepare(form)
         return self._bound(form, True)
 
     def lower(self, d: Dim) -> Dim | None:
         """A lower bound of a dim."""
-        return self._bound(canonical(self.facts, d), False)
+        return self._bound(canonical(self.store, d), False)
 
     def stays(self, d: Dim) -> bool:
         """Whether a dim holds no symbol that is to go."""
@@ -62,7 +62,7 @@ class Elimination:
 
     def unbounded(self, d: Dim) -> list[Dimension]:
         """The symbols of a dim that are to go and have no upper bound."""
-        form = canonical(self.facts, d)
+        form = canonical(self.store, d)
         symbols = form.symbols() if isinstance(form, Dimension) else ()
         return sorted((s for s in symbols if self.upper(s) is None), key=str)
 
@@ -105,7 +105,7 @@ class Elimination:
         place = monomial.index(atom)
         factor = d.scope.make({monomial[:place] + monomial[place + 1 :]: 1})
         maximal = d.scope.atoms[atom]
-        if not isinstance(maximal, Maximum) or self.facts.bounds(factor)[0] < 0:
+        if not isinstance(maximal, Maximum) or self.store.bounds(factor)[0] < 0:
             return None
         rest = d.scope.make({m: c for m, c in d.terms if m != monomial})
         taken = factor * -dict(d.terms)[monomial]
@@ -120,7 +120,7 @@ class Elimination:
     def _number(self, d: Dim, up: bool) -> int | None:
         if is_long(d):
             return None
-        bound = self.facts.bounds(d)[int(up)]
+        bound = self.store.bounds(d)[int(up)]
         return None if bound in (inf, -inf) else int(bound)
 
     def _nearer(self, a: Dim | None, b: Dim | None, up: bool) -> Dim | None:
@@ -131,9 +131,9 @@ class Elimination:
         a, b = found if up else found[::-1]
         if is_long(a) or is_long(b):
             return found[0]
-        if self.facts.prove_le(a, b):
+        if self.store.prove_le(a, b):
             return found[0]
-        if self.facts.prove_le(b, a):
+        if self.store.prove_le(b, a):
             return found[1]
         nearest = (minimum if up else maximum)(a, b)
         return nearest if self.stays(nearest) else found[0]
@@ -153,12 +153,12 @@ class Elimination:
         if self.stays(whole):
             return whole
         factors = [scope.atom_dim(atom) for atom in monomial]
-        if len(factors) > 1 and any(self.facts.bounds(f)[0] < 0 for f in factors):
+        if len(factors) > 1 and any(self.store.bounds(f)[0] < 0 for f in factors):
             return self._number(whole, up)
         result: Dim = 1
         for atom in monomial:
             bound = self._atom(scope, atom, up)
-            if bound is None or self.facts.bounds(bound)[0] < 0 < len(monomial) - 1:
+            if bound is None or self.store.bounds(bound)[0] < 0 < len(monomial) - 1:
                 return self._number(whole, up)
             result = result * bound
         return result
@@ -171,7 +171,7 @@ class Elimination:
             return self._symbol(whole, up)
         found: Dim | None = None
         if isinstance(atom, Floor):
-            if self.stays(atom.denominator) and self.facts.bounds(atom.denominator)[0] >= 1:
+            if self.stays(atom.denominator) and self.store.bounds(atom.denominator)[0] >= 1:
                 numerator = self._bound(atom.numerator, up)
                 found = None if numerator is None else numerator // atom.denominator
         else:
@@ -198,12 +198,12 @@ class Elimination:
         """What a symbol is at most, by what it was made of and by relations."""
         if self._limits is None:
             self._limits = {}
-            for made, limit in self.facts.scope.limits.items():
-                found = self.facts.canon(made)
+            for made, limit in self.store.scope.limits.items():
+                found = self.store.canon(made)
                 if isinstance(found, Dimension) and found.is_symbol and not self.kept(found):
-                    self._limits.setdefault(found, []).append(self.facts.canon(limit))
-            for relation in self.facts.relations[:_MAX_RELATIONS]:
-                expression = self.facts.canon(relation.expression)
+                    self._limits.setdefault(found, []).append(self.store.canon(limit))
+            for relation in self.store.relations[:_MAX_RELATIONS]:
+                expression = self.store.canon(relation.expression)
                 for symbol, limit in _solved(expression):
                     if not self.kept(symbol):
                         self._limits.setdefault(symbol, []).append(limit)

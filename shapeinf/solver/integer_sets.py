@@ -16,8 +16,8 @@ from typing import Any, Literal
 import attrs
 import islpy as isl
 
-from shapeinf.constraints.records import Guard
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.records import Disjunction
+from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial
 from shapeinf.solver.budget import Budget
@@ -39,46 +39,48 @@ class Verdict:
     engine: Engine
 
 
-def decide_le(facts: Facts, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
+def decide_le(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
     """Whether `a <= b` under all facts; without a budget it is a question of its own.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
-    >>> facts = Facts(Scope())
-    >>> h = facts.scope.symbol("H")
-    >>> _ = facts.tell_equal(2 * ((h + 1) // 2), h, Source("concat", "halves must meet"))
-    >>> decide_le(facts, h % 2, 0)
+    >>> store = ConstraintStore(Scope())
+    >>> h = store.scope.symbol("H")
+    >>> _ = store.add_equal(2 * ((h + 1) // 2), h, Source("concat", "halves must meet"))
+    >>> decide_le(store, h % 2, 0)
     Verdict(value=True, engine='isl')
     """
-    known = facts.prove_le(a, b)
+    known = store.prove_le(a, b)
     if known is not None:
         return Verdict(known, "interval")
-    return _decide(facts, facts.canon(b - a), ">= 0", "< 0", budget or Budget())
+    return _decide(store, store.canon(b - a), ">= 0", "< 0", budget or Budget())
 
 
-def decide_ne(facts: Facts, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
+def decide_ne(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
     """Whether `a != b` under all facts."""
-    known = facts.prove_ne(a, b)
+    known = store.prove_ne(a, b)
     if known is not None:
         return Verdict(known, "interval")
-    return _decide(facts, facts.canon(a - b), "!= 0", "= 0", budget or Budget())
+    return _decide(store, store.canon(a - b), "!= 0", "= 0", budget or Budget())
 
 
-def values_of(facts: Facts, symbol: Dimension, low: int, high: int, budget: Budget | None = None) -> list[int] | None:
+def values_of(
+    store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget | None = None
+) -> list[int] | None:
     """The values of a symbol in `low..high` for which the other symbols can be chosen so that all facts hold.
 
     None where isl cannot hold all facts exactly (a product of symbols, a guard that is only a text), or takes too long.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
-    >>> facts = Facts(Scope())
-    >>> h = facts.scope.symbol("H")
-    >>> _ = facts.tell_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
-    >>> values_of(facts, h, 1, 128)
+    >>> store = ConstraintStore(Scope())
+    >>> h = store.scope.symbol("H")
+    >>> _ = store.add_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
+    >>> values_of(store, h, 1, 128)
     [32, 64, 96, 128]
     """
     try:
-        writer, constraints = _all_facts(facts, symbol, low, high, budget or Budget())
+        writer, constraints = _all_facts(store, symbol, low, high, budget or Budget())
         (name, *others) = writer.names.values()
         body = " and ".join(constraints)
         quantified = f"exists ({', '.join(others)}: {body})" if others else body
@@ -93,46 +95,54 @@ def values_of(facts: Facts, symbol: Dimension, low: int, high: int, budget: Budg
         return None
 
 
-def _all_facts(facts: Facts, symbol: Dimension, low: int, high: int, budget: Budget) -> tuple[_Writer, list[str]]:
+def _all_facts(
+    store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget
+) -> tuple[_Writer, list[str]]:
     """All facts, and that a symbol is in a range; TooMuch where isl cannot hold them exactly."""
-    writer = _Writer(facts, budget)
+    writer = _Writer(store, budget)
     asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
-    constraints = [f"{asked} = {writer.dim(facts.canon(symbol))}", f"{low} <= {asked} <= {high}"]
-    for guard in facts.guards:
-        if guard.equation is None:
-            alternatives = _alternatives(writer, attrs.evolve(guard, operands=tuple(map(facts.canon, guard.operands))))
+    constraints = [f"{asked} = {writer.dim(store.canon(symbol))}", f"{low} <= {asked} <= {high}"]
+    for disjunction in store.disjunctions:
+        if disjunction.equation is None:
+            alternatives = _alternatives(
+                writer, attrs.evolve(disjunction, operands=tuple(map(store.canon, disjunction.operands)))
+            )
             if alternatives is None:
                 raise TooMuch
             constraints.append(alternatives)
-    constraints += writer.facts()
-    if any(len(monomial) > 1 or not _is_symbol(facts, monomial) for monomial in writer.names):
+    constraints += writer.store()
+    if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
         raise TooMuch
     return writer, constraints
 
 
 def interval_of(
-    facts: Facts, symbol: Dimension, guard: Guard, budget: Budget | None = None
+    store: ConstraintStore, symbol: Dimension, disjunction: Disjunction, budget: Budget | None = None
 ) -> tuple[int, int | None] | None:
     """The bounds of a symbol for which a guard about it alone holds; None where that is no interval, or not known.
 
-    `facts` are those that hold without the guard.
+    `store` are those that hold without the guard.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
-    >>> facts = Facts(Scope())
-    >>> s = facts.scope.symbol("seq")
+    >>> store = ConstraintStore(Scope())
+    >>> s = store.scope.symbol("seq")
     >>> from shapeinf.expr import minimum
-    >>> interval_of(facts, s, Guard("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
+    >>> interval_of(store, s, Disjunction("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
     (1, 64)
     """
-    writer = _Writer(facts, budget or Budget())
-    low, high = facts.bounds(symbol)
+    writer = _Writer(store, budget or Budget())
+    low, high = store.bounds(symbol)
     try:
         writer.dim(symbol)
         (name,) = writer.names.values()
         known = [f"{name} >= {int(low)}"] if low > -inf else []
         known += [f"{name} <= {int(high)}"] if high < inf else []
-        constraint = f"{writer.dim(guard.equation)} = 0" if guard.equation is not None else _alternatives(writer, guard)
+        constraint = (
+            f"{writer.dim(disjunction.equation)} = 0"
+            if disjunction.equation is not None
+            else _alternatives(writer, disjunction)
+        )
         if constraint is None or len(writer.names) != 1:
             return None
         text = f"{{ [{name}] : {' and '.join([*known, constraint])} }}"
@@ -153,27 +163,27 @@ def _whole(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
     return (low, high) if legal.is_equal(whole) else None
 
 
-def _alternatives(writer: _Writer, guard: Guard) -> str | None:
+def _alternatives(writer: _Writer, disjunction: Disjunction) -> str | None:
     """A condition about operands as isl's text; None for one that is words."""
-    if not guard.operands:
+    if not disjunction.operands:
         return None
-    return "(" + guard.template.replace("==", "=").format(*map(writer.dim, guard.operands)) + ")"
+    return "(" + disjunction.template.replace("==", "=").format(*map(writer.dim, disjunction.operands)) + ")"
 
 
 def _coordinate(point: Any) -> int:
     return int(number(point.get_coordinate_val(isl.dim_type.set, 0)))
 
 
-def _is_symbol(facts: Facts, monomial: Monomial) -> bool:
-    return isinstance(facts.scope.atoms[monomial[0]], Symbol)
+def _is_symbol(store: ConstraintStore, monomial: Monomial) -> bool:
+    return isinstance(store.scope.atoms[monomial[0]], Symbol)
 
 
-def _decide(facts: Facts, e: Dim, holds: str, fails: str, budget: Budget) -> Verdict:
+def _decide(store: ConstraintStore, e: Dim, holds: str, fails: str, budget: Budget) -> Verdict:
     """A relation of `e` to 0: always when the facts and its negation are empty, never when the facts and it are."""
-    writer = _Writer(facts, budget)
+    writer = _Writer(store, budget)
     try:
         text = writer.dim(e)
-        known = writer.facts(e)
+        known = writer.store(e)
         for value, relation in ((True, fails), (False, holds)):
             constraints = [*known, _compared(text, relation)]
             size = writer.size(constraints)
@@ -196,8 +206,8 @@ def _empty(context: Any, writer: _Writer, constraints: list[str]) -> bool:
 class _Writer:
     """Dims as isl's text; every monomial of degree 2 or more becomes a parameter."""
 
-    def __init__(self, facts: Facts, budget: Budget) -> None:
-        self._facts = facts
+    def __init__(self, store: ConstraintStore, budget: Budget) -> None:
+        self._store = store
         self.budget = budget
         self.names: dict[Monomial, str] = {}
         self._texts: dict[Dimension, str] = {}
@@ -206,27 +216,27 @@ class _Writer:
         """How many variables isl needs: the parameters, and one for each division."""
         return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
 
-    def facts(self, about: Dim | None = None) -> list[str]:
+    def store(self, about: Dim | None = None) -> list[str]:
         """All facts, or those that a dim has to do with, and the bounds of the parameters that are named then."""
         found = [_compared(self.dim(e), relation) for e, relation in self._told(about)]
         for monomial, name in self.names.items():
-            low, high = self._facts.bounds(self._facts.scope.make({monomial: 1}))
+            low, high = self._store.bounds(self._store.scope.make({monomial: 1}))
             found += [f"{name} >= {int(low)}"] if low > -inf else []
             found += [f"{name} <= {int(high)}"] if high < inf else []
         return found or ["1 = 1"]
 
     def _told(self, about: Dim | None) -> Iterator[tuple[Dim, str]]:
-        facts = self._facts
-        related = None if about is None else facts.related(about)
-        for r in facts.relations:
+        store = self._store
+        related = None if about is None else store.related(about)
+        for r in store.relations:
             if related is None or id(r) in related:
-                yield facts.canon(r.expression), ">= 0"
-        for g in facts.guards:
+                yield store.canon(r.expression), ">= 0"
+        for g in store.disjunctions:
             if g.equation is not None and (related is None or id(g) in related):
-                yield facts.canon(g.equation), "= 0"
-        for d in facts.divisibilities:
+                yield store.canon(g.equation), "= 0"
+        for d in store.divisibilities:
             if related is None or id(d) in related:
-                yield facts.canon(d.expression), f"mod {d.divisor} = 0"
+                yield store.canon(d.expression), f"mod {d.divisor} = 0"
 
     def dim(self, d: Dim) -> str:
         """One dim as a quasi-affine expression; TooMuch for one that is too long."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dim, Monomial, Scope, terms_of
 
 SHORT = 24
@@ -38,6 +38,6 @@ def by_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
     return sum_of(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
 
 
-def canonical(facts: Facts, d: Dim) -> Dim:
+def canonical(store: ConstraintStore, d: Dim) -> Dim:
     """The canonical form of a dim under the equalities of the facts, however long it is."""
-    return d if facts.plain else by_terms(d, facts.canon)
+    return d if store.plain else by_terms(d, store.canon)

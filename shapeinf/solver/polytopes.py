@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 import islpy as isl
 
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.solver.budget import Budget
@@ -51,20 +51,22 @@ class Most:
     unbounded: tuple[Dimension, ...] = ()
 
 
-def reach(facts: Facts, symbol: Dimension, budget: Budget | None = None) -> tuple[int | None, int | None] | None:
+def reach(
+    store: ConstraintStore, symbol: Dimension, budget: Budget | None = None
+) -> tuple[int | None, int | None] | None:
     """The least and the greatest value of a symbol by all linear facts; None where isl cannot tell.
 
     Raises NoPoint where the facts cannot hold.
 
     >>> from shapeinf.errors import Source
-    >>> facts = Facts(Scope())
-    >>> h = facts.scope.symbol("H", 1, 500)
-    >>> _ = facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
-    >>> reach(facts, h)
+    >>> store = ConstraintStore(Scope())
+    >>> h = store.scope.symbol("H", 1, 500)
+    >>> _ = store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    >>> reach(store, h)
     (17, 500)
     """
     try:
-        writer = _Writer(facts, budget or Budget())
+        writer = _Writer(store, budget or Budget())
         asked, domain, names = writer.question(symbol)
         text = f"{{ [{', '.join([*names, 'asked'])}] : {domain} and asked = {asked} }}"
 
@@ -91,20 +93,20 @@ class _TooLarge(Exception):  # noqa: N818  (an answer, as StopIteration is)
     """More coordinates than isl can be asked about in reasonable time."""
 
 
-def most(facts: Facts, e: Dimension, enough: float = -inf, budget: Budget | None = None) -> Most | None:
+def most(store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Budget | None = None) -> Most | None:
     """The least bound that isl finds for a canonical dim; None where it is too much for isl.
 
     It need not be less than `enough`.
 
     >>> from shapeinf.errors import Source
-    >>> facts = Facts(Scope())
-    >>> p, s = facts.scope.symbol("past", 0), facts.scope.symbol("seq")
-    >>> facts.tell_le(p + s, 4096, Source("", "assumed"))
-    >>> most(facts, 4 * s * (p + s) + 768 * s + 512 * p).value
+    >>> store = ConstraintStore(Scope())
+    >>> p, s = store.scope.symbol("past", 0), store.scope.symbol("seq")
+    >>> store.add_le(p + s, 4096, Source("", "assumed"))
+    >>> most(store, 4 * s * (p + s) + 768 * s + 512 * p).value
     70254592
     """
     try:
-        writer = _Writer(facts, budget or Budget())
+        writer = _Writer(store, budget or Budget())
         polynomial, domain, names = writer.question(e)
     except (TooMuch, _TooLarge):
         return None
@@ -180,13 +182,13 @@ class _Cuts:
 
     def _witness(self, points: Any) -> None:
         """Look for a point of a part that is larger than those known."""
-        facts = self.writer.facts
+        store = self.writer.store
         names = {s.name for s in self.e.symbols()}
-        if not self.writer.budget.take(STEPS_A_FACT * MAX_CORNERS * facts.count):
+        if not self.writer.budget.take(STEPS_A_FACT * MAX_CORNERS * store.count):
             return
         for corner in islice(self.writer.corners(points), MAX_CORNERS):
-            value = value_at(facts, self.e, corner)
-            if value is not None and (self.best is None or value > self.best) and holds_at(facts, corner):
+            value = value_at(store, self.e, corner)
+            if value is not None and (self.best is None or value > self.best) and holds_at(store, corner):
                 self.best, self.sizes = value, {name: corner[name] for name in names}
 
     def _halves(self, part: tuple[int, int, Any]) -> list[tuple[int, int, Any]]:
@@ -214,10 +216,10 @@ class _Cuts:
 class _Writer:
     """The coordinates, and isl's text of dims and facts in them."""
 
-    def __init__(self, facts: Facts, budget: Budget) -> None:
-        self.facts = facts
+    def __init__(self, store: ConstraintStore, budget: Budget) -> None:
+        self.store = store
         self.budget = budget
-        self.scope: Scope = facts.scope
+        self.scope: Scope = store.scope
         self.names: dict[object, str] = {}
         self.symbols: dict[Dimension, str] = {}
         """Each symbol as an expression of coordinates."""
@@ -236,7 +238,7 @@ class _Writer:
         return self.names.setdefault(key, f"x{len(self.names)}")
 
     def _within(self, name: str, d: Dim) -> None:
-        low, high = self.facts.bounds(d)
+        low, high = self.store.bounds(d)
         self.constraints += [f"{int(low)} <= {name}"] if low > -inf else []
         self.constraints += [f"{int(high)} >= {name}"] if high < inf else []
 
@@ -268,9 +270,9 @@ class _Writer:
 
     def _symbol(self, symbol: Dimension) -> str:
         if symbol not in self.symbols:
-            residue = self.facts.residues.by_symbol(symbol)
+            congruence = self.store.congruences.by_symbol(symbol)
             name = self._coordinate(symbol)
-            text = name if residue is None else f"({residue.modulus}*{name} + {residue.rest})"
+            text = name if congruence is None else f"({congruence.modulus}*{name} + {congruence.rest})"
             self.symbols[symbol] = text
             self._within(text, symbol)
         return self.symbols[symbol]
@@ -290,7 +292,7 @@ class _Writer:
 
     def domain(self) -> str:
         """All linear facts that the coordinates have to do with, directly or through another fact."""
-        left = list(self._facts())
+        left = list(self._store())
         known = 0
         while known != len(self.symbols) + len(left):
             known = len(self.symbols) + len(left)
@@ -307,15 +309,15 @@ class _Writer:
     def _add_alternatives(self) -> None:
         """The guards whose symbols are all there, as alternatives; each once, whichever way round it was told."""
         told = set()
-        for guard in self.facts.guards:
-            operands = tuple(map(self.facts.canon, guard.operands))
+        for disjunction in self.store.disjunctions:
+            operands = tuple(map(self.store.canon, disjunction.operands))
             symbols = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
-            key = (guard.template, frozenset(operands))
-            if guard.equation is not None or not symbols or not symbols <= set(self.symbols) or key in told:
+            key = (disjunction.template, frozenset(operands))
+            if disjunction.equation is not None or not symbols or not symbols <= set(self.symbols) or key in told:
                 continue
-            if self.alternatives < MAX_ALTERNATIVES and guard.alternatives is not None:
+            if self.alternatives < MAX_ALTERNATIVES and disjunction.alternatives is not None:
                 told.add(key)
-                self._try(lambda: self._alternative(guard.template, operands))  # noqa: B023  (called at once)
+                self._try(lambda: self._alternative(disjunction.template, operands))  # noqa: B023  (called at once)
 
     def _alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
         texts = [text for text in map(self.affine, operands) if text is not None]
@@ -339,14 +341,14 @@ class _Writer:
         elif text is not None:
             self.constraints.append(f"0 {relation} {text}")
 
-    def _facts(self) -> Iterator[tuple[Dimension, str]]:
-        facts = self.facts
-        related: set[int] = set().union(*map(facts.related, self.symbols))
-        found = [(r.expression, "<=") for r in facts.relations if id(r) in related]
-        found += [(g.equation, "=") for g in facts.guards if g.equation is not None and id(g) in related]
-        found += [(d.expression, f"mod{d.divisor}") for d in facts.divisibilities if id(d) in related]
+    def _store(self) -> Iterator[tuple[Dimension, str]]:
+        store = self.store
+        related: set[int] = set().union(*map(store.related, self.symbols))
+        found = [(r.expression, "<=") for r in store.relations if id(r) in related]
+        found += [(g.equation, "=") for g in store.disjunctions if g.equation is not None and id(g) in related]
+        found += [(d.expression, f"mod{d.divisor}") for d in store.divisibilities if id(d) in related]
         for expression, relation in found:
-            e = facts.canon(expression)
+            e = store.canon(expression)
             if isinstance(e, Dimension):
                 yield e, relation
 
@@ -375,8 +377,8 @@ class _Writer:
                 if largest.is_infty() or largest.is_nan():
                     break
                 left = left.fix_val(isl.dim_type.set, place, largest)
-                residue = self.facts.residues.by_symbol(symbol)
+                congruence = self.store.congruences.by_symbol(symbol)
                 value = int(number(largest))
-                values[symbol.name] = value if residue is None else residue.modulus * value + residue.rest
+                values[symbol.name] = value if congruence is None else congruence.modulus * value + congruence.rest
             else:
                 yield values

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import attrs
 
-from shapeinf.constraints.store import Facts
+from shapeinf.constraints.store import ConstraintStore
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
@@ -52,7 +52,9 @@ class UpperBound:
         return f"{self.value} ({self.engine}, {'tight' if self.tight else less})"
 
 
-def upper_bound(facts: Facts, expression: Dim, enough: float = -inf, budget: Budget | None = None) -> UpperBound:
+def upper_bound(
+    store: ConstraintStore, expression: Dim, enough: float = -inf, budget: Budget | None = None
+) -> UpperBound:
     """The least upper bound that can be proved of a dim under all facts; nothing is done to get below `enough`.
 
     Without a budget it is a question of its own.
@@ -60,36 +62,36 @@ def upper_bound(facts: Facts, expression: Dim, enough: float = -inf, budget: Bud
     Raises Contradiction where the facts cannot hold.
 
     >>> from shapeinf.expr import Scope
-    >>> facts = Facts(Scope())
-    >>> b, s = facts.scope.symbol("b", 1, 8), facts.scope.symbol("s", 1, 64)
-    >>> print(upper_bound(facts, b * s * 4))
+    >>> store = ConstraintStore(Scope())
+    >>> b, s = store.scope.symbol("b", 1, 8), store.scope.symbol("s", 1, 64)
+    >>> print(upper_bound(store, b * s * 4))
     2048 (exact, tight)
-    >>> facts.tell_le(b + s, 40, Source("", "assumed"))
-    >>> print(upper_bound(facts, b * s * 4))
+    >>> store.add_le(b + s, 40, Source("", "assumed"))
+    >>> print(upper_bound(store, b * s * 4))
     1024 (isl, tight)
     """
-    e = canonical(facts, expression)
+    e = canonical(store, expression)
     if isinstance(e, int):
         return UpperBound(e, "exact", tight=True)
     budget = budget or Budget()
-    simple = interval_bound(facts, e)
+    simple = interval_bound(store, e)
     if simple is not None:
-        corner = _climbed(facts, e, budget)
-        if corner is not None and value_at(facts, e, corner) == simple and holds_at(facts, corner):
+        corner = _climbed(store, e, budget)
+        if corner is not None and value_at(store, e, corner) == simple and holds_at(store, corner):
             return UpperBound(simple, "exact", tight=True, sizes=corner)
         if simple <= enough:
             return UpperBound(simple, "interval")
-    return _by_isl(facts, e, simple, enough, budget)
+    return _by_isl(store, e, simple, enough, budget)
 
 
-def largest_bound(facts: Facts, dims: Sequence[Dim], budget: Budget | None = None) -> tuple[UpperBound, int]:
+def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | None = None) -> tuple[UpperBound, int]:
     """The largest of the upper bounds of dims, and the place of its dim; at least one must be given.
 
     A dim without a bound is the largest; where there are several, `unbounded` has the symbols of all. Those that cannot
     be larger than another one are not looked at closely.
     """
     budget = budget or Budget()
-    simple = [interval_bound(facts, d) for d in dims]
+    simple = [interval_bound(store, d) for d in dims]
     best: UpperBound | None = None
     chosen = 0
     for place in sorted(range(len(dims)), key=lambda i: (simple[i] is not None, -(simple[i] or 0), i)):
@@ -97,10 +99,10 @@ def largest_bound(facts: Facts, dims: Sequence[Dim], budget: Budget | None = Non
         at_most = simple[place]
         if at_most is not None and at_most < known:
             break
-        found = upper_bound(facts, dims[place], known, budget)
+        found = upper_bound(store, dims[place], known, budget)
         if found.value is None:
             others = [
-                upper_bound(facts, dims[i], budget=budget) for i in range(len(dims)) if simple[i] is None and i != place
+                upper_bound(store, dims[i], budget=budget) for i in range(len(dims)) if simple[i] is None and i != place
             ]
             names = {name for bound in (found, *others) if bound.value is None for name in bound.unbounded}
             return attrs.evolve(found, unbounded=tuple(sorted(names))), place
@@ -110,44 +112,44 @@ def largest_bound(facts: Facts, dims: Sequence[Dim], budget: Budget | None = Non
     return best, chosen
 
 
-def narrow(facts: Facts, dims: Iterable[Dim], budget: Budget) -> None:
+def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
     """Tell facts what all of them together say of the bounds of the symbols of dims. Raises Contradiction."""
     from shapeinf.solver.polytopes import NoPoint, reach
 
-    if not facts.relations and not facts.guards and not facts.divisibilities:
+    if not store.relations and not store.disjunctions and not store.divisibilities:
         return
-    forms = (canonical(facts, d) for d in dims)
-    operands = (facts.canon(d) for guard in facts.guards for d in guard.operands)
+    forms = (canonical(store, d) for d in dims)
+    operands = (store.canon(d) for disjunction in store.disjunctions for d in disjunction.operands)
     in_words = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
     for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
-        if not facts.related(symbol) and symbol not in in_words:
+        if not store.related(symbol) and symbol not in in_words:
             continue
         source = Source("", f"all that is known of {symbol}")
         try:
-            found = reach(facts, symbol, budget)
+            found = reach(store, symbol, budget)
         except NoPoint:
             raise Contradiction(f"no sizes satisfy all that is known of {symbol}", source) from None
         if found is not None:
-            facts.tell_range(symbol, *found, source)
+            store.add_range(symbol, *found, source)
 
 
-def interval_bound(facts: Facts, e: Dim) -> int | None:
+def interval_bound(store: ConstraintStore, e: Dim) -> int | None:
     """An upper bound from the bounds of symbols alone; None for none."""
-    value = Shift(facts).upper(canonical(facts, e))
+    value = Shift(store).upper(canonical(store, e))
     if not is_long(e):
-        value = min(value, facts.bounds(e)[1])
+        value = min(value, store.bounds(e)[1])
     return None if value == inf else int(value)
 
 
-def _by_isl(facts: Facts, e: Dimension, simple: int | None, enough: float, budget: Budget) -> UpperBound:
+def _by_isl(store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget) -> UpperBound:
     from shapeinf.solver.polytopes import most
 
-    found = most(facts, e, enough, budget)
+    found = most(store, e, enough, budget)
     if found is not None and found.empty:
         raise Contradiction(f"no sizes satisfy all that is known of {_listed(e.symbols())}", Source("", "all facts"))
     by_isl = None if found is None else found.value
     if by_isl is None and simple is None:
-        symbols = found.unbounded if found else [s for s in e.symbols() if facts.bounds(s)[1] == inf]
+        symbols = found.unbounded if found else [s for s in e.symbols() if store.bounds(s)[1] == inf]
         return UpperBound(None, "interval", unbounded=tuple(sorted(s.name for s in symbols)), cut=budget.cut)
     value = min(v for v in (simple, by_isl) if v is not None)
     engine: Engine = "interval" if by_isl is None or (simple is not None and simple < by_isl) else "isl"
@@ -160,11 +162,11 @@ def _listed(symbols: Iterable[Dimension]) -> str:
     return ", ".join(sorted(map(str, symbols)))
 
 
-def _climbed(facts: Facts, e: Dimension, budget: Budget) -> dict[str, int] | None:
+def _climbed(store: ConstraintStore, e: Dimension, budget: Budget) -> dict[str, int] | None:
     """A corner of the bounds of the symbols: that of all upper bounds, with each changed that makes `e` larger."""
-    if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_A_FACT * facts.count):
+    if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_A_FACT * store.count):
         return None
-    bounds = {s.name: facts.bounds(s) for s in e.symbols()}
+    bounds = {s.name: store.bounds(s) for s in e.symbols()}
     if any(inf in map(abs, pair) for pair in bounds.values()):
         return None
     corner = {name: int(high) for name, (_, high) in bounds.items()}

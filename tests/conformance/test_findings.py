@@ -106,6 +106,6 @@ def test_documents_of_tract(name):
     assert bool(errors(result)) is (stem in BROKEN)
     truth = TRACT / f"{name}.tr.json"
     if truth.exists():
-        facts = json.loads(truth.read_text(encoding="utf-8"))["facts"]
+        store = json.loads(truth.read_text(encoding="utf-8"))["facts"]
         ours = [",".join(map(str, result.tensors[output].shape)) for output in result.graph.outputs]
-        assert [fact.rpartition(",")[0] for fact in facts] == ours
+        assert [fact.rpartition(",")[0] for fact in store] == ours

@@ -102,9 +102,9 @@ def check_operations(found, expected):
     assert found.count("copy") >= expected.count("copy")
 
 
-def check_facts(name, result, facts):
+def check_facts(name, result, store):
     for side, names in (("inputs", result.graph.inputs), ("outputs", result.graph.outputs)):
-        given = facts.get(side)
+        given = store.get(side)
         if not given:
             continue
         if side == "inputs":
@@ -115,7 +115,7 @@ def check_facts(name, result, facts):
         for tensor, fact in pairs:
             by_rule = BY_THE_RULE.get(name, {}).get(tensor)
             if by_rule is None:
-                wrong = difference(fact, result.tensors[tensor], result.facts, quantized="(z:" in fact)
+                wrong = difference(fact, result.tensors[tensor], result.store, quantized="(z:" in fact)
                 assert wrong is None, (tensor, wrong)
             else:
                 assert f"{by_rule}," in f"{str(result.tensors[tensor].shape)[1:-1]},"

@@ -15,7 +15,7 @@ import pytest
 from opdefs.tf import common
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Shape, ShapeFacts, TensorType
+from shapeinf.lattice import Shape, ShapeStore, TensorType
 from shapeinf.ops import InferenceContext, OpDef
 
 from .conftest import need, vectors
@@ -46,7 +46,7 @@ class Handles:
     """The named handles of one record as our shapes and dims."""
 
     def __init__(self):
-        self.facts = ShapeFacts()
+        self.store = ShapeStore()
         self.shapes = {}
         self.dims = {}
 
@@ -60,7 +60,7 @@ class Handles:
     def dim(self, text):
         name, _, value = text.partition("=")
         if name not in self.dims:
-            self.dims[name] = self.facts.scope.fresh(name, 0) if value == "?" else int(value)
+            self.dims[name] = self.store.scope.fresh(name, 0) if value == "?" else int(value)
         return self.dims[name]
 
     def argument(self, value, method):
@@ -93,7 +93,7 @@ def context(handles, record):
         OpDef("op"),
         [TensorType(None, handles.shape(s)) for s in shapes],
         attributes,
-        handles.facts,
+        handles.store,
         "op",
         num_outputs=len(record.get("outputs", [1])),
         input_tensors=[tensor(t) for t in given.get("input_tensors", UNTRACED.get(record["test"], []))],
@@ -133,7 +133,7 @@ class Judge:
 
     def __init__(self, handles, by_value):
         self.handles = handles
-        self.facts = handles.facts
+        self.store = handles.store
         self.by_value = by_value
         self.arguments = (set(handles.shapes), set(handles.dims))
 
@@ -157,9 +157,9 @@ class Judge:
 
     def _shape_problem(self, got, want):
         name, _, body = want.partition("=")
-        found = self.facts.canon_shape(got)
+        found = self.store.canon_shape(got)
         if not self.by_value and name in self.arguments[0]:
-            same = self.facts.canon_shape(self.handles.shapes[name])
+            same = self.store.canon_shape(self.handles.shapes[name])
             return None if found == same else f"{found} is not provably {want}"
         if body == "?":
             return None
@@ -172,14 +172,14 @@ class Judge:
 
     def _dim_problem(self, got, want):
         name, _, value = want.partition("=")
-        found = self.facts.canon(got)
+        found = self.store.canon(got)
         if value != "?":
             return None if found == int(value) else f"{found} is not {want}"
         if self.by_value:
             return None
         if name in self.arguments[1]:
-            same = self.facts.canon(self.handles.dims[name])
-            return None if self.facts.prove_eq(found, same) is True else f"{found} is not provably {want}"
+            same = self.store.canon(self.handles.dims[name])
+            return None if self.store.prove_eq(found, same) is True else f"{found} is not provably {want}"
         unrelated = [d for n, d in self.handles.dims.items() if n in self.arguments[1] and isinstance(d, Dimension)]
         made_of = found.symbols() if isinstance(found, Dimension) else frozenset()
         equal = [d for d in unrelated if found is d and not made_of]
@@ -237,13 +237,13 @@ def state_problem(record, c, judge):
 
 
 def merged_problem(record, handles):
-    facts = handles.facts
+    store = handles.store
     for a, b in record.get("recorded_merged_shapes", []):
-        left, right = facts.canon_shape(handles.shape(a)), facts.canon_shape(handles.shape(b))
+        left, right = store.canon_shape(handles.shape(a)), store.canon_shape(handles.shape(b))
         if left != right:
             return f"{a} and {b} were merged but are {left} and {right}"
     for a, b in record.get("recorded_merged_dims", []):
-        if facts.prove_eq(handles.dim(a), handles.dim(b)) is not True:
+        if store.prove_eq(handles.dim(a), handles.dim(b)) is not True:
             return f"{a} and {b} were merged but are not equal"
     return None
 

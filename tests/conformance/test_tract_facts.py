@@ -108,7 +108,7 @@ DOCUMENTS = [
 def test_values_of_shapes(statements, inputs, fact):
     result = inferred(statements, inputs, fragments=FRAGMENTS)
     assert result.diagnostics == []
-    assert difference(fact, result.tensors["y"], result.facts) is None
+    assert difference(fact, result.tensors["y"], result.store) is None
 
 
 @pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
@@ -146,8 +146,8 @@ def test_scans(x, axis, chunk, out, h, full, last):
     statements = SCAN.format(axis=axis, chunk=chunk, out=out)
     result = inferred(statements, {"x": x, "w": "8,4,f32", "h": h}, "y, z", BODY)
     assert result.diagnostics == []
-    assert difference(full, result.tensors["y"], result.facts) is None
-    assert difference(last, result.tensors["z"], result.facts) is None
+    assert difference(full, result.tensors["y"], result.store) is None
+    assert difference(last, result.tensors["z"], result.store) is None
 
 
 def test_a_state_keeps_its_shape():
@@ -169,10 +169,10 @@ WRONG_SCANS = [
 
 
 @pytest.mark.parametrize(("old", "new", "law"), WRONG_SCANS)
-def test_scans_that_are_none(old, new, law):
+def test_scans_that_are_none(old, new, message):
     statements = SCAN.format(axis=0, chunk=1, out=0)
     assert old in statements
-    with pytest.raises(NnefError, match=law):
+    with pytest.raises(NnefError, match=message):
         inferred(statements.replace(old, new), {"x": "S,8,f32", "w": "8,4,f32", "h": "1,4,f32"}, "y, z", BODY)
 
 
@@ -189,7 +189,7 @@ def test_assertions_hold_of_slices():
     statement = "y = slice(x, axes = [1], begin = [0], end = [4])"
     result = inferred(statement, {"x": "B,S,f32"}, extensions=assertion)
     assert result.interval(result.tensors["x"].shape[1]).lo == 4
-    assert difference("B,4,f32", result.tensors["y"], result.facts) is None
+    assert difference("B,4,f32", result.tensors["y"], result.store) is None
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))

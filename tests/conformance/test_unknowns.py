@@ -141,8 +141,8 @@ def test_what_follows_an_unknown_operator_is_its_fault(path: Path, seed: int) ->
     result = infer_shapes(damaged)
     check_groups(damaged, result, healthy)
     outputs = tuple(name for name in graph.nodes[place].outputs if name)
-    blamed = [group for group in result.unknowns() if group.cause.kind == "operator"]
+    conflict_source = [group for group in result.unknowns() if group.cause.kind == "operator"]
     unknown = {text.split(".shape[")[0].removeprefix("the rank of ") for text in unknown_axes(result)}
     open_ = unknown & set(outputs)
-    assert [group.cause.values for group in blamed] == ([outputs] if open_ else [])
-    assert open_ <= {one.tensor for group in blamed for one in group.unknowns}
+    assert [group.cause.values for group in conflict_source] == ([outputs] if open_ else [])
+    assert open_ <= {one.tensor for group in conflict_source for one in group.unknowns}

@@ -59,13 +59,13 @@ def parsed(fact, scope):
     return [parse_dim(as_ours(d), scope) if k else None for d, k in zip(dims, known, strict=True)], dtype_of(dtype)
 
 
-def difference(fact, found, facts, *, quantized=False):
+def difference(fact, found, store, *, quantized=False):
     """What is wrong with a tensor that should have this fact, None where nothing is."""
-    dims, dtype = parsed(fact, facts.scope)
+    dims, dtype = parsed(fact, store.scope)
     if found.shape.dims is None or len(found.shape.dims) != len(dims):
         return f"{found} is not {fact}"
     if not quantized and found.dtype != dtype:
         return f"{found} is not {fact}: the element type should be {dtype}"
     pairs = enumerate(zip(found.shape.dims, dims, strict=True))
-    wrong = [i for i, (a, b) in pairs if b is not None and facts.prove_eq(a, b) is not True]
+    wrong = [i for i, (a, b) in pairs if b is not None and store.prove_eq(a, b) is not True]
     return f"{found} is not {fact} at {wrong}" if wrong else None

@@ -66,7 +66,7 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("text", "options", "expected"), CONDITIONS)
 def test_conditions(text, options, expected):
-    found = contract(text, **options).conditions
+    found = contract(text, **options).preconditions
     assert sorted((c.kind, c.text, c.node) for c in found) == sorted(expected)
 
 
@@ -83,24 +83,24 @@ def test_conditions(text, options, expected):
         (TABLE, "seq", lambda seq: seq <= 512),
     ],
 )
-def test_a_condition_holds_at_sizes_or_not(text, names, law):
+def test_a_condition_holds_at_sizes_or_not(text, names, message):
     (condition,) = contract(text)
     for sizes in itertools.product((1, 2, 3, 4, 5, 8, 16, 511, 512, 513), repeat=len(names.split())):
-        assert condition.holds(dict(zip(names.split(), sizes, strict=True))) is law(*sizes)
+        assert condition.holds(dict(zip(names.split(), sizes, strict=True))) is message(*sizes)
     assert condition.holds({}) is None
 
 
 def test_a_condition_says_who_demands_it_in_which_words():
-    (one,) = contract(PINNED).conditions
+    (one,) = contract(PINNED).preconditions
     assert (one.op, one.symbols, one.location) == ("Reshape", ("batch",), "")
     assert str(one).startswith("batch == 1, demanded by Reshape 'row': ")
     assert "x.shape[0]" in one.chain[-1]
 
 
 def test_the_chain_leads_to_the_input():
-    (one,) = contract(POOLED).conditions
+    (one,) = contract(POOLED).preconditions
     assert one.chain == ("x.shape[2] = H, declared by an input",)
-    (one,) = contract(SKIP).conditions
+    (one,) = contract(SKIP).preconditions
     assert one.chain[-1] == "x.shape[2] = H, declared by an input"
 
 
@@ -115,7 +115,7 @@ WINDOWS = """g (float[1, 1, H] x, float[1, 1, 3] w, float[1, 1, 7] v, float[1, 1
 
 
 def test_bounds_of_one_dim_each_have_their_own_node():
-    found = contract(WINDOWS).conditions
+    found = contract(WINDOWS).preconditions
     texts = sorted((c.kind, c.text, c.node) for c in found)
     assert texts == [
         ("assumption", "H >= 9", "pool"),
@@ -226,7 +226,7 @@ def test_what_a_branch_demands_depends_on_data():
 
 
 def test_conditions_of_a_branch_say_where_they_are():
-    (one,) = contract(BRANCH).conditions
+    (one,) = contract(BRANCH).preconditions
     assert (one.kind, one.text, one.node, one.op) == ("guard", "batch == 1", "choice/turn", "Reshape")
     assert one.where == "then_branch of If 'choice'"
     assert contract(BRANCH).check().verdict is None
@@ -243,7 +243,7 @@ LOOP = """g (int64 count, float[batch, 6] x, float[rows, 6] w) => (float[n, m] y
 
 def test_conditions_of_a_loop_that_may_make_no_trip():
     asked = contract(LOOP)
-    (one,) = asked.conditions
+    (one,) = asked.preconditions
     assert (one.kind, one.text, one.where) == ("guard", "rows == batch", "body of Loop 'again'")
     assert asked.check(batch=2, rows=2).verdict is True
     assert asked.check(batch=2, rows=3).verdict is None
@@ -256,14 +256,14 @@ row (a) => (b) { wanted = Constant<value = int64[2] {1, 6}>()
 
 
 def test_what_a_function_demands():
-    (one,) = contract(FUNCTION).conditions
+    (one,) = contract(FUNCTION).preconditions
     assert (one.kind, one.text, one.op, one.node) == ("value", "batch == 1", "Reshape", "call/inside")
 
 
 def test_a_document_says_the_line():
     text = "version 1.0;\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [1, 8]);\n"
     text += "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
-    (one,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.conditions
+    (one,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.preconditions
     assert (one.text, one.op, one.location) == ("width == 8", "matmul", "the given text:6:9")
 
 
@@ -286,7 +286,7 @@ def test_little_work_leaves_conditions_as_they_were_told(text):
     little = whole.with_work(0)
     assert little.cut == ("budget of work" in str(little)) and not whole.cut
     for n in range(1, 9):
-        name = whole.conditions[0].symbols[0]
+        name = whole.preconditions[0].symbols[0]
         exact, rough = whole.check({name: n}), little.check({name: n})
         assert rough.verdict in (exact.verdict, None)
         assert rough.cut == ("with_work" in str(rough))

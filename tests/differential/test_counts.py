@@ -73,7 +73,7 @@ def test_two_counts_of_one_tensor_are_equal():
     result = infer_shapes(model(TWICE))
     a, b, y = (result.tensors[name].shape[1] for name in "aby")
     assert a is b is y
-    assert not result.contract.conditions
+    assert not result.contract.preconditions
     x = np.array([[0, 1, 2], [0, 0, 3]], np.float32)
     (real,) = ran(model(TWICE), {"N": 2, "M": 3}, x)
     assert real.shape == (2, 3)

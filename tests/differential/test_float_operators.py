@@ -34,7 +34,7 @@ def problems(made, dims, real):
     result = infer_shapes(made, dims=dims)
     assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
     size = result.tensors["y"].shape[0]
-    assumed = [one for one in result.contract.conditions if one.kind == "assumption"]
+    assumed = [one for one in result.contract.preconditions if one.kind == "assumption"]
     for sizes, count in real:
         if not all(one.holds(sizes) for one in assumed):
             continue

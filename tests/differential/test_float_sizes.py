@@ -132,9 +132,9 @@ def wrong(chain, bound, real):
         runs = [n for n, k in zip(SIZES, real.tolist(), strict=True) if k >= 0 and n <= (bound or n)]
         return [f"{result.diagnostics}, yet N={n} runs" for n in runs]
     (dim,) = result.tensors["y"].shape
-    conditions = [one for one in result.contract.conditions if one.kind == "assumption"]
+    preconditions = [one for one in result.contract.preconditions if one.kind == "assumption"]
     for n, k in zip(SIZES, real.tolist(), strict=True):
-        if (bound is not None and n > bound) or k < 0 or not all(one.holds({"N": n}) for one in conditions):
+        if (bound is not None and n > bound) or k < 0 or not all(one.holds({"N": n}) for one in preconditions):
             continue
         if isinstance(dim, int) or not dim.is_anonymous:
             value = evaluate(dim, {"N": n})
@@ -191,14 +191,14 @@ def test_sizes_are_known_up_to_a_limit_that_the_contract_says(dtype, steps, size
     (symbol,) = result.tensors["x"].shape
     (dim,) = result.tensors["y"].shape
     assert dim is parse_dim(size, symbol.scope)
-    assert [c.text for c in result.contract.conditions if c.kind == "assumption"] == [f"N <= {limit}"]
+    assert [c.text for c in result.contract.preconditions if c.kind == "assumption"] == [f"N <= {limit}"]
 
 
 @pytest.mark.parametrize(("dtype", "limit"), [("float16", 2**11), ("bfloat16", 2**8), ("float8e4m3fn", 2**4)])
 def test_narrow_types_hold_sizes_only_by_proof(dtype, limit):
     inside, outside = (infer_shapes(after(dtype).model(), dims={"N": f"1..{n}"}) for n in (limit, limit + 1))
     assert str(inside.tensors["y"].shape) == "[N]"
-    assert not any(c.kind == "assumption" for r in (inside, outside) for c in r.contract.conditions)
+    assert not any(c.kind == "assumption" for r in (inside, outside) for c in r.contract.preconditions)
     assert str(outside.interval(outside.tensors["y"].shape[0])) == f"1..{limit + 2}"
 
 

@@ -13,7 +13,7 @@ from shapeinf import infer_shapes
 from shapeinf.formats.nnef.language.problems import NnefError
 from shapeinf.formats.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
 from shapeinf.graph import ContentsOf, Declared, Graph, Node, NodeKind
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.ops import Call, default_registry
 from tests.conformance.conftest import ROOT, need, vectors
 from tests.differential.nnef_flat import NotFlatError, graph_of
@@ -305,7 +305,7 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
 )
 def test_whole_numbers_are_exact(op, operands, expected):
     op_def = default_registry().dialect("nnef").lookup("", op, FINAL)
-    found = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeFacts(), "node").types[0]
+    found = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeStore(), "node").types[0]
     assert (found.elements or (None,))[0] == expected
 
 

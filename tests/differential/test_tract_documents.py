@@ -58,9 +58,9 @@ def with_integers(model, arrays):
 VARIANTS = [static, with_names, with_batch, with_integers]
 
 
-def problems(result, facts, sizes):
+def problems(result, store, sizes):
     """What differs from tract's facts, at the sizes of the data."""
-    for name, fact in zip(result.graph.outputs, facts, strict=True):
+    for name, fact in zip(result.graph.outputs, store, strict=True):
         *dims, dtype = pieces(fact)
         found = result.tensors[name]
         if found.dtype != dtype_of(dtype):

@@ -139,9 +139,9 @@ def compared(operator, attributes):
             if real is not None:
                 assert said_by_program(result, h) == real, (h, real)
                 assert result.program()(h=h).peak.tolist() == [result.memory().peak.at(h=h).bytes]
-        if real is not None and not ranged.facts.breaks_assumption({"h": (h, h)}):
+        if real is not None and not ranged.store.breaks_assumption({"h": (h, h)}):
             assert said_by_evaluation(ranged, h) == real, (h, real)
-    taken = [c.law for c in ranged.contract if c.kind == "assumption"]
+    taken = [c.message for c in ranged.contract if c.kind == "assumption"]
     assert taken in ([], ["the input is taken to be long enough for one window"])
 
 

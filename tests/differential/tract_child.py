@@ -18,7 +18,7 @@ def framework() -> Any:
     return found.with_tract_extra().with_tract_transformers()
 
 
-def facts(model: Any) -> list[str]:
+def store(model: Any) -> list[str]:
     return [model.output_fact(i).dump() for i in range(model.output_count())]
 
 
@@ -27,9 +27,9 @@ def answer(source: str, target: str) -> dict[str, Any]:
 
     try:
         model = tract.onnx().load(source).into_model()
-        before = facts(model)
+        before = store(model)
         framework().write_model_to_tar(model, target)
-        return {"before": before, "after": facts(framework().load(target))}
+        return {"before": before, "after": store(framework().load(target))}
     except Exception as error:  # tract raises what it likes
         return {"error": str(error).partition("Stack backtrace")[0].strip()}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Facts(NamedTuple):
+class ConstraintStore(NamedTuple):
     """Of the outputs of a model, before it was written as NNEF and after that was read."""
 
     before: list[str]
@@ -54,7 +54,7 @@ class Tract:
             self.stop()
             return None
         found = json.loads(line)
-        return None if "error" in found else Facts(found["before"], found["after"])
+        return None if "error" in found else ConstraintStore(found["before"], found["after"])
 
     def _answer(self, question):
         """A line of JSON; nothing where tract ended its process, or takes too long."""

@@ -148,7 +148,7 @@ def test_what_the_graph_forces_is_said_and_written(tmp_path: Path) -> None:
 def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) -> None:
     """The table has 512 rows and two batches: batch is 2, seq is 512."""
     if fine:
-        assert bind(with_table(), {"seq": (low, high), "batch": 2}).result.contract.conditions == ()
+        assert bind(with_table(), {"seq": (low, high), "batch": 2}).result.contract.preconditions == ()
         return
     with pytest.raises(BindError, match="seq is to be") as caught:
         bind(with_table(), {"seq": (low, high)})

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from shapeinf import ShapeInferenceError
-from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeFacts, TensorType
+from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType
 from shapeinf.ops import default_registry
 from shapeinf.ops.run import Call
 
@@ -24,8 +24,8 @@ ELEMENTS = {
 class Draw(random.Random):
     """Types and attributes."""
 
-    def dim(self, facts):
-        scope = facts.scope
+    def dim(self, store):
+        scope = store.scope
         n, kind = scope.symbol(self.choice("nmk")), self.random()
         if kind < 0.45:
             return self.choice((0, 1, 1, 2, 3, 4, 5, 8, 16, 64))
@@ -35,30 +35,30 @@ class Draw(random.Random):
             return scope.fresh("unknown", 0, self.choice((None, 3)))
         return n * self.choice((1, 2, 3)) + self.choice((-1, 0, 1, 2)) if kind < 0.95 else n // 2
 
-    def tensor(self, facts):
+    def tensor(self, store):
         dtype, kind = self.choice(DTYPES), self.random()
         if kind < 0.07:
             return PartialTensor(dtype, Shape.unknown(), None)
         if kind < 0.6 or dtype not in ELEMENTS:
             return PartialTensor(
-                dtype, Shape(self.dim(facts) for _ in range(self.choice((0, 1, 1, 2, 2, 3, 3, 4, 4, 5)))), None
+                dtype, Shape(self.dim(store) for _ in range(self.choice((0, 1, 1, 2, 2, 3, 3, 4, 4, 5)))), None
             )
         dims = self.choice(SHAPES)
         count = dims[0] * dims[-1] if len(dims) == 2 else sum(dims) if dims else 1
-        return PartialTensor(dtype, Shape(dims), [self.element(facts, dtype) for _ in range(count)])
+        return PartialTensor(dtype, Shape(dims), [self.element(store, dtype) for _ in range(count)])
 
-    def element(self, facts, dtype):
+    def element(self, store, dtype):
         if self.random() < 0.2:
             return None
-        return facts.scope.symbol("n") if dtype == "int64" and self.random() < 0.25 else self.choice(ELEMENTS[dtype])
+        return store.scope.symbol("n") if dtype == "int64" and self.random() < 0.25 else self.choice(ELEMENTS[dtype])
 
-    def type(self, facts):
+    def type(self, store):
         kind = self.random()
         if kind < 0.06:
             return None
         if kind < 0.12:
-            return SequenceType(self.tensor(facts), self.choice((None, 0, 1, 2, facts.scope.symbol("n"))))
-        return OptionalType(self.tensor(facts)) if kind < 0.14 else self.tensor(facts)
+            return SequenceType(self.tensor(store), self.choice((None, 0, 1, 2, store.scope.symbol("n"))))
+        return OptionalType(self.tensor(store)) if kind < 0.14 else self.tensor(store)
 
     def attribute(self, defined):
         several = range(self.choice((0, 1, 2, 2, 3, 4, 4, 8)))
@@ -69,7 +69,7 @@ class Draw(random.Random):
             "ints": lambda: tuple(self.choice((0, 1, 1, 2, 2, 3, -1, -2, self.choice(INTS))) for _ in several),
             "floats": lambda: tuple(self.choice(FLOATS) for _ in several),
             "strings": lambda: tuple(self.choice("abc") for _ in several),
-            "tensor": lambda: self.tensor(ShapeFacts()),
+            "tensor": lambda: self.tensor(ShapeStore()),
         }.get(defined.type, lambda: defined.default)()
 
 
@@ -86,8 +86,8 @@ def test_an_outcome_or_an_error_of_ours(dialect, times):
     draw, known, outcomes = Draw(times), operators(dialect), 0
     for _ in range(times):
         op_def, version = draw.choice(known)
-        facts, arity = ShapeFacts(), len(op_def.inputs)
-        inputs = [draw.type(facts) for _ in range(draw.choice((0, 1, arity, arity, arity, arity + 1, arity + 2)))]
+        store, arity = ShapeStore(), len(op_def.inputs)
+        inputs = [draw.type(store) for _ in range(draw.choice((0, 1, arity, arity, arity, arity + 1, arity + 2)))]
         if inputs and draw.random() < 0.4:  # equal operands are more likely to fit
             inputs = [inputs[0] if draw.random() < 0.6 else one for one in inputs]
         wanted = [a for a in op_def.attributes.values() if a.required or draw.random() < 0.5]
@@ -95,7 +95,7 @@ def test_an_outcome_or_an_error_of_ours(dialect, times):
         given = {name: one for name, one in given.items() if one is not None}
         outputs = (True,) * draw.choice((1, 1, len(op_def.outputs) or 1, 3))
         try:
-            outcome = Call(op_def, given, version, outputs).run(inputs, facts, "node")
+            outcome = Call(op_def, given, version, outputs).run(inputs, store, "node")
         except ShapeInferenceError:
             continue
         except Exception as error:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from shapeinf import Contradiction, Declared, Graph, NamedDim, Node, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.expr import Scope, evaluate
-from shapeinf.inputs.assumptions import AssumptionSyntaxError, parse_assumption, tell_assumptions
+from shapeinf.inputs.assumptions import AssumptionSyntaxError, add_assumptions, parse_assumption
 from shapeinf.inputs.spec import SpecError
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 
 
 def graph(nodes, inputs, constants=()):
@@ -123,31 +123,35 @@ def test_a_canonical_text_reads_back(text):
 @given(st.lists(RELATIONS, min_size=1, max_size=4))
 def test_relations_mean_what_python_means(texts):
     """Python itself reads the same texts; what it finds true must stay possible, and implied means implied."""
-    facts = ShapeFacts()
+    store = ShapeStore()
     for name in "ab":
-        facts.scope.symbol(name, 1, HIGH)
+        store.scope.symbol(name, 1, HIGH)
     left = bindings()
     for text in texts:
         before = left
         left = [env for env in left if eval(text, {}, dict(env))]
         try:
-            useless = tell_assumptions(facts, [text])
+            useless = add_assumptions(store, [text])
         except Contradiction:
             assert not left
             return
         assert not useless or left == before
         for env, name in itertools.product(left, "ab"):
-            symbol = facts.scope.symbol(name)
-            assert env[name] in facts.interval(symbol)
-            assert evaluate(facts.canon(symbol), env) == env[name]
+            symbol = store.scope.symbol(name)
+            assert env[name] in store.interval(symbol)
+            assert evaluate(store.canon(symbol), env) == env[name]
 
 
 def learned(result):
     """Everything that is known, without who said it."""
-    facts = result.facts
-    symbols = [facts.scope.symbol(name) for name in ("batch", "H", "W")]
-    known = [(str(facts.canon(s)), facts.interval(s)) for s in symbols]
-    return known, [(r.modulus, r.rest) for r in facts.residues.values()], [str(r.expression) for r in facts.relations]
+    store = result.store
+    symbols = [store.scope.symbol(name) for name in ("batch", "H", "W")]
+    known = [(str(store.canon(s)), store.interval(s)) for s in symbols]
+    return (
+        known,
+        [(r.modulus, r.rest) for r in store.congruences.values()],
+        [str(r.expression) for r in store.relations],
+    )
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 9))
@@ -202,9 +206,9 @@ def test_the_two_halves_of_a_unet_meet_where_the_size_is_even():
     nodes.insert(1, ("Concat", ["down"] * 4, ["down4"], {"axis": 1}))
     model = graph(nodes, {"x": ("batch", 8, "H", "W")}, {"unused": scales})
     doubtful = infer_shapes(model)
-    assert doubtful.facts.guards
+    assert doubtful.store.disjunctions
     result = infer_shapes(model, assume=["H % 32 == 0", "W % 2 == 0"])
-    assert not result.facts.guards
+    assert not result.store.disjunctions
     assert str(result.tensors["y"].shape) == "[batch, 16, H, W]"
     assert str(result.tensors["down"].shape) == "[batch, 8, H//2, W//2]"
 

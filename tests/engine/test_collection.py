@@ -35,9 +35,9 @@ def collections():
 def test_a_result_that_is_dropped_needs_no_collection(pace):
     gc.disable()
     result = infer_shapes(MODEL)
-    inference, facts = weakref.ref(result.inference), weakref.ref(result.inference.facts)
+    inference, store = weakref.ref(result.inference), weakref.ref(result.inference.store)
     del result
-    assert inference() is None and facts() is None
+    assert inference() is None and store() is None
 
 
 def test_what_is_left_is_collected_when_enough_was_made(pace, monkeypatch):

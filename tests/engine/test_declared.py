@@ -200,7 +200,7 @@ def test_a_declaration_that_a_later_node_contradicts_is_an_error_there():
 def test_the_fact_keeps_its_provenance():
     nodes = [helper.make_node("NonZero", ["x"], ["y"], name="nz")]
     result = infer_shapes(model(nodes, ["N", 2], [], [("y", [2, 3], INT64)]))
-    (fact,) = [source for source in result.facts.sources.values() if "declares" in source.reason]
+    (fact,) = [source for source in result.store.sources.values() if "declares" in source.reason]
     assert (fact.node, fact.reason) == ("y", "the file declares y")
 
 

@@ -35,7 +35,7 @@ def test_a_convolutions_weight_fixes_an_unknown_channel_count():
     assert str(result.tensors["x"].shape) == "[N, 3, H, W]"
     assert str(result.tensors["a"].shape) == "[N, 3, H, W]"
     assert str(result.tensors["y"].shape) == "[N, 64, H, W]"
-    (fact,) = result.facts.sources.values()
+    (fact,) = result.store.sources.values()
     assert fact.node == "Conv_1"
     assert "input channels" in fact.reason
 
@@ -278,7 +278,7 @@ def test_ranges_bound_what_depends_on_them():
     result = infer_shapes(MLP, dims={"batch": (1, 8)}, assume=["seq <= 2*batch"])
     batch, seq = result.tensors["y"].shape
     assert str(result.interval(batch)) == "1..8"
-    assert result.facts.prove_le(seq, 16) is True
+    assert result.store.prove_le(seq, 16) is True
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,10 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("node", "opset", "code", "law"), BROKEN)
-def test_what_is_wrong_with_a_node_is_said(node, opset, code, law):
+def test_what_is_wrong_with_a_node_is_said(node, opset, code, message):
     (error,) = infer_shapes(one_node(node, X, FLAG, opset=opset)).diagnostics
     assert (error.severity, error.code) == ("error", code)
-    assert law in str(error)
+    assert message in str(error)
 
 
 def test_an_infinite_scale_is_an_error():

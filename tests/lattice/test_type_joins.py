@@ -13,7 +13,7 @@ from shapeinf.lattice import (
     Relaxer,
     SequenceType,
     Shape,
-    ShapeFacts,
+    ShapeStore,
     TensorType,
     merge_type,
     relax_type,
@@ -27,12 +27,12 @@ def partial(elements):
     return PartialTensor("int64", Shape((2,)), elements)
 
 
-def contents(tensor, facts=None):
+def contents(tensor, store=None):
     """The concrete contents that a partial tensor allows, over elements 0..2; a symbol is anything in its bounds."""
 
     def allows(element, value):
         if isinstance(element, Dimension):
-            low, high = facts.bounds(element)
+            low, high = store.bounds(element)
             return low <= value <= high
         return element is None or element == value
 
@@ -49,28 +49,28 @@ def test_merge_of_contents_is_the_intersection(first, second):
     a, b = partial(first), partial(second)
     both = contents(a) & contents(b)
     try:
-        merged = merge_type(ShapeFacts(), a, b, SOURCE)
+        merged = merge_type(ShapeStore(), a, b, SOURCE)
     except ShapeError:
         assert not both
         return
     assert contents(merged) == both
-    assert merge_type(ShapeFacts(), b, a, SOURCE) == merged
+    assert merge_type(ShapeStore(), b, a, SOURCE) == merged
 
 
 @given(ELEMENTS, ELEMENTS)
 def test_relax_of_contents_is_above_both(first, second):
     a, b = partial(first), partial(second)
-    facts, others = ShapeFacts(), ShapeFacts()
-    joined = relax_type(facts.relaxer, a, b, "site")
-    assert contents(joined, facts) >= contents(a) | contents(b)
-    assert contents(relax_type(others.relaxer, b, a, "site"), others) == contents(joined, facts)
+    store, others = ShapeStore(), ShapeStore()
+    joined = relax_type(store.relaxer, a, b, "site")
+    assert contents(joined, store) >= contents(a) | contents(b)
+    assert contents(relax_type(others.relaxer, b, a, "site"), others) == contents(joined, store)
 
 
 def test_merging_symbolic_elements_tells_a_fact():
-    facts = ShapeFacts()
-    batch = facts.scope.symbol("batch")
-    merge_type(facts, partial((batch, 1)), partial((4, None)), SOURCE)
-    assert facts.canon(batch) == 4
+    store = ShapeStore()
+    batch = store.scope.symbol("batch")
+    merge_type(store, partial((batch, 1)), partial((4, None)), SOURCE)
+    assert store.canon(batch) == 4
 
 
 F32 = TensorType("float32", Shape((2, 3)))
@@ -94,13 +94,13 @@ OPEN = TensorType(None, Shape.unknown())
 def test_merge_of_kinds(a, b, merged):
     if merged is None:
         with pytest.raises(ShapeError):
-            merge_type(ShapeFacts(), a, b, SOURCE)
+            merge_type(ShapeStore(), a, b, SOURCE)
     else:
-        assert repr(merge_type(ShapeFacts(), a, b, SOURCE)) == merged
+        assert repr(merge_type(ShapeStore(), a, b, SOURCE)) == merged
 
 
 def test_relax_of_kinds():
-    relaxer = Relaxer(ShapeFacts())
+    relaxer = Relaxer(ShapeStore())
     assert repr(relax_type(relaxer, F32, I64, "site")) == "?[2, 3]"
     joined = relax_type(relaxer, SequenceType(F32), SequenceType(TensorType("float32", Shape((2,)))), "other")
     assert repr(joined) == "sequence(float32?)"

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.expr import Dimension, Scope, evaluate, maximum, minimum
 from shapeinf.solver.elimination import Elimination
 
@@ -28,10 +28,10 @@ def symbolic(name, x, y):
 def test_bounds_hold_and_are_free_of_what_was_to_go(expression, name, bindings):
     build, meaning = expression
     scope = Scope()
-    facts = Facts(scope)
+    store = ConstraintStore(scope)
     x, y, z = (scope.symbol(n, 1, 9) for n in "xyz")
     scope.limits[z] = symbolic(name, x, y)
-    without = Elimination(facts, lambda symbol: symbol != z and not symbol.symbol.anonymous)
+    without = Elimination(store, lambda symbol: symbol != z and not symbol.symbol.anonymous)
     d = build(scope)
     upper, lower = without.upper(d), without.lower(d)
     for bound in (upper, lower):
@@ -45,11 +45,11 @@ def test_bounds_hold_and_are_free_of_what_was_to_go(expression, name, bindings):
 def test_a_minimum_is_bounded_by_each_of_its_parts():
     """`k*min(n, i + 1)` without `i <= 2*m`: no more than `k*n`, and no more than `k*(2*m + 1)`."""
     scope = Scope()
-    facts = Facts(scope)
+    store = ConstraintStore(scope)
     k, n, m = (scope.symbol(name, 1) for name in "knm")
     i = scope.fresh("i")
     scope.limits[i] = 2 * m
-    upper = Elimination(facts, lambda symbol: symbol != i).upper(4 * k * minimum(n, i + 1))
+    upper = Elimination(store, lambda symbol: symbol != i).upper(4 * k * minimum(n, i + 1))
     for sizes in product((1, 3, 8), repeat=3):
         env = dict(zip("knm", sizes, strict=True))
         assert evaluate(upper, env) == 4 * env["k"] * min(env["n"], 2 * env["m"] + 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Scope, evaluate, parse_dim
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 NAMES = ("a", "b", "c")
 HIGH = 5
@@ -22,14 +22,14 @@ def facts_of(equations, order=None):
     scope = Scope()
     for name in NAMES:
         scope.symbol(name, 1, HIGH)
-    facts = ShapeFacts(scope)
+    store = ShapeStore(scope)
     try:
         for i in order or range(len(equations)):
             left, right = (parse_dim(t, scope) for t in equations[i])
-            facts.tell_equal(left, right, Source(f"n{i}", "told"))
+            store.add_equal(left, right, Source(f"n{i}", "told"))
     except Contradiction:
         return None
-    return facts
+    return store
 
 
 def models(equations):
@@ -44,29 +44,29 @@ def models(equations):
 
 @given(EQUATIONS)
 def test_told_facts_are_sound(equations):
-    facts = facts_of(equations)
+    store = facts_of(equations)
     found = list(models(equations))
-    if facts is None:
+    if store is None:
         assert not found
         return
     for env in found:
         for name in NAMES:
-            symbol = facts.scope.symbol(name)
-            assert evaluate(facts.canon(symbol), env) == env[name]
-            assert env[name] in facts.interval(symbol)
+            symbol = store.scope.symbol(name)
+            assert evaluate(store.canon(symbol), env) == env[name]
+            assert env[name] in store.interval(symbol)
 
 
 @given(EQUATIONS, TERMS, TERMS)
 def test_proofs_are_sound(equations, left, right):
-    facts = facts_of(equations)
-    if facts is None:
+    store = facts_of(equations)
+    if store is None:
         return
-    a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
+    a, b = parse_dim(left, store.scope), parse_dim(right, store.scope)
     for env in models(equations):
         x, y = evaluate(a, env), evaluate(b, env)
-        assert facts.prove_le(a, b) in (None, x <= y)
-        assert facts.prove_eq(a, b) in (None, x == y)
-        assert facts.prove_ne(a, b) in (None, x != y)
+        assert store.prove_le(a, b) in (None, x <= y)
+        assert store.prove_eq(a, b) in (None, x == y)
+        assert store.prove_ne(a, b) in (None, x != y)
 
 
 LINEAR = st.sampled_from(["a", "b", "c", "a + 1", "b + 2", "3", "1", "c + 1"])
@@ -88,34 +88,34 @@ def test_order_does_not_matter_where_equations_can_be_solved(equations, random):
 
 @given(EQUATIONS)
 def test_telling_twice_is_telling_once(equations):
-    facts = facts_of(equations)
-    if facts is None:
+    store = facts_of(equations)
+    if store is None:
         return
-    version = facts.version
+    version = store.version
     for i, pair in enumerate(equations):
-        facts.tell_equal(*(parse_dim(t, facts.scope) for t in pair), Source(f"n{i}", "again"))
-    assert facts.version == version
+        store.add_equal(*(parse_dim(t, store.scope) for t in pair), Source(f"n{i}", "again"))
+    assert store.version == version
 
 
 KINDS = {
-    "==": (lambda f, a, b, source: f.tell_equal(a, b, source), operator.eq),
-    "<=": (lambda f, a, b, source: f.tell_le(a, b, source), operator.le),
-    "% 2 ==": (lambda f, a, b, source: f.tell_divisible(a - b, 2, source), lambda a, b: (a - b) % 2 == 0),
-    "<= 2 +": (lambda f, a, b, source: f.tell_range(a - b, None, 2, source), lambda a, b: a <= 2 + b),
+    "==": (lambda f, a, b, source: f.add_equal(a, b, source), operator.eq),
+    "<=": (lambda f, a, b, source: f.add_le(a, b, source), operator.le),
+    "% 2 ==": (lambda f, a, b, source: f.add_divisible(a - b, 2, source), lambda a, b: (a - b) % 2 == 0),
+    "<= 2 +": (lambda f, a, b, source: f.add_range(a - b, None, 2, source), lambda a, b: a <= 2 + b),
 }
 TOLD = st.lists(st.tuples(TERMS, st.sampled_from(sorted(KINDS)), TERMS), min_size=1, max_size=7)
 
 
 def told_in_turn(told):
     """The facts after telling all that can be told, and what that was."""
-    facts, kept = facts_of([]), []
+    store, kept = facts_of([]), []
     for i, (left, kind, right) in enumerate(told):
         try:
-            KINDS[kind][0](facts, parse_dim(left, facts.scope), parse_dim(right, facts.scope), Source(f"n{i}", "told"))
+            KINDS[kind][0](store, parse_dim(left, store.scope), parse_dim(right, store.scope), Source(f"n{i}", "told"))
         except Contradiction:
             continue
         kept.append((left, kind, right))
-    return facts, kept
+    return store, kept
 
 
 def satisfied(told):
@@ -124,18 +124,18 @@ def satisfied(told):
     pairs = [(parse_dim(left, scope), KINDS[kind][1], parse_dim(right, scope)) for left, kind, right in told]
     for values in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)):
         env = dict(zip(NAMES, values, strict=True))
-        if all(law(evaluate(a, env), evaluate(b, env)) for a, law, b in pairs):
+        if all(message(evaluate(a, env), evaluate(b, env)) for a, message, b in pairs):
             yield env
 
 
 @given(TOLD)
 def test_facts_of_all_kinds_are_sound_and_contradictions_are_real(told):
-    facts, kept = told_in_turn(told)
+    store, kept = told_in_turn(told)
     for env in satisfied(kept):
         for name in NAMES:
-            symbol = facts.scope.symbol(name)
-            assert evaluate(facts.canon(symbol), env) == env[name]
-            assert env[name] in facts.interval(symbol)
+            symbol = store.scope.symbol(name)
+            assert evaluate(store.canon(symbol), env) == env[name]
+            assert env[name] in store.interval(symbol)
     for i, one in enumerate(told):
         if one not in kept:
             assert not any(satisfied([*(other for other in told[:i] if other in kept), one]))
@@ -143,51 +143,51 @@ def test_facts_of_all_kinds_are_sound_and_contradictions_are_real(told):
 
 @given(TOLD, st.lists(TERMS, min_size=3, max_size=3))
 def test_what_contradicts_leaves_no_trace(told, asked):
-    facts, kept = told_in_turn(told)
+    store, kept = told_in_turn(told)
     alone, again = told_in_turn(kept)
     assert again == kept
     seen = [
         [(str(f.canon(d)), f.interval(d)) for d in (parse_dim(text, f.scope) for text in (*NAMES, *asked))]
-        for f in (facts, alone)
+        for f in (store, alone)
     ]
     assert seen[0] == seen[1]
-    assert [str(r.expression) for r in facts.relations] == [str(r.expression) for r in alone.relations]
-    assert sorted(g.text for g in facts.guards) == sorted(g.text for g in alone.guards)
+    assert [str(r.expression) for r in store.relations] == [str(r.expression) for r in alone.relations]
+    assert sorted(g.text for g in store.disjunctions) == sorted(g.text for g in alone.disjunctions)
 
 
 def test_what_was_solved_and_taken_back_is_replaced_everywhere_when_it_is_solved_again():
-    facts = ShapeFacts()
-    b, c, a = (facts.scope.symbol(name) for name in "bca")
-    facts.tell_equal(a, b + 1, Source("n", "told"))
-    facts.tell_le(10, b + c, Source("n", "told"))
-    facts.tell_range(c, 1, 3, Source("n", "told"))
+    store = ShapeStore()
+    b, c, a = (store.scope.symbol(name) for name in "bca")
+    store.add_equal(a, b + 1, Source("n", "told"))
+    store.add_le(10, b + c, Source("n", "told"))
+    store.add_range(c, 1, 3, Source("n", "told"))
     with pytest.raises(Contradiction):
-        facts.tell_equal(b, 2, Source("m", "too small"))
-    facts.tell_equal(b, 8, Source("m", "told"))
-    assert facts.canon(a) == 9
+        store.add_equal(b, 2, Source("m", "too small"))
+    store.add_equal(b, 8, Source("m", "told"))
+    assert store.canon(a) == 9
 
 
 def test_only_relations_about_its_symbols_are_tried_for_a_dim():
     """The one that decides is the last of more than are ever tried."""
-    facts = ShapeFacts()
-    names = [facts.scope.symbol(f"n{i}") for i in range(101)]
+    store = ShapeStore()
+    names = [store.scope.symbol(f"n{i}") for i in range(101)]
     for one, other in itertools.pairwise(names):
-        facts.tell_le(one + 1, other, Source("n", "told"))
-    assert facts.prove_le(names[99], names[100]) is True
+        store.add_le(one + 1, other, Source("n", "told"))
+    assert store.prove_le(names[99], names[100]) is True
 
 
 def test_a_contradiction_changes_nothing_and_names_both_sources():
-    facts = ShapeFacts()
-    batch = facts.scope.symbol("batch")
-    facts.tell_equal(batch, 4, Source("reshape_1", "the element count must not change"))
-    version, solved = facts.version, dict(facts.solved)
+    store = ShapeStore()
+    batch = store.scope.symbol("batch")
+    store.add_equal(batch, 4, Source("reshape_1", "the element count must not change"))
+    version, solved = store.version, dict(store.solved)
     with pytest.raises(Contradiction) as caught:
-        facts.tell_equal(batch, 8, Source("add_2", "operands must broadcast"))
+        store.add_equal(batch, 8, Source("add_2", "operands must broadcast"))
     assert caught.value.first.node == "add_2"
     assert caught.value.second is not None
     assert caught.value.second.node == "reshape_1"
-    assert (dict(facts.solved), facts.interval(batch).lo) == (solved, 4)
-    assert version <= facts.version
+    assert (dict(store.solved), store.interval(batch).lo) == (solved, 4)
+    assert version <= store.version
 
 
 @pytest.mark.parametrize(
@@ -196,51 +196,51 @@ def test_a_contradiction_changes_nothing_and_names_both_sources():
 )
 def test_only_who_has_to_do_with_a_contradiction_is_named(left, right, named):
     """Of numbers nobody knows where they are from: the one symbol that is one of them, or nobody."""
-    facts = ShapeFacts()
+    store = ShapeStore()
     for name, size, node in (("batch", 4, "x"), ("seq", 7, "z"), ("rows", 6, "y")):
-        facts.tell_equal(facts.scope.symbol(name), size, Source(node, "given"))
+        store.add_equal(store.scope.symbol(name), size, Source(node, "given"))
     with pytest.raises(Contradiction) as caught:
-        facts.tell_equal(parse_dim(left, facts.scope), parse_dim(right, facts.scope), Source("add", "must be equal"))
+        store.add_equal(parse_dim(left, store.scope), parse_dim(right, store.scope), Source("add", "must be equal"))
     assert (caught.value.second and caught.value.second.node) == named
 
 
 def test_relations_divisibility_and_guards():
-    facts = ShapeFacts()
-    past, seq, h = (facts.scope.symbol(n) for n in ("past", "seq", "H"))
-    facts.tell_le(past + seq, 4096, Source("", "assumed"))
-    assert facts.prove_le(past, 4096) is True
-    assert facts.prove_le(past + seq, 4095) is None
-    facts.tell_divisible(h, 32, Source("concat", "halves must meet"))
-    assert [(str(d.expression), d.divisor) for d in facts.divisibilities] == [("H", 32)]
+    store = ShapeStore()
+    past, seq, h = (store.scope.symbol(n) for n in ("past", "seq", "H"))
+    store.add_le(past + seq, 4096, Source("", "assumed"))
+    assert store.prove_le(past, 4096) is True
+    assert store.prove_le(past + seq, 4095) is None
+    store.add_divisible(h, 32, Source("concat", "halves must meet"))
+    assert [(str(d.expression), d.divisor) for d in store.divisibilities] == [("H", 32)]
     with pytest.raises(Contradiction):
-        facts.tell_divisible(2 * h + 1, 2, Source("odd", "odd"))
-    facts.tell_equal(past * seq, 12, Source("reshape", "element count"))
-    assert [g.text for g in facts.guards] == ["past*seq == 12"]
+        store.add_divisible(2 * h + 1, 2, Source("odd", "odd"))
+    store.add_equal(past * seq, 12, Source("reshape", "element count"))
+    assert [g.text for g in store.disjunctions] == ["past*seq == 12"]
     with pytest.raises(Contradiction):
-        facts.tell_range(past, 13, None, Source("user", "too many"))
+        store.add_range(past, 13, None, Source("user", "too many"))
 
 
 def test_a_kept_equation_is_solved_when_it_can_be():
-    facts = ShapeFacts()
-    a, b = facts.scope.symbol("a"), facts.scope.symbol("b")
-    facts.tell_equal(a * b, 12, Source("n", "count"))
-    facts.tell_equal(a, 4, Source("m", "fixed"))
-    assert facts.canon(b) == 3
-    assert not facts.guards
+    store = ShapeStore()
+    a, b = store.scope.symbol("a"), store.scope.symbol("b")
+    store.add_equal(a * b, 12, Source("n", "count"))
+    store.add_equal(a, 4, Source("m", "fixed"))
+    assert store.canon(b) == 3
+    assert not store.disjunctions
 
 
 def test_zero_elements_are_no_way_out():
-    facts = ShapeFacts()
-    b = facts.scope.symbol("B")
+    store = ShapeStore()
+    b = store.scope.symbol("B")
     with pytest.raises(Contradiction):
-        facts.tell_equal(99840 * b, 98304 * b, Source("reshape", "the element count must not change"))
+        store.add_equal(99840 * b, 98304 * b, Source("reshape", "the element count must not change"))
 
 
 def test_the_quotient_of_a_fact_narrows_its_numerator():
-    facts = ShapeFacts()
-    h = facts.scope.symbol("H")
-    facts.tell_range(h // 4, 2, 5, Source("pool", "fits"))
-    assert (facts.interval(h).lo, facts.interval(h).hi) == (8, 23)
+    store = ShapeStore()
+    h = store.scope.symbol("H")
+    store.add_range(h // 4, 2, 5, Source("pool", "fits"))
+    assert (store.interval(h).lo, store.interval(h).hi) == (8, 23)
 
 
 CHOICE = "{0} == {1} or {0} == 1 or {1} == 1"
@@ -252,15 +252,15 @@ def with_choices(choices, equations, numbers):
     scope = Scope()
     for name in NAMES:
         scope.symbol(name, 1, HIGH)
-    facts = ShapeFacts(scope)
+    store = ShapeStore(scope)
     for pair in choices:
-        facts.add_guard(CHOICE, Source("choice", "told"), *(parse_dim(t, scope) for t in pair))
+        store.add_disjunction(CHOICE, Source("choice", "told"), *(parse_dim(t, scope) for t in pair))
     try:
         for left, right in [*equations, *numbers.items()]:
-            facts.tell_equal(parse_dim(left, scope), parse_dim(str(right), scope), Source("n", "told"))
+            store.add_equal(parse_dim(left, scope), parse_dim(str(right), scope), Source("n", "told"))
     except Contradiction:
         return None
-    return facts
+    return store
 
 
 @given(CHOICES, EQUATIONS, st.dictionaries(st.sampled_from(NAMES), st.integers(1, HIGH)))
@@ -270,10 +270,10 @@ def test_choices_are_contradicted_where_no_sizes_are_left_and_only_there(choices
         for env in models([*equations, *((name, str(size)) for name, size in numbers.items())])
         if all(left == right or 1 in (left, right) for left, right in values_of(choices, env))
     ]
-    facts = with_choices(choices, equations, numbers)
-    assert facts is not None or not legal
+    store = with_choices(choices, equations, numbers)
+    assert store is not None or not legal
     if len(numbers) == len(NAMES) and choices_are_all(choices):
-        assert facts is None or legal
+        assert store is None or legal
 
 
 def values_of(pairs, env):
@@ -290,14 +290,14 @@ def choices_are_all(choices):
 def test_a_contradicted_choice_names_who_told_it_and_changes_nothing():
     scope = Scope()
     a, b = scope.symbol("a"), scope.symbol("b")
-    facts = ShapeFacts(scope)
-    facts.add_guard(CHOICE, Source("add", "operands must broadcast"), a, b)
-    facts.tell_equal(a, 7, Source("p", "told"))
+    store = ShapeStore(scope)
+    store.add_disjunction(CHOICE, Source("add", "operands must broadcast"), a, b)
+    store.add_equal(a, 7, Source("p", "told"))
     with pytest.raises(Contradiction) as error:
-        facts.tell_equal(b, 5, Source("q", "told"))
+        store.add_equal(b, 5, Source("q", "told"))
     assert (error.value.first.node, error.value.second.node) == ("q", "add")
-    assert str(facts.canon(b)) == "b"
-    facts.tell_range(b, 1, 6, Source("r", "told"))
+    assert str(store.canon(b)) == "b"
+    store.add_range(b, 1, 6, Source("r", "told"))
     with pytest.raises(Contradiction):
-        facts.tell_range(b, 2, None, Source("s", "told"))
-    facts.tell_equal(b, 1, Source("t", "told"))
+        store.add_range(b, 2, None, Source("s", "told"))
+    store.add_equal(b, 1, Source("t", "told"))

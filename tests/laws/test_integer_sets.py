@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.solver import integer_sets
@@ -14,11 +14,11 @@ from .test_facts import EQUATIONS, TERMS, facts_of, models
 
 @given(EQUATIONS, TERMS, TERMS)
 def test_proofs_are_sound(equations, left, right):
-    facts = facts_of(equations)
-    if facts is None:
+    store = facts_of(equations)
+    if store is None:
         return
-    a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
-    at_most, differ = decide_le(facts, a, b), decide_ne(facts, a, b)
+    a, b = parse_dim(left, store.scope), parse_dim(right, store.scope)
+    at_most, differ = decide_le(store, a, b), decide_ne(store, a, b)
     for env in models(equations):
         x, y = evaluate(a, env), evaluate(b, env)
         assert at_most.value in (None, x <= y)
@@ -27,38 +27,38 @@ def test_proofs_are_sound(equations, left, right):
 
 def unet():
     """Two halvings whose skip connections must meet: H is a multiple of 4."""
-    facts = Facts(Scope())
-    h = facts.scope.symbol("H")
+    store = ConstraintStore(Scope())
+    h = store.scope.symbol("H")
     half = (h + 1) // 2
-    facts.tell_equal(2 * ((half + 1) // 2), half, Source("concat2", "axis 2 must be equal"))
-    facts.tell_equal(2 * half, h, Source("concat1", "axis 2 must be equal"))
-    return facts, h
+    store.add_equal(2 * ((half + 1) // 2), half, Source("concat2", "axis 2 must be equal"))
+    store.add_equal(2 * half, h, Source("concat1", "axis 2 must be equal"))
+    return store, h
 
 
 def test_divisibility_through_nested_floors():
-    facts, h = unet()
-    assert facts.prove_le(h % 4, 0) is None
-    assert decide_le(facts, h % 4, 0) == Verdict(True, "isl")
-    assert decide_ne(facts, h, 6) == Verdict(True, "isl")
-    assert decide_ne(facts, h, 8) == Verdict(None, "isl")
+    store, h = unet()
+    assert store.prove_le(h % 4, 0) is None
+    assert decide_le(store, h % 4, 0) == Verdict(True, "isl")
+    assert decide_ne(store, h, 6) == Verdict(True, "isl")
+    assert decide_ne(store, h, 8) == Verdict(None, "isl")
 
 
 def test_what_intervals_decide_is_not_asked():
-    facts, h = unet()
-    assert decide_le(facts, 1, h) == Verdict(True, "interval")
+    store, h = unet()
+    assert decide_le(store, 1, h) == Verdict(True, "interval")
 
 
 def test_past_the_operation_limit_the_interval_answer_stands(monkeypatch):
-    facts, h = unet()
+    store, h = unet()
     monkeypatch.setattr(integer_sets, "MAX_OPERATIONS", 1)
-    assert decide_le(facts, h % 4, 0) == Verdict(None, "interval")
+    assert decide_le(store, h % 4, 0) == Verdict(None, "interval")
 
 
 @pytest.mark.parametrize(("bound", "value"), [(4096, True), (4095, None), (4097, True)])
 def test_sums_of_relations(bound, value):
-    facts = Facts(Scope())
-    a, b, c = (facts.scope.symbol(n) for n in "abc")
-    facts.tell_le(a + b, 2048, Source("", "assumed"))
-    facts.tell_le(c - b, 2048, Source("", "assumed"))
-    assert facts.prove_le(a + c, bound) is None
-    assert decide_le(facts, a + c, bound).value is value
+    store = ConstraintStore(Scope())
+    a, b, c = (store.scope.symbol(n) for n in "abc")
+    store.add_le(a + b, 2048, Source("", "assumed"))
+    store.add_le(c - b, 2048, Source("", "assumed"))
+    assert store.prove_le(a + c, bound) is None
+    assert decide_le(store, a + c, bound).value is value

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.expr import Scope, evaluate
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 from .strategies import BINDINGS, EXPRESSIONS
 
@@ -14,8 +14,8 @@ SIDES = st.lists(st.tuples(EXPRESSIONS, EXPRESSIONS), min_size=1, max_size=5)
 @given(SIDES, st.booleans(), BINDINGS)
 def test_no_side_is_larger(pairs, at_one_moment, env):
     scope = Scope()
-    facts = ShapeFacts(scope)
-    joined = [facts.relaxer.dim(a(scope), b(scope), "site", at_one_moment=at_one_moment) for (a, _), (b, _) in pairs]
+    store = ShapeStore(scope)
+    joined = [store.relaxer.dim(a(scope), b(scope), "site", at_one_moment=at_one_moment) for (a, _), (b, _) in pairs]
     sites = {d for d in joined if not isinstance(d, int) and d in scope.limits}
     for ((_, left), (_, right)), found in zip(pairs, joined, strict=True):
         if not isinstance(found, int) and found in sites:
@@ -27,7 +27,7 @@ def test_no_side_is_larger(pairs, at_one_moment, env):
 @given(EXPRESSIONS, EXPRESSIONS, st.integers(1, 3), st.booleans(), st.booleans())
 def test_what_grows_out_of_the_join_has_no_limit(first, second, step, at_one_moment, late):
     scope = Scope()
-    relaxer = ShapeFacts(scope).relaxer
+    relaxer = ShapeStore(scope).relaxer
     a, b = first[0](scope), second[0](scope)
     joined = relaxer.dim(a, b, "site", at_one_moment=at_one_moment)
     if joined in (a, b):
@@ -42,7 +42,7 @@ def test_what_grows_out_of_the_join_has_no_limit(first, second, step, at_one_mom
 def test_sides_of_different_trips_must_be_the_same_in_all_of_them(expression, lowest):
     """A symbol without a name may be another size in each trip, so it bounds only what is there with it."""
     scope = Scope()
-    relaxer = ShapeFacts(scope).relaxer
+    relaxer = ShapeStore(scope).relaxer
     a, made = expression[0](scope), scope.fresh("made in a trip", lowest)
     once = relaxer.dim(a, made, "once", at_one_moment=True)
     over = relaxer.dim(a, made, "over", at_one_moment=False)

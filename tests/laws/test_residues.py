@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Scope, evaluate, parse_dim
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 NAMES = ("a", "b")
 HIGH = 12
@@ -21,25 +21,25 @@ DIVISIBLE = st.tuples(st.sampled_from(["a", "b", "a + 1", "2*a", "3*b + 1", "a//
 TOLD = st.lists(st.one_of(DIVISIBLE, st.tuples(TERMS, TERMS)), min_size=1, max_size=4)
 
 
-def tell(facts, told):
+def tell(store, told):
     for left, right in told:
-        e = parse_dim(left, facts.scope)
+        e = parse_dim(left, store.scope)
         if isinstance(right, int):
-            facts.tell_divisible(e, right, Source("", f"{left} % {right} == 0"))
+            store.add_divisible(e, right, Source("", f"{left} % {right} == 0"))
         else:
-            facts.tell_equal(e, parse_dim(right, facts.scope), Source("", f"{left} == {right}"))
+            store.add_equal(e, parse_dim(right, store.scope), Source("", f"{left} == {right}"))
 
 
 def facts_of(told):
     scope = Scope()
     for name in NAMES:
         scope.symbol(name, 1, HIGH)
-    facts = ShapeFacts(scope)
+    store = ShapeStore(scope)
     try:
-        tell(facts, told)
+        tell(store, told)
     except Contradiction:
         return None
-    return facts
+    return store
 
 
 def holds(told, env):
@@ -58,26 +58,26 @@ def models(told):
 
 @given(TOLD, TERMS, TERMS, st.integers(2, 6))
 def test_forms_bounds_and_proofs_are_sound(told, left, right, divisor):
-    facts, found = facts_of(told), models(told)
-    if facts is None:
+    store, found = facts_of(told), models(told)
+    if store is None:
         assert not found
         return
-    a, b = parse_dim(left, facts.scope), parse_dim(right, facts.scope)
+    a, b = parse_dim(left, store.scope), parse_dim(right, store.scope)
     for env in found:
         x, y = evaluate(a, env), evaluate(b, env)
-        assert evaluate(facts.canon(a), env) == x
-        assert x in facts.interval(a)
-        assert facts.prove_eq(a, b) in (None, x == y)
-        assert facts.prove_le(a, b) in (None, x <= y)
-        assert facts.divides(divisor, a) in (None, x % divisor == 0)
+        assert evaluate(store.canon(a), env) == x
+        assert x in store.interval(a)
+        assert store.prove_eq(a, b) in (None, x == y)
+        assert store.prove_le(a, b) in (None, x <= y)
+        assert store.divides(divisor, a) in (None, x % divisor == 0)
 
 
 @given(TOLD, TERMS)
 def test_a_canonical_form_is_its_own(told, term):
-    facts = facts_of(told)
-    if facts is not None:
-        once = facts.canon(parse_dim(term, facts.scope))
-        assert facts.canon(once) is once or facts.canon(once) == once
+    store = facts_of(told)
+    if store is not None:
+        once = store.canon(parse_dim(term, store.scope))
+        assert store.canon(once) is once or store.canon(once) == once
 
 
 @given(st.lists(DIVISIBLE, min_size=1, max_size=4), st.randoms(use_true_random=False), TERMS)
@@ -87,7 +87,7 @@ def test_order_does_not_matter(told, random, term):
     one, two = facts_of(told), facts_of(shuffled)
     assert (one is None) == (two is None)
     if one is not None and two is not None:
-        first, second = (str(facts.canon(parse_dim(term, facts.scope))) for facts in (one, two))
+        first, second = (str(store.canon(parse_dim(term, store.scope))) for store in (one, two))
         common = Scope()  # the order of printing is that of first mention
         assert first == second or parse_dim(first, common) is parse_dim(second, common)
         assert one.interval(one.scope.symbol("a")) == two.interval(two.scope.symbol("a"))
@@ -95,22 +95,22 @@ def test_order_does_not_matter(told, random, term):
 
 @given(st.integers(2, 64), st.integers(1, 64), st.integers(1, 64))
 def test_quotients_of_a_multiple_are_exact(modulus, divisor, factor):
-    facts = ShapeFacts()
-    h = facts.scope.symbol("H")
-    facts.tell_divisible(h, modulus, Source("", "told"))
+    store = ShapeStore()
+    h = store.scope.symbol("H")
+    store.add_divisible(h, modulus, Source("", "told"))
     exact = modulus % divisor == 0
-    assert (facts.prove_eq(h // divisor * divisor * factor, h * factor) is True) == exact
-    assert (facts.canon(h % divisor) == 0) == exact
+    assert (store.prove_eq(h // divisor * divisor * factor, h * factor) is True) == exact
+    assert (store.canon(h % divisor) == 0) == exact
 
 
 def test_products_of_parts_have_one_form():
-    facts = ShapeFacts()
-    b, h, w = (facts.scope.symbol(name) for name in ("B", "H", "W"))
-    facts.tell_divisible(h, 8, Source("", "windows"))
-    facts.tell_divisible(w, 8, Source("", "windows"))
-    assert facts.canon(b * (h // 8) * (w // 8) * 64) is b * h * w
-    assert facts.canon(b * h * w // 64) is facts.canon(b * (h // 8) * (w // 8))
-    assert facts.canon((h // 8) * w) is facts.canon(h * (w // 8))
+    store = ShapeStore()
+    b, h, w = (store.scope.symbol(name) for name in ("B", "H", "W"))
+    store.add_divisible(h, 8, Source("", "windows"))
+    store.add_divisible(w, 8, Source("", "windows"))
+    assert store.canon(b * (h // 8) * (w // 8) * 64) is b * h * w
+    assert store.canon(b * h * w // 64) is store.canon(b * (h // 8) * (w // 8))
+    assert store.canon((h // 8) * w) is store.canon(h * (w // 8))
 
 
 # What is told, and the divisibility that it leaves no room for.
@@ -124,42 +124,42 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("told", "then"), IMPOSSIBLE)
 def test_what_cannot_be_names_both(told, then):
-    facts = ShapeFacts()
-    tell(facts, told)
-    residues = dict(facts.residues)
+    store = ShapeStore()
+    tell(store, told)
+    congruences = dict(store.congruences)
     with pytest.raises(Contradiction) as caught:
-        tell(facts, [then])
+        tell(store, [then])
     assert caught.value.first.reason == f"{then[0]} % {then[1]} == 0"
     assert caught.value.second is not None
     assert caught.value.second.reason in {f"{left} % {right} == 0" for left, right in told}
-    assert facts.residues == residues
+    assert store.congruences == congruences
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 31), (33, 63)])
 def test_a_range_without_a_multiple(low, high):
-    facts = ShapeFacts()
-    h = facts.scope.symbol("H")
-    facts.tell_divisible(h, 32, Source("", "stride"))
+    store = ShapeStore()
+    h = store.scope.symbol("H")
+    store.add_divisible(h, 32, Source("", "stride"))
     with pytest.raises(Contradiction) as caught:
-        facts.tell_range(h, low, high, Source("", "range"))
+        store.add_range(h, low, high, Source("", "range"))
     assert str(caught.value.second) == "stride"
-    assert str(facts.interval(h)) == "32.."
+    assert str(store.interval(h)) == "32.."
 
 
 def test_a_range_with_one_multiple_is_a_value():
-    facts = ShapeFacts()
-    h = facts.scope.symbol("H")
-    facts.tell_range(h, 1, 63, Source("", "range"))
-    facts.tell_divisible(h, 32, Source("", "stride"))
-    assert facts.canon(h) == 32
+    store = ShapeStore()
+    h = store.scope.symbol("H")
+    store.add_range(h, 1, 63, Source("", "range"))
+    store.add_divisible(h, 32, Source("", "stride"))
+    assert store.canon(h) == 32
 
 
 def test_an_equation_of_quotients_is_solved():
-    facts = ShapeFacts()
-    h, n = facts.scope.symbol("H"), facts.scope.symbol("N")
-    facts.tell_divisible(h, 32, Source("", "stride"))
-    facts.tell_equal(3 * (h // 32), 12, Source("", "count"))
-    assert facts.canon(h) == 128
-    facts.tell_divisible(n, 4, Source("", "heads"))
-    facts.tell_range(n, 1, 7, Source("", "few"))
-    assert facts.canon(n * h) == 512
+    store = ShapeStore()
+    h, n = store.scope.symbol("H"), store.scope.symbol("N")
+    store.add_divisible(h, 32, Source("", "stride"))
+    store.add_equal(3 * (h // 32), 12, Source("", "count"))
+    assert store.canon(h) == 128
+    store.add_divisible(n, 4, Source("", "heads"))
+    store.add_range(n, 1, 7, Source("", "few"))
+    assert store.canon(n * h) == 512

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension, Scope, evaluate
-from shapeinf.lattice import Relaxer, Shape, ShapeFacts, broadcast, merge_shape
+from shapeinf.lattice import Relaxer, Shape, ShapeStore, broadcast, merge_shape
 
 SIZES = range(4)
 SOURCE = Source("n", "told")
@@ -16,41 +16,41 @@ DIMS = st.one_of(st.integers(0, 3), st.just(None), st.sampled_from(["a", "b"]))
 SHAPES = st.one_of(st.just("unknown"), st.lists(DIMS, max_size=2).map(tuple))
 
 
-def build(facts, description):
+def build(store, description):
     if description == "unknown":
         return Shape.unknown()
-    return Shape(_dim(facts, d) for d in description)
+    return Shape(_dim(store, d) for d in description)
 
 
-def _dim(facts, d):
+def _dim(store, d):
     if d is None:
-        return facts.scope.fresh("u", 0)
-    return facts.scope.symbol(d, 0) if isinstance(d, str) else d
+        return store.scope.fresh("u", 0)
+    return store.scope.symbol(d, 0) if isinstance(d, str) else d
 
 
-def concrete(facts, *shapes):
+def concrete(store, *shapes):
     """All tuples of concrete shapes (sizes 0..3, rank up to 2) that the facts allow for these shapes together."""
-    symbols = sorted(set().union(*(_symbols(facts, s) for s in shapes)), key=str)
+    symbols = sorted(set().union(*(_symbols(store, s) for s in shapes)), key=str)
     found = set()
     for values in itertools.product(SIZES, repeat=len(symbols)):
         env = {s.name: v for s, v in zip(symbols, values, strict=True)}
-        if not all(_allowed(facts, s, env) for s in symbols):
+        if not all(_allowed(store, s, env) for s in symbols):
             continue
-        found.update(itertools.product(*(_values(facts, s, env) for s in shapes)))
+        found.update(itertools.product(*(_values(store, s, env) for s in shapes)))
     return found
 
 
-def _symbols(facts, shape):
-    dims = facts.canon_shape(shape).dims or ()
+def _symbols(store, shape):
+    dims = store.canon_shape(shape).dims or ()
     return {s for d in dims if isinstance(d, Dimension) for s in d.symbols()}
 
 
-def _allowed(facts, symbol, env):
-    return env[symbol.name] in facts.interval(symbol)
+def _allowed(store, symbol, env):
+    return env[symbol.name] in store.interval(symbol)
 
 
-def _values(facts, shape, env):
-    dims = facts.canon_shape(shape).dims
+def _values(store, shape, env):
+    dims = store.canon_shape(shape).dims
     if dims is None:
         return [t for r in range(3) for t in itertools.product(SIZES, repeat=r)]
     return [tuple(evaluate(d, env) for d in dims)]
@@ -58,41 +58,41 @@ def _values(facts, shape, env):
 
 @given(SHAPES, SHAPES)
 def test_merge_is_the_intersection(first, second):
-    facts = ShapeFacts(Scope())
-    a, b = build(facts, first), build(facts, second)
-    both = {x for x, y in concrete(facts, a, b) if x == y}
+    store = ShapeStore(Scope())
+    a, b = build(store, first), build(store, second)
+    both = {x for x, y in concrete(store, a, b) if x == y}
     try:
-        merged = merge_shape(facts, a, b, SOURCE)
+        merged = merge_shape(store, a, b, SOURCE)
     except ShapeError:
         assert not both
         return
-    assert {t[0] for t in concrete(facts, merged)} == both
+    assert {t[0] for t in concrete(store, merged)} == both
 
 
 @given(SHAPES, SHAPES)
 def test_merge_is_idempotent_and_commutative(first, second):
-    facts = ShapeFacts(Scope())
-    a, b = build(facts, first), build(facts, second)
+    store = ShapeStore(Scope())
+    a, b = build(store, first), build(store, second)
     try:
-        merged = merge_shape(facts, a, b, SOURCE)
+        merged = merge_shape(store, a, b, SOURCE)
     except ShapeError:
         with pytest.raises(ShapeError):
-            merge_shape(facts, b, a, SOURCE)
+            merge_shape(store, b, a, SOURCE)
         return
-    for again in (merge_shape(facts, b, a, SOURCE), merge_shape(facts, merged, a, SOURCE)):
-        assert facts.canon_shape(again) == facts.canon_shape(merged)
+    for again in (merge_shape(store, b, a, SOURCE), merge_shape(store, merged, a, SOURCE)):
+        assert store.canon_shape(again) == store.canon_shape(merged)
 
 
 @given(SHAPES, SHAPES, SHAPES)
 def test_merge_is_associative(first, second, third):
     results = []
     for order in ((0, 1, 2), (2, 1, 0)):
-        facts = ShapeFacts(Scope())
-        shapes = [build(facts, d) for d in (first, second, third)]
+        store = ShapeStore(Scope())
+        shapes = [build(store, d) for d in (first, second, third)]
         try:
-            merged = merge_shape(facts, shapes[order[0]], shapes[order[1]], SOURCE)
-            merged = merge_shape(facts, merged, shapes[order[2]], SOURCE)
-            results.append(frozenset(concrete(facts, merged)))
+            merged = merge_shape(store, shapes[order[0]], shapes[order[1]], SOURCE)
+            merged = merge_shape(store, merged, shapes[order[2]], SOURCE)
+            results.append(frozenset(concrete(store, merged)))
         except ShapeError:
             results.append(None)
     assert results[0] == results[1]
@@ -100,19 +100,19 @@ def test_merge_is_associative(first, second, third):
 
 @given(SHAPES, SHAPES)
 def test_relax_is_above_both(first, second):
-    facts = ShapeFacts(Scope())
-    a, b = build(facts, first), build(facts, second)
-    joined = Relaxer(facts).shape(a, b, "site")
-    allowed = {t[0] for t in concrete(facts, joined)}
-    assert {t[0] for t in concrete(facts, a)} <= allowed
-    assert {t[0] for t in concrete(facts, b)} <= allowed
+    store = ShapeStore(Scope())
+    a, b = build(store, first), build(store, second)
+    joined = Relaxer(store).shape(a, b, "site")
+    allowed = {t[0] for t in concrete(store, joined)}
+    assert {t[0] for t in concrete(store, a)} <= allowed
+    assert {t[0] for t in concrete(store, b)} <= allowed
 
 
 @given(SHAPES, SHAPES)
 def test_relax_at_a_site_is_idempotent_and_commutative_by_handle(first, second):
-    facts = ShapeFacts(Scope())
-    a, b = build(facts, first), build(facts, second)
-    relaxer = Relaxer(facts)
+    store = ShapeStore(Scope())
+    a, b = build(store, first), build(store, second)
+    relaxer = Relaxer(store)
     joined = relaxer.shape(a, b, "site")
     assert relaxer.shape(b, a, "site") == joined
     assert relaxer.shape(a, a, "other") == a
@@ -121,20 +121,20 @@ def test_relax_at_a_site_is_idempotent_and_commutative_by_handle(first, second):
 
 @given(st.one_of(st.lists(DIMS, max_size=2).map(tuple)))
 def test_the_unknown_shape_is_neutral_in_merge_and_absorbs_in_relax(description):
-    facts = ShapeFacts(Scope())
-    a = build(facts, description)
-    assert Relaxer(facts).shape(a, Shape.unknown(), "site").dims is None
-    assert merge_shape(facts, Shape.unknown(), a, SOURCE) == a
+    store = ShapeStore(Scope())
+    a = build(store, description)
+    assert Relaxer(store).shape(a, Shape.unknown(), "site").dims is None
+    assert merge_shape(store, Shape.unknown(), a, SOURCE) == a
 
 
 @given(SHAPES, SHAPES)
 def test_absorption(first, second):
-    facts = ShapeFacts(Scope())
-    a, b = build(facts, first), build(facts, second)
-    before = {t[0] for t in concrete(facts, a)}
-    joined = Relaxer(facts).shape(a, b, "site")
-    merged = merge_shape(facts, a, joined, SOURCE)
-    assert {t[0] for t in concrete(facts, merged)} == before
+    store = ShapeStore(Scope())
+    a, b = build(store, first), build(store, second)
+    before = {t[0] for t in concrete(store, a)}
+    joined = Relaxer(store).shape(a, b, "site")
+    merged = merge_shape(store, a, joined, SOURCE)
+    assert {t[0] for t in concrete(store, merged)} == before
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_absorption(first, second):
     ],
 )
 def test_tensorflows_merge_examples(a, b, merged):
-    facts = ShapeFacts()
+    store = ShapeStore()
     try:
-        found = str(merge_shape(facts, build(facts, a), build(facts, b), SOURCE))
+        found = str(merge_shape(store, build(store, a), build(store, b), SOURCE))
     except ShapeError:
         found = "error"
     assert found == merged
@@ -165,8 +165,8 @@ def test_tensorflows_merge_examples(a, b, merged):
     ],
 )
 def test_tensorflows_relax_examples(a, b, known):
-    facts = ShapeFacts()
-    joined = Relaxer(facts).shape(build(facts, a), build(facts, b), "site")
+    store = ShapeStore()
+    joined = Relaxer(store).shape(build(store, a), build(store, b), "site")
     if known == "unknown":
         assert joined.dims is None
     else:
@@ -176,13 +176,13 @@ def test_tensorflows_relax_examples(a, b, known):
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=60))
 def test_widening_ends(sizes):
     """However a loop grows, a site changes at most five times: named, two growths an end, the two extremes."""
-    facts = ShapeFacts()
-    relaxer = Relaxer(facts)
+    store = ShapeStore()
+    relaxer = Relaxer(store)
     state, changes = sizes[0], 0
     bounds = None
     for size in sizes:
         state = relaxer.dim(state, size, "loop")
-        now = facts.interval(state)
+        now = store.interval(state)
         assert size in now
         changes += now != bounds
         bounds = now
@@ -192,12 +192,12 @@ def test_widening_ends(sizes):
 @given(st.integers(1, 4), st.integers(1, 4), st.booleans(), st.booleans())
 def test_broadcast_is_numpys(x, y, hide_x, hide_y):
     """The inferred size equals numpy's at every binding that numpy accepts."""
-    facts = ShapeFacts()
-    a = facts.scope.symbol("a") if hide_x else x
-    b = facts.scope.symbol("b") if hide_y else y
+    store = ShapeStore()
+    a = store.scope.symbol("a") if hide_x else x
+    b = store.scope.symbol("b") if hide_y else y
     runs = x == y or 1 in (x, y)
     try:
-        found = broadcast(facts, Shape((a,)), Shape((b,)), source=SOURCE)
+        found = broadcast(store, Shape((a,)), Shape((b,)), source=SOURCE)
     except ShapeError:
         assert not runs
         return

@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 from shapeinf.engine.type_table import TypeTable, canonical, without_contents
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import parse_dim
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 
 TEXTS = ["a", "b", "c", "a + 1", "b*c", "c//2", "max(a, b)", "max(b, c)", "8*(a//8)", "a - b + 9", "3"]
 DIMS = st.sampled_from(TEXTS)
 TOLD = st.sampled_from(
     [
-        ("tell_equal", "a", "b"),
-        ("tell_equal", "b", "c + 1"),
-        ("tell_equal", "c", "3"),
-        ("tell_equal", "a*b", "12"),
-        ("tell_equal", "a", "max(b, c)"),
-        ("tell_le", "a", "b"),
-        ("tell_le", "b", "c"),
-        ("tell_le", "a", "3"),
-        ("tell_le", "7", "c"),
-        ("tell_divisible", "a", 8),
-        ("tell_divisible", "b + c", 2),
+        ("add_equal", "a", "b"),
+        ("add_equal", "b", "c + 1"),
+        ("add_equal", "c", "3"),
+        ("add_equal", "a*b", "12"),
+        ("add_equal", "a", "max(b, c)"),
+        ("add_le", "a", "b"),
+        ("add_le", "b", "c"),
+        ("add_le", "a", "3"),
+        ("add_le", "7", "c"),
+        ("add_divisible", "a", 8),
+        ("add_divisible", "b + c", 2),
     ]
 )
 STEPS = st.lists(
@@ -39,41 +39,41 @@ STEPS = st.lists(
 SOURCE = Source("n", "told")
 
 
-def tensor(facts, dim, content):
-    elements = None if content is None else (parse_dim(content, facts.scope),)
-    shape = Shape((parse_dim(dim, facts.scope),)) if elements is None else Shape((1,))
+def tensor(store, dim, content):
+    elements = None if content is None else (parse_dim(content, store.scope),)
+    shape = Shape((parse_dim(dim, store.scope),)) if elements is None else Shape((1,))
     return PartialTensor("int64", shape, elements)
 
 
-def tell(facts, name, *operands):
-    dims = [parse_dim(d, facts.scope) if isinstance(d, str) else d for d in operands]
+def tell(store, name, *operands):
+    dims = [parse_dim(d, store.scope) if isinstance(d, str) else d for d in operands]
     with contextlib.suppress(Contradiction):
-        getattr(facts, name)(*dims, SOURCE)
+        getattr(store, name)(*dims, SOURCE)
 
 
 @given(STEPS)
 def test_every_number_is_that_of_the_canonical_type(steps):
-    facts = ShapeFacts()
-    table, before = TypeTable(facts), []
+    store = ShapeStore()
+    table, before = TypeTable(store), []
     for step, *given_ in steps:
         if step == "add":
-            table.add(tensor(facts, *given_))
+            table.add(tensor(store, *given_))
         elif step == "tell":
-            tell(facts, *given_[0])
+            tell(store, *given_[0])
         elif step == "copy":
-            before.append(facts.copy())
+            before.append(store.copy())
         elif step == "reset" and before:
-            facts.reset(before.pop())
+            store.reset(before.pop())
         elif step == "refresh":
             table.refresh()
         elif step == "ask":
-            facts.interval(parse_dim(given_[0], facts.scope))
+            store.interval(parse_dim(given_[0], store.scope))
     table.refresh()
-    for d in (parse_dim(text, facts.scope) for text in TEXTS):
-        assert (facts.canon(d), facts.interval(d)) == (facts.copy().canon(d), facts.copy().interval(d))
+    for d in (parse_dim(text, store.scope) for text in TEXTS):
+        assert (store.canon(d), store.interval(d)) == (store.copy().canon(d), store.copy().interval(d))
     for number, found in enumerate(table.types[:]):
         if found is not None:
-            now = canonical(facts, found)
+            now = canonical(store, found)
             assert table.get(number) == now
             assert table.whole[number] == table.add(now)
             assert table.types[table.bare[number]] == without_contents(now)

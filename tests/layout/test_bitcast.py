@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Scope
 from shapeinf.expr.evaluation import evaluate
@@ -151,11 +151,11 @@ def test_symbolic_transposes(source, first, target, second, dims, answer):
 def test_facts_decide():
     scope = Scope()
     h, w, n = (scope.symbol(name) for name in ("h", "w", "n"))
-    facts = Facts(scope)
+    store = ConstraintStore(scope)
     source, target = ArrayType("f32", (h, 4 * w)), ArrayType("f32", (n,))
-    assert reshape_is_bitcast(source, target, facts=facts) is None
-    facts.tell_equal(n, 4 * h * w, Source("", "told"))
-    assert reshape_is_bitcast(source, target, facts=facts) is True
+    assert reshape_is_bitcast(source, target, store=store) is None
+    store.add_equal(n, 4 * h * w, Source("", "told"))
+    assert reshape_is_bitcast(source, target, store=store) is True
 
 
 def test_tiles_that_divide_are_digits():
@@ -172,12 +172,12 @@ def test_tiles_that_divide_are_digits():
 def test_facts_say_that_tiles_divide():
     scope = Scope()
     n = scope.symbol("n")
-    facts = Facts(scope)
+    store = ConstraintStore(scope)
     source = ArrayType("f32", (n, 128), Layout((1, 0), [(8, 128)]))
     plain = ArrayType("f32", (n, 128))
-    assert reshape_is_bitcast(source, plain, facts=facts) is None
-    facts.tell_divisible(n, 8, Source("", "told"))
-    assert reshape_is_bitcast(source, plain, facts=facts) is True
+    assert reshape_is_bitcast(source, plain, store=store) is None
+    store.add_divisible(n, 8, Source("", "told"))
+    assert reshape_is_bitcast(source, plain, store=store) is True
 
 
 def test_large_padded_arrays_are_told_apart():

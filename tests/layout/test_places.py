@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LimitError, Source
 from shapeinf.expr import Dimension, Scope, evaluate
 from shapeinf.layout import (
@@ -151,12 +151,12 @@ def test_errors(wrong, message):
 def test_what_facts_say_of_an_index_counts():
     scope = Scope()
     n = scope.symbol("n")
-    facts = Facts(scope)
+    store = ConstraintStore(scope)
     array = ArrayType("f32", (n, 4))
-    assert linear_index(array, (3, 1), facts) == 13
-    facts.tell_range(n, None, 3, Source("", "told"))
+    assert linear_index(array, (3, 1), store) == 13
+    store.add_range(n, None, 3, Source("", "told"))
     with pytest.raises(LayoutError, match="index 3 is outside of dim 0"):
-        linear_index(array, (3, 1), facts)
+        linear_index(array, (3, 1), store)
     with pytest.raises(LayoutError, match="symbolic"):
         indices(array)
     with pytest.raises(LayoutError, match="symbolic"):

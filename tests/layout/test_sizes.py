@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.constraints import Facts
+from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Scope, evaluate
 from shapeinf.layout import (
@@ -132,7 +132,7 @@ def test_three_values():
         assert is_empty(array) is empty
         assert is_effective_scalar(array) is scalar
         assert has_degenerate_dims(array) is degenerate
-    facts = Facts(scope)
-    facts.tell_range(n, 1, 1, Source("", "told"))
-    assert true_rank(ArrayType("f32", (n, two)), facts) == 1
-    assert data_byte_size(ArrayType("f32", (n, two)), facts) == 4 * n * two
+    store = ConstraintStore(scope)
+    store.add_range(n, 1, 1, Source("", "told"))
+    assert true_rank(ArrayType("f32", (n, two)), store) == 1
+    assert data_byte_size(ArrayType("f32", (n, two)), store) == 4 * n * two

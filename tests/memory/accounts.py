@@ -42,7 +42,7 @@ class Account:
 
     def _symbols(self):
         tensors = (self.result.tensors[value.name] for value in self.proto.graph.input)
-        dims = {self.result.facts.canon(d) for tensor in tensors for d in tensor.shape.dims or ()}
+        dims = {self.result.store.canon(d) for tensor in tensors for d in tensor.shape.dims or ()}
         return set().union(*(d.symbols() for d in dims if not isinstance(d, int)))
 
     def at(self, point):

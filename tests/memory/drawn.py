@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import Contradiction
 from shapeinf.expr import parse_dim
-from shapeinf.inputs.assumptions import tell_assumptions
-from shapeinf.lattice import Shape, ShapeFacts
-from shapeinf.memory import Buffer, Moment, Timeline
+from shapeinf.inputs.assumptions import add_assumptions
+from shapeinf.lattice import Shape, ShapeStore
+from shapeinf.memory import Buffer, ProgramPoint, Timeline
 
 NAMES = ("x", "y", "z")
 HIGH = 6
@@ -41,18 +41,18 @@ class Drawn:
             size = parse_dim(text, scope)
             death = min(birth + length, self.moments)
             buffers.append(Buffer(f"t{i}", size, birth, death, "activation", "uint8", Shape([size]), (f"t{i}",)))
-        return Timeline(tuple(Moment(f"n{i}", "Op") for i in range(self.moments)), tuple(buffers))
+        return Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(self.moments)), tuple(buffers))
 
-    def facts(self):
+    def store(self):
         """The facts with all relations; None where they contradict each other."""
-        facts = ShapeFacts()
+        store = ShapeStore()
         for name in NAMES:
-            facts.scope.symbol(name, 1, HIGH)
+            store.scope.symbol(name, 1, HIGH)
         try:
-            tell_assumptions(facts, self.relations)
+            add_assumptions(store, self.relations)
         except Contradiction:
             return None
-        return facts
+        return store
 
     def total(self, moment, point):
         """The bytes in use at a moment."""

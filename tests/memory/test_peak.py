@@ -15,8 +15,8 @@ from shapeinf.errors import (
     UnknownNameError,
 )
 from shapeinf.expr import ceildiv, maximum, minimum, parse_dim
-from shapeinf.lattice import Shape, ShapeFacts
-from shapeinf.memory import Buffer, Moment, Timeline
+from shapeinf.lattice import Shape, ShapeStore
+from shapeinf.memory import Buffer, ProgramPoint, Timeline
 from shapeinf.memory.peak import Peak, parse_budget, terms
 from shapeinf.memory.planning import Unplaced, plan
 from shapeinf.solver import dominance
@@ -28,28 +28,28 @@ def buffer(name, size, birth, death, role="activation", cause=""):
     return Buffer(name, size, birth, death, role, "uint8", Shape([]), (name,), cause)
 
 
-def peak_of(facts, *buffers, moments=5, **more):
+def peak_of(store, *buffers, moments=5, **more):
     """A peak of (name, size, birth, death, ...) tuples."""
-    timeline = Timeline(tuple(Moment(f"n{i}", "Op") for i in range(moments)), tuple(buffer(*b) for b in buffers))
-    return Peak(timeline, facts, **more)
+    timeline = Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(moments)), tuple(buffer(*b) for b in buffers))
+    return Peak(timeline, store, **more)
 
 
 def facts_of(*bounds, relations=()):
     """Facts with symbols of (name, low, high), and relations `expression >= 0`."""
-    facts = ShapeFacts()
+    store = ShapeStore()
     for name, *pair in bounds:
-        facts.scope.symbol(name, *pair)
+        store.scope.symbol(name, *pair)
     for text in relations:
-        facts.tell_le(0, parse_dim(text, facts.scope), Source("", "assumed"))
-    return facts
+        store.add_le(0, parse_dim(text, store.scope), Source("", "assumed"))
+    return store
 
 
-def kv(facts):
+def kv(store):
     """The model of the issue with b = 1: at Softmax `kv`, `sc` and `pr` are alive; inputs do not count."""
-    p, s = facts.scope.symbol("past", 0), facts.scope.symbol("seq")
+    p, s = store.scope.symbol("past", 0), store.scope.symbol("seq")
     both = p + s
     return peak_of(
-        facts,
+        store,
         ("past", 4 * 64 * p, 0, 1, "input"),
         ("kv", 4 * 64 * both, 0, 5, "output"),
         ("kt", 4 * 64 * both, 1, 3),
@@ -63,23 +63,23 @@ def kv(facts):
     ("assume", "expected"), [("past + seq <= 4096", 135_266_304), ((), 270_499_584)], ids=["related", "free"]
 )
 def test_the_cache_of_the_issue(assume, expected):
-    found = kv(ShapeFacts()).over(past=(0, 4095), seq=(1, 4096), assume=assume)
+    found = kv(ShapeStore()).over(past=(0, 4095), seq=(1, 4096), assume=assume)
     assert (found.value, found.tight, found.moment.node) == (expected, True, "n3")
     assert found.engine == ("isl" if assume else "exact")
-    assert kv(ShapeFacts()).at(found.sizes).bytes == expected
+    assert kv(ShapeStore()).at(found.sizes).bytes == expected
 
 
 def test_who_is_alive_where_it_is_the_most():
-    found = kv(ShapeFacts()).at(past=0, seq=4096)
+    found = kv(ShapeStore()).at(past=0, seq=4096)
     assert [(b.name, size) for b, size in found.alive] == [("sc", 64 * MiB), ("pr", 64 * MiB), ("kv", MiB)]
     assert str(found).splitlines()[0] == "135266304 bytes at Op 'n3'"
     assert (found.at_least, found.at_most) == (False, False)
 
 
 def test_the_example_of_the_design_notes():
-    facts = facts_of(("B", 1), ("p", 0), ("s", 1))
-    size = parse_dim("B*(4*s*(p + s) + 768*s + 512*p)", facts.scope)
-    found = peak_of(facts, ("a", size, 0, 1)).over(B=8, assume="p + s <= 4096")
+    store = facts_of(("B", 1), ("p", 0), ("s", 1))
+    size = parse_dim("B*(4*s*(p + s) + 768*s + 512*p)", store.scope)
+    found = peak_of(store, ("a", size, 0, 1)).over(B=8, assume="p + s <= 4096")
     assert (found.value, found.engine, found.tight) == (8 * 70_254_592, "isl", True)
 
 
@@ -101,22 +101,22 @@ def test_the_example_of_the_design_notes():
     ],
 )
 def test_bounds_over_relations(size, bounds, assume, most):
-    facts = facts_of(*bounds)
-    found = peak_of(facts, ("t", parse_dim(size, facts.scope), 0, 1)).over(assume=assume)
+    store = facts_of(*bounds)
+    found = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).over(assume=assume)
     assert (found.value, found.tight) == (most, True)
 
 
 def test_no_bound_names_the_symbol():
-    facts = facts_of(("b", 1), ("s", 1, 8))
-    found = peak_of(facts, ("t", parse_dim("b*s", facts.scope), 0, 1)).over()
+    store = facts_of(("b", 1), ("s", 1, 8))
+    found = peak_of(store, ("t", parse_dim("b*s", store.scope), 0, 1)).over()
     assert (found.value, found.unbounded, str(found)) == (None, ("b",), "no bound (b has none)")
 
 
 def test_terms_that_are_never_more_are_left_out():
-    facts = facts_of(("b", 1), ("s", 1))
-    b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
+    store = facts_of(("b", 1), ("s", 1))
+    b, s = store.scope.symbol("b"), store.scope.symbol("s")
     peak = peak_of(
-        facts, ("small", b, 0, 1), ("same", 8 * b * s, 1, 2), ("again", 8 * b * s, 2, 3), ("other", 100 * b, 3, 4)
+        store, ("small", b, 0, 1), ("same", 8 * b * s, 1, 2), ("again", 8 * b * s, 2, 3), ("other", 100 * b, 3, 4)
     )
     assert str(peak) == "max(8*b*s, 100*b)"
     assert [(str(t.size), t.moments) for t in peak.terms] == [("8*b*s", (1, 2)), ("100*b", (3,))]
@@ -127,48 +127,48 @@ def test_terms_that_are_never_more_are_left_out():
     ("relation", "expected"), [((), "max(4*a, 4*b)"), (("a - b",), "4*a"), (("a + c - b - 9", "4 - c"), "4*a")]
 )
 def test_relations_decide_which_terms_can_win(relation, expected):
-    facts = facts_of(("a", 1), ("b", 1), ("c", 1), relations=relation)
-    a, b = facts.scope.symbol("a"), facts.scope.symbol("b")
-    assert str(peak_of(facts, ("t", 4 * a, 0, 1), ("u", 4 * b, 1, 2))) == expected
+    store = facts_of(("a", 1), ("b", 1), ("c", 1), relations=relation)
+    a, b = store.scope.symbol("a"), store.scope.symbol("b")
+    assert str(peak_of(store, ("t", 4 * a, 0, 1), ("u", 4 * b, 1, 2))) == expected
 
 
 def test_sums_are_not_capped():
-    facts = ShapeFacts()
-    symbols = [facts.scope.symbol(f"d{i}") for i in range(100)]
+    store = ShapeStore()
+    symbols = [store.scope.symbol(f"d{i}") for i in range(100)]
     half = symbols[0] // 2
     peak = peak_of(
-        facts, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("most", maximum(*symbols[:2]), 1, 2)
+        store, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("most", maximum(*symbols[:2]), 1, 2)
     )
-    facts.tell_le(symbols[0], 10**12, Source("", "told"))
+    store.add_le(symbols[0], 10**12, Source("", "told"))
     assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24 + 10**12 // 2
     found = peak.over({d.name: 10**12 for d in symbols[5:]}, assume=[f"d{i} <= {i + 7}" for i in range(5)])
     assert found.value == 95 * 10**24 + sum((i + 7) ** 2 for i in range(5)) + 3
     assert peak.largest("d0", 10**10, {d.name: 10 for d in symbols[1:]}).value == 99999
-    assert not facts.scope.capped
+    assert not store.scope.capped
 
 
 def test_more_work_than_is_sane_is_refused(monkeypatch):
     monkeypatch.setattr(terms, "MAX_WORK", 10)
-    facts = ShapeFacts()
-    peak = peak_of(facts, *((f"t{i}", facts.scope.symbol(f"d{i}"), i, i + 3) for i in range(9)), moments=12)
+    store = ShapeStore()
+    peak = peak_of(store, *((f"t{i}", store.scope.symbol(f"d{i}"), i, i + 3) for i in range(9)), moments=12)
     with pytest.raises(LimitError):
         str(peak)
 
 
 def test_data_dependent_sizes_stand_with_their_bounds():
-    facts = facts_of(("H", 1), ("W", 1))
-    h, w = facts.scope.symbol("H"), facts.scope.symbol("W")
-    n, m, free = (facts.scope.fresh(name) for name in ("nonzero", "kept", "unique"))
-    facts.tell_le(n, h * w, Source("nonzero", "no more than there are"))
-    facts.tell_le(2 * m, n, Source("kept", "half of them"))
-    facts.tell_range(m, 0, 300, Source("kept", "at most 300"))
-    peak = peak_of(facts, ("n", 16 * n, 0, 1), ("m", 8 * m, 1, 2))
+    store = facts_of(("H", 1), ("W", 1))
+    h, w = store.scope.symbol("H"), store.scope.symbol("W")
+    n, m, free = (store.scope.fresh(name) for name in ("nonzero", "kept", "unique"))
+    store.add_le(n, h * w, Source("nonzero", "no more than there are"))
+    store.add_le(2 * m, n, Source("kept", "half of them"))
+    store.add_range(m, 0, 300, Source("kept", "at most 300"))
+    peak = peak_of(store, ("n", 16 * n, 0, 1), ("m", 8 * m, 1, 2))
     assert (peak.bounded, peak.at_most, peak.at_least, peak.exact) == (("n", "m"), True, False, False)
     assert str(peak) == "at most 16*H*W"
     assert peak.at(H=100, W=50).bytes == 16 * 5000
-    alone = peak_of(facts, ("m", 8 * m, 1, 2))
+    alone = peak_of(store, ("m", 8 * m, 1, 2))
     assert [alone.at(H=h, W=5).bytes for h in (3, 1000)] == [8 * 7, 8 * 300]
-    unbounded = peak_of(facts, ("f", 4 * free * h, 0, 2), ("g", 4 * h, 1, 2), ("u", None, 0, 5, "activation", "why"))
+    unbounded = peak_of(store, ("f", 4 * free * h, 0, 2), ("g", 4 * h, 1, 2), ("u", None, 0, 5, "activation", "why"))
     assert [str(u) for u in unbounded.unbounded] == ["f: unique has no upper bound", "u: why"]
     assert str(unbounded) == "at least 4*H"
     assert unbounded.at(H=3).at_least
@@ -178,35 +178,35 @@ def test_data_dependent_sizes_stand_with_their_bounds():
 
 
 def test_only_the_symbols_without_a_bound_are_named():
-    facts = facts_of(("H", 1))
-    some, any_, more = facts.scope.fresh("some", 0, 9), facts.scope.fresh("any"), facts.scope.fresh("more")
-    peak = peak_of(facts, ("a", some * any_, 0, 1), ("b", 4 * any_ + more + some, 0, 1))
+    store = facts_of(("H", 1))
+    some, any_, more = store.scope.fresh("some", 0, 9), store.scope.fresh("any"), store.scope.fresh("more")
+    peak = peak_of(store, ("a", some * any_, 0, 1), ("b", 4 * any_ + more + some, 0, 1))
     assert [one.cause for one in peak.unbounded] == ["any has no upper bound", "any, more have no upper bound"]
 
 
 def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
     """The rows of a concatenation of 80 inputs are a sum of 80 terms, and the algebra keeps 64."""
-    facts = facts_of(*((f"n{i}", 1) for i in range(80)))
-    rows = functools.reduce(operator.add, [facts.scope.symbol(f"n{i}") for i in range(80)])
-    timeline = Timeline((Moment("join", "Concat"),), (buffer("all", 4 * rows, 0, 1),))
+    store = facts_of(*((f"n{i}", 1) for i in range(80)))
+    rows = functools.reduce(operator.add, [store.scope.symbol(f"n{i}") for i in range(80)])
+    timeline = Timeline((ProgramPoint("join", "Concat"),), (buffer("all", 4 * rows, 0, 1),))
     cause = "its size, or the formula of it, is too long: a sum of 64 and 1 terms, past the limit of 64 terms"
-    assert [str(one) for one in Peak(timeline, facts).unbounded] == [f"all: {cause}"]
-    assert plan(timeline, facts).unplaced == (Unplaced("all", cause),)
+    assert [str(one) for one in Peak(timeline, store).unbounded] == [f"all: {cause}"]
+    assert plan(timeline, store).unplaced == (Unplaced("all", cause),)
 
 
 def test_bounds_below_a_minus_are_lower_bounds():
-    facts = facts_of(("H", 1))
-    n = facts.scope.fresh("cut", 2, 9)
-    peak = peak_of(facts, ("t", 100 * facts.scope.symbol("H") - 3 * n, 0, 1), ("u", 5 * (n // 2) + maximum(n, 4), 1, 2))
+    store = facts_of(("H", 1))
+    n = store.scope.fresh("cut", 2, 9)
+    peak = peak_of(store, ("t", 100 * store.scope.symbol("H") - 3 * n, 0, 1), ("u", 5 * (n // 2) + maximum(n, 4), 1, 2))
     assert peak.at(H=1).bytes == 94
     assert str(peak) == "at most 100*H - 6"
 
 
 def test_a_name_that_no_input_has_depends_on_data():
-    facts = facts_of(("H", 1), ("found", 0), ("lost", 0))
-    h, found, lost = (facts.scope.symbol(name) for name in ("H", "found", "lost"))
-    facts.tell_le(found, h * h, Source("nonzero", "no more than there are"))
-    peak = peak_of(facts, ("t", 16 * found, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
+    store = facts_of(("H", 1), ("found", 0), ("lost", 0))
+    h, found, lost = (store.scope.symbol(name) for name in ("H", "found", "lost"))
+    store.add_le(found, h * h, Source("nonzero", "no more than there are"))
+    peak = peak_of(store, ("t", 16 * found, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
     assert str(peak) == "at least 16*H*H"
     assert [str(u) for u in peak.unbounded] == ["u: lost has no upper bound"]
     with pytest.raises(UnknownNameError):
@@ -214,10 +214,10 @@ def test_a_name_that_no_input_has_depends_on_data():
 
 
 def test_unnamed_axes_have_the_names_of_contracts():
-    facts = ShapeFacts()
-    d = facts.scope.fresh("x.0", 1)
-    odd = facts.scope.symbol("batch _size")
-    peak = peak_of(facts, ("t", d * odd, 0, 1), labels={d: "x.shape[0]", odd: "`batch _size`"})
+    store = ShapeStore()
+    d = store.scope.fresh("x.0", 1)
+    odd = store.scope.symbol("batch _size")
+    peak = peak_of(store, ("t", d * odd, 0, 1), labels={d: "x.shape[0]", odd: "`batch _size`"})
     assert str(peak) == "x.shape[0]*`batch _size`"
     assert peak.at({"x.shape[0]": 3, "batch _size": 4}).bytes == 12
     assert peak.over({"x.shape[0]": (1, 3), "batch _size": 4}).sizes == {"x.shape[0]": 3, "`batch _size`": 4}
@@ -226,13 +226,13 @@ def test_unnamed_axes_have_the_names_of_contracts():
 
 def forced():
     """A batch that a node forces to 1, and an H in 1..64 that must be divisible by 8."""
-    facts = facts_of(("batch", 1), ("H", 1, 64))
-    facts.tell_equal(facts.scope.symbol("batch"), 1, Source("reshape", "element count must not change"))
-    facts.tell_divisible(facts.scope.symbol("H"), 8, Source("concat", "halves must meet"))
-    p, q = (facts.scope.symbol(name) for name in "pq")
-    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
+    store = facts_of(("batch", 1), ("H", 1, 64))
+    store.add_equal(store.scope.symbol("batch"), 1, Source("reshape", "element count must not change"))
+    store.add_divisible(store.scope.symbol("H"), 8, Source("concat", "halves must meet"))
+    p, q = (store.scope.symbol(name) for name in "pq")
+    store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
     return peak_of(
-        facts, ("t", facts.scope.symbol("H") * facts.scope.symbol("batch"), 0, 1), ("u", maximum(p, q), 1, 2)
+        store, ("t", store.scope.symbol("H") * store.scope.symbol("batch"), 0, 1), ("u", maximum(p, q), 1, 2)
     )
 
 
@@ -269,39 +269,39 @@ def test_past_its_limits_more_terms_are_kept_and_answers_stay(monkeypatch, limit
     """Forty dims, and of each a total that is less than half of another one."""
     for limit in limits:
         monkeypatch.setattr(dominance, limit, 1)
-    facts = facts_of(*((f"n{i}", 1) for i in range(40)))
-    sizes = [(1 + most) * facts.scope.symbol(f"n{i}") for most in (0, 7) for i in range(40)]
-    peak = peak_of(facts, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), moments=80)
+    store = facts_of(*((f"n{i}", 1) for i in range(40)))
+    sizes = [(1 + most) * store.scope.symbol(f"n{i}") for most in (0, 7) for i in range(40)]
+    peak = peak_of(store, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), moments=80)
     assert len(peak.terms) == kept
     assert peak.at({f"n{i}": i + 1 for i in range(40)}).bytes == 8 * 40
     assert peak.over({f"n{i}": (1, i + 2) for i in range(40)}).value == 8 * 41
 
 
 def test_a_fact_about_other_dims_does_not_tie_this_one():
-    facts = facts_of(("p", 1), ("q", 1), ("k", 1))
-    p, q, k = (facts.scope.symbol(name) for name in "pqk")
-    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
-    peak = peak_of(facts, ("t", 16 * maximum(p, q) + k, 0, 1))
+    store = facts_of(("p", 1), ("q", 1), ("k", 1))
+    p, q, k = (store.scope.symbol(name) for name in "pqk")
+    store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
+    peak = peak_of(store, ("t", 16 * maximum(p, q) + k, 0, 1))
     legal = [(a, b) for a in (2, 3) for b in range(1, 6) if a == b or 1 in (a, b)]
     most = max(16 * max(pair) for pair in legal)
     assert peak.largest("k", 1000, p=(2, 3), q=(1, 5)).value == 1000 - most
 
 
 def test_the_calls_of_the_issue_word_for_word():
-    facts = facts_of(("batch", 1), ("past", 0), ("seq", 1))
-    batch, past, seq = (facts.scope.symbol(name) for name in ("batch", "past", "seq"))
-    peak = peak_of(facts, ("scores", 4 * batch * seq * (past + seq), 0, 1))
+    store = facts_of(("batch", 1), ("past", 0), ("seq", 1))
+    batch, past, seq = (store.scope.symbol(name) for name in ("batch", "past", "seq"))
+    peak = peak_of(store, ("scores", 4 * batch * seq * (past + seq), 0, 1))
     ranged = peak.over(batch=(1, 8), seq=(1, 4096), assume=["past+seq<=4096"])
     assert (ranged.value, ranged.engine) == (4 * 8 * 4096 * 4096, "isl")
-    only = peak_of(facts, ("scores", 4 * batch * seq * seq, 0, 1))
+    only = peak_of(store, ("scores", 4 * batch * seq * seq, 0, 1))
     assert only.at(batch=4, seq=512).bytes == 4 * 4 * 512 * 512
     assert only.largest("seq", budget="64MiB", batch=4).value == 2048  # 16 * 2048 ** 2 == 64 MiB
 
 
 def test_dims_with_the_names_of_arguments_go_into_the_mapping():
-    facts = facts_of(("name", 1), ("budget", 1), ("sizes", 1))
-    name, budget, sizes = (facts.scope.symbol(text) for text in ("name", "budget", "sizes"))
-    peak = peak_of(facts, ("t", name * budget * sizes, 0, 1))
+    store = facts_of(("name", 1), ("budget", 1), ("sizes", 1))
+    name, budget, sizes = (store.scope.symbol(text) for text in ("name", "budget", "sizes"))
+    peak = peak_of(store, ("t", name * budget * sizes, 0, 1))
     assert peak.at(name=2, budget=3, sizes=5).bytes == 30
     assert peak.largest("budget", 100, {"sizes": 5}, name=2).value == 10
 
@@ -313,9 +313,9 @@ def test_no_size_is_given_twice():
 
 
 def test_all_dims_without_a_bound_are_named_not_just_those_of_one_moment():
-    facts = facts_of(("a", 1), ("b", 1), ("c", 1, 4))
-    a, b, c = (facts.scope.symbol(name) for name in "abc")
-    found = peak_of(facts, ("t", 4 * a * c, 0, 1), ("u", 8 * b, 1, 2), ("v", c * c, 2, 3)).over()
+    store = facts_of(("a", 1), ("b", 1), ("c", 1, 4))
+    a, b, c = (store.scope.symbol(name) for name in "abc")
+    found = peak_of(store, ("t", 4 * a * c, 0, 1), ("u", 8 * b, 1, 2), ("v", c * c, 2, 3)).over()
     assert (found.value, found.unbounded, str(found)) == (None, ("a", "b"), "no bound (a, b have none)")
 
 
@@ -331,15 +331,15 @@ def test_ranges_that_cannot_be(ask):
 
 
 def test_division_by_zero_is_an_answer_in_words():
-    facts = facts_of(("a", 1), ("b", 1))
-    peak = peak_of(facts, ("t", facts.scope.symbol("a") // (facts.scope.symbol("b") - 1), 0, 1))
+    store = facts_of(("a", 1), ("b", 1))
+    peak = peak_of(store, ("t", store.scope.symbol("a") // (store.scope.symbol("b") - 1), 0, 1))
     assert peak.at(a=9, b=4).bytes == 3
     with pytest.raises(ShapeInferenceError, match="divides by zero for these sizes"):
         peak.at(a=9, b=1)
 
 
 def test_no_moments():
-    peak = Peak(Timeline((), ()), ShapeFacts())
+    peak = Peak(Timeline((), ()), ShapeStore())
     assert (str(peak), peak.at().bytes, peak.at().moment, peak.over().value) == ("0", 0, None, 0)
 
 
@@ -357,42 +357,42 @@ def test_no_moments():
     ],
 )
 def test_largest(size, budget, given, expected):
-    facts = facts_of(("b", 1), ("s", 1))
-    found = peak_of(facts, ("t", parse_dim(size, facts.scope), 0, 1)).largest("s", budget, given)
+    store = facts_of(("b", 1), ("s", 1))
+    found = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", budget, given)
     assert (found.value, found.proven, found.unlimited) == (expected, True, False)
 
 
 def test_largest_that_runs():
-    facts = facts_of(("s", 1))
-    s = facts.scope.symbol("s")
-    facts.tell_divisible(s, 32, Source("concat", "halves must meet"))
-    peak = peak_of(facts, ("t", 10 * s, 0, 1))
+    store = facts_of(("s", 1))
+    s = store.scope.symbol("s")
+    store.add_divisible(s, 32, Source("concat", "halves must meet"))
+    peak = peak_of(store, ("t", 10 * s, 0, 1))
     assert str(peak.largest("s", 1000)) == "s = 96 needs 960 of 1000 bytes"
     assert str(peak.largest("s", 319)) == "no size of s fits into 319 bytes"
     assert peak.largest("s", 10**6, s=(1, 100)).value == 96
 
 
 def test_largest_where_other_dims_follow():
-    found = kv(ShapeFacts()).largest("seq", 100 * MiB, past=(0, 4095), assume="past + seq <= 4096")
+    found = kv(ShapeStore()).largest("seq", 100 * MiB, past=(0, 4095), assume="past + seq <= 4096")
     assert found.value == max(s for s in range(1, 4097) if 256 * 4096 + 8 * s * 4096 <= 100 * MiB)
     assert (found.bytes, found.proven) == (256 * 4096 + 8 * found.value * 4096, True)
 
 
 def test_largest_without_an_end():
-    facts = facts_of(("s", 1), ("b", 1))
-    b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
-    assert peak_of(facts, ("t", 4 * b, 0, 1)).largest("s", 8, b=2).unlimited
-    assert "every size of s" in str(peak_of(facts, ("t", 4 * b, 0, 1)).largest("s", 8, b=2))
+    store = facts_of(("s", 1), ("b", 1))
+    b, s = store.scope.symbol("b"), store.scope.symbol("s")
+    assert peak_of(store, ("t", 4 * b, 0, 1)).largest("s", 8, b=2).unlimited
+    assert "every size of s" in str(peak_of(store, ("t", 4 * b, 0, 1)).largest("s", 8, b=2))
     for size, missing in ((b * s, "b"), (maximum(20 - s, 3), "s")):
         with pytest.raises(MissingSizeError, match=f"for {missing}:"):
-            peak_of(facts, ("t", size, 0, 1)).largest("s", 8)
+            peak_of(store, ("t", size, 0, 1)).largest("s", 8)
 
 
 def test_a_dim_that_equals_another_one_is_asked_about():
-    facts = facts_of(("H", 1), ("W", 1))
-    h, w = facts.scope.symbol("H"), facts.scope.symbol("W")
-    facts.tell_equal(h, w, Source("add", "sizes must be equal"))
-    peak = peak_of(facts, ("t", h * w, 0, 1))
+    store = facts_of(("H", 1), ("W", 1))
+    h, w = store.scope.symbol("H"), store.scope.symbol("W")
+    store.add_equal(h, w, Source("add", "sizes must be equal"))
+    peak = peak_of(store, ("t", h * w, 0, 1))
     assert [peak.largest(name, 100).value for name in "HW"] == [10, 10]
     assert [len(peak.regions(name, {name: (1, 9)})) for name in "HW"] == [1, 1]
     assert peak.at(W=5).bytes == peak.at(H=5, W=5).bytes == 25
@@ -401,9 +401,9 @@ def test_a_dim_that_equals_another_one_is_asked_about():
 
 
 def test_regions():
-    facts = facts_of(("s", 1), ("b", 1))
-    b, s = facts.scope.symbol("b"), facts.scope.symbol("s")
-    peak = peak_of(facts, ("t", 100 * b, 0, 1), ("u", b * ceildiv(s, 2), 1, 2))
+    store = facts_of(("s", 1), ("b", 1))
+    b, s = store.scope.symbol("b"), store.scope.symbol("s")
+    peak = peak_of(store, ("t", 100 * b, 0, 1), ("u", b * ceildiv(s, 2), 1, 2))
     found = peak.regions("s", b=3, s=(1, 400))
     assert [(r.first, r.last, r.moment.node) for r in found] == [(1, 200, "n0"), (201, 400, "n1")]
     with pytest.raises(MissingSizeError, match="for b"):
@@ -435,11 +435,11 @@ def test_budgets_that_are_none(text):
 
 
 def test_facts_of_nodes_cut_the_ranges():
-    facts = facts_of(("batch", 1), ("seq", 1), ("H", 1))
-    b, s, h = (facts.scope.symbol(name) for name in ("batch", "seq", "H"))
-    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "must broadcast"), minimum(s, 64), s)
-    facts.tell_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
-    peak = peak_of(facts, ("t", 4 * b * s * ((h + 15) // 16), 0, 1))
+    store = facts_of(("batch", 1), ("seq", 1), ("H", 1))
+    b, s, h = (store.scope.symbol(name) for name in ("batch", "seq", "H"))
+    store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "must broadcast"), minimum(s, 64), s)
+    store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    peak = peak_of(store, ("t", 4 * b * s * ((h + 15) // 16), 0, 1))
     found = peak.over(batch=8, seq=(1, 512), H=(1, 499))
     runs = [h for h in range(1, 500) if 2 * ((h + 31) // 32) == (h + 15) // 16]
     assert (found.value, found.tight) == (4 * 8 * 64 * max((h + 15) // 16 for h in runs), True)

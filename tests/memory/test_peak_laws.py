@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import Contradiction
 from shapeinf.expr import parse_dim
-from shapeinf.inputs.assumptions import tell_assumptions
-from shapeinf.lattice import ShapeFacts
+from shapeinf.inputs.assumptions import add_assumptions
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak import Peak
-from shapeinf.solver.monotonicity import grows_with
+from shapeinf.solver.monotonicity import is_monotone_in
 
 from .drawn import HIGH, NAMES, RELATIONS, SIZES, drawn, value
 
 
 @given(drawn(), st.randoms(use_true_random=False))
 def test_at_is_the_most_of_all_moments(case, random):
-    facts = case.facts()
+    store = case.store()
     points = list(case.points())
-    if facts is None:
+    if store is None:
         assert not points
         return
-    peak = Peak(case.timeline(facts.scope), facts)
+    peak = Peak(case.timeline(store.scope), store)
     for point in random.sample(points, min(len(points), 12)):
         found = peak.at(point)
         assert found.bytes == case.peak(point) == case.total(found.index, point)
@@ -34,10 +34,10 @@ def test_at_is_the_most_of_all_moments(case, random):
 
 @given(drawn(1))
 def test_what_breaks_a_relation_is_no_answer(case):
-    facts = case.facts()
-    if facts is None:
+    store = case.store()
+    if store is None:
         return
-    peak = Peak(case.timeline(facts.scope), facts)
+    peak = Peak(case.timeline(store.scope), store)
     legal = list(case.points())
     for point in list(case.points(()))[::5]:
         if point not in legal:
@@ -47,8 +47,8 @@ def test_what_breaks_a_relation_is_no_answer(case):
 
 @given(drawn(0), st.lists(st.sampled_from(RELATIONS), max_size=2, unique=True), st.integers(2, HIGH))
 def test_over_is_an_upper_bound(case, assumed, high):
-    facts = case.facts()
-    peak = Peak(case.timeline(facts.scope), facts)
+    store = case.store()
+    peak = Peak(case.timeline(store.scope), store)
     points = list(case.points(assumed, high))
     try:
         found = peak.over({name: (1, high) for name in NAMES}, assume=assumed)
@@ -67,12 +67,12 @@ def test_over_is_an_upper_bound(case, assumed, high):
 
 @given(drawn(2), st.integers(1, 300), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
 def test_largest_with_all_others_given(case, budget, others):
-    facts = case.facts()
+    store = case.store()
     legal = [point for point in case.points() if others.items() <= point.items()]
-    if facts is None:
+    if store is None:
         return
     try:
-        found = Peak(case.timeline(facts.scope), facts).largest("x", budget, others)
+        found = Peak(case.timeline(store.scope), store).largest("x", budget, others)
     except Contradiction:
         assert not legal
         return
@@ -85,11 +85,11 @@ def test_largest_with_all_others_given(case, budget, others):
 
 @given(drawn(2), st.integers(1, 300))
 def test_largest_for_all_sizes_of_others(case, budget):
-    facts = case.facts()
-    if facts is None:
+    store = case.store()
+    if store is None:
         return
     points = list(case.points())
-    found = Peak(case.timeline(facts.scope), facts).largest("x", budget)
+    found = Peak(case.timeline(store.scope), store).largest("x", budget)
     most = {x: max(case.peak(p) for p in points if p["x"] == x) for x in {p["x"] for p in points}}
     fits = [x for x, size in most.items() if size <= budget]
     if found.value is not None and found.value in most:
@@ -100,13 +100,13 @@ def test_largest_for_all_sizes_of_others(case, budget):
 
 @given(st.sampled_from(SIZES), st.sampled_from(NAMES), drawn(2))
 def test_what_is_said_to_grow_grows(text, name, case):
-    facts = case.facts()
-    if facts is None:
+    store = case.store()
+    if store is None:
         return
-    d, symbol = parse_dim(text, facts.scope), facts.scope.symbol(name)
-    if not grows_with(facts, d, symbol):
+    d, symbol = parse_dim(text, store.scope), store.scope.symbol(name)
+    if not is_monotone_in(store, d, symbol):
         return
-    low, high = facts.bounds(symbol)
+    low, high = store.bounds(symbol)
     for point in case.points():
         values = [value(text, {**point, name: v}) for v in range(int(low), int(high) + 1)]
         assert values == sorted(values)
@@ -122,12 +122,12 @@ LIMITS = st.lists(
 
 @given(drawn(0), LIMITS)
 def test_what_depends_on_data_is_never_more(case, limits):
-    facts = ShapeFacts()
+    store = ShapeStore()
     for name in ("x", "y"):
-        facts.scope.symbol(name, 1, HIGH)
-    facts.scope.fresh("z", 1)
-    tell_assumptions(facts, limits)
-    peak = Peak(case.timeline(facts.scope), facts)
+        store.scope.symbol(name, 1, HIGH)
+    store.scope.fresh("z", 1)
+    add_assumptions(store, limits)
+    peak = Peak(case.timeline(store.scope), store)
     for x, y in product(range(1, HIGH + 1, 2), repeat=2):
         points = [{"x": x, "y": y, "z": z} for z in range(1, HIGH * HIGH + 1)]
         most = [case.peak(point) for point in points if all(value(text, point) for text in limits)]
@@ -139,18 +139,18 @@ def test_what_depends_on_data_is_never_more(case, limits):
 
 @given(drawn(1))
 def test_the_text_is_the_maximum_in_python(case):
-    facts = case.facts()
-    if facts is None or case.relations:
+    store = case.store()
+    if store is None or case.relations:
         return
-    text = str(Peak(case.timeline(facts.scope), facts))
+    text = str(Peak(case.timeline(store.scope), store))
     for point in list(case.points())[::7]:
         assert value(text, point) == case.peak(point)
 
 
 @given(drawn(0), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
 def test_regions_name_the_winner(case, others):
-    facts = case.facts()
-    peak = Peak(case.timeline(facts.scope), facts)
+    store = case.store()
+    peak = Peak(case.timeline(store.scope), store)
     regions = peak.regions("x", others)
     covered = [x for region in regions for x in range(region.first, region.last + 1)]
     assert covered == list(range(1, HIGH + 1))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shapeinf.expr import evaluate
 from shapeinf.formats.onnx.names import DTYPE_NAMES
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeFacts, TensorType, element_bits
+from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, element_bits
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
 from shapeinf.solver.long_sums import sum_of
@@ -33,9 +33,9 @@ def test_every_element_type_of_onnx_has_its_width(name):
 
 @pytest.mark.parametrize("name", [None, "string", "resource", "object", "", "float"])
 def test_what_has_no_width_has_none(name):
-    facts = ShapeFacts()
+    store = ShapeStore()
     assert element_bits(name) is None
-    size = size_of(facts, TensorType(name, Shape((2, 3))))
+    size = size_of(store, TensorType(name, Shape((2, 3))))
     assert size.bytes is None
     assert size.cause
 
@@ -43,61 +43,61 @@ def test_what_has_no_width_has_none(name):
 @given(st.lists(st.integers(0, 7), max_size=4), st.sampled_from(["uint2", "int4", "float6e2m3", "float8e5m2", "int64"]))
 def test_packed_elements_fill_whole_bytes(values, dtype):
     """Concrete and symbolic: ceil(elements * bits / 8)."""
-    facts = ShapeFacts()
+    store = ShapeStore()
     wanted = math.ceil(math.prod(values) * element_bits(dtype) / 8)
-    assert size_of(facts, TensorType(dtype, Shape(values))).bytes == wanted
-    named = [facts.scope.symbol(f"s{i}", 0) for i in range(len(values))]
-    size = size_of(facts, TensorType(dtype, Shape(named))).bytes
+    assert size_of(store, TensorType(dtype, Shape(values))).bytes == wanted
+    named = [store.scope.symbol(f"s{i}", 0) for i in range(len(values))]
+    size = size_of(store, TensorType(dtype, Shape(named))).bytes
     assert evaluate(size, {f"s{i}": value for i, value in enumerate(values)}) == wanted
 
 
 def test_sizes_are_written_in_what_the_facts_say():
-    facts = ShapeFacts()
-    n, m = facts.scope.symbol("N"), facts.scope.symbol("M")
-    facts.tell_equal(m, n + 1, None)
-    assert size_of(facts, TensorType("float16", Shape((m, 2)))).bytes is 4 * n + 4
+    store = ShapeStore()
+    n, m = store.scope.symbol("N"), store.scope.symbol("M")
+    store.add_equal(m, n + 1, None)
+    assert size_of(store, TensorType("float16", Shape((m, 2)))).bytes is 4 * n + 4
 
 
 def test_products_and_sums_go_past_the_caps_of_the_algebra():
     """Nine factors (the cap is degree 8), 70 terms (the cap is 64), coefficients past 2**128."""
-    facts = ShapeFacts()
-    names = [facts.scope.symbol(f"s{i}") for i in range(70)]
-    nine = size_of(facts, TensorType("float32", Shape(names[:9]))).bytes
+    store = ShapeStore()
+    names = [store.scope.symbol(f"s{i}") for i in range(70)]
+    nine = size_of(store, TensorType("float32", Shape(names[:9]))).bytes
     assert evaluate(nine, {f"s{i}": i + 1 for i in range(9)}) == 4 * math.factorial(9)
-    total = sum_of(facts.scope, names)
+    total = sum_of(store.scope, names)
     assert len(total.terms) == 70
     assert evaluate(total, {f"s{i}": 1 for i in range(70)}) == 70
-    huge = size_of(facts, TensorType("int8", Shape((2**62, 2**62, 2**62, names[0])))).bytes
+    huge = size_of(store, TensorType("int8", Shape((2**62, 2**62, 2**62, names[0])))).bytes
     assert evaluate(huge, {"s0": 3}) == 3 * 2**186
-    assert not facts.scope.capped
+    assert not store.scope.capped
 
 
 def test_a_size_with_too_long_a_formula_says_so():
-    facts = ShapeFacts()
-    long = sum_of(facts.scope, [facts.scope.symbol(f"s{i}") for i in range(70)])
-    size = size_of(facts, TensorType("int8", Shape((long, long))))
+    store = ShapeStore()
+    long = sum_of(store.scope, [store.scope.symbol(f"s{i}") for i in range(70)])
+    size = size_of(store, TensorType("int8", Shape((long, long))))
     assert size.bytes is None
     assert "too long" in size.cause
 
 
 def test_numbers_that_could_not_be_printed_are_no_sizes():
-    facts = ShapeFacts()
-    for more in ((), (facts.scope.symbol("n"),)):
-        size = size_of(facts, TensorType("int8", Shape((*(2**62,) * 1000, *more))))
+    store = ShapeStore()
+    for more in ((), (store.scope.symbol("n"),)):
+        size = size_of(store, TensorType("int8", Shape((*(2**62,) * 1000, *more))))
         assert size.bytes is None
         assert "too long" in size.cause
 
 
 def test_containers():
-    facts = ShapeFacts()
-    n = facts.scope.symbol("N")
+    store = ShapeStore()
+    n = store.scope.symbol("N")
     rows, row = TensorType("float32", Shape((n, 2))), TensorType("float32", Shape((2,)))
-    assert size_of(facts, SequenceType(rows, items=(rows, row))).bytes == 8 * n + 8
-    assert size_of(facts, SequenceType(row, n)).bytes == 8 * n
-    assert size_of(facts, OptionalType(row)).bytes == 8
-    joined = TensorType("float32", Shape((facts.scope.fresh("any"),)))
+    assert size_of(store, SequenceType(rows, items=(rows, row))).bytes == 8 * n + 8
+    assert size_of(store, SequenceType(row, n)).bytes == 8 * n
+    assert size_of(store, OptionalType(row)).bytes == 8
+    joined = TensorType("float32", Shape((store.scope.fresh("any"),)))
     for unknown in (SequenceType(joined, 3), SequenceType(row), MapType("int64", row), None):
-        size = size_of(facts, unknown)
+        size = size_of(store, unknown)
         assert size.bytes is None
         assert size.cause
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from shapeinf import infer_shapes
 from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.expr import Scope, evaluate, parse_dim
-from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify_plan, verifying
+from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify, verify_plan
 from shapeinf.memory.planning.overlaps import MOST_MEETINGS
 from tests.memory.planning_cases import problems
 
@@ -25,15 +25,15 @@ def model(*buffers, ranges=None, relations=()):
     scope = Scope()
     for name, (low, high) in (ranges or {}).items():
         scope.symbol(name, low, high)
-    facts = ShapeFacts(scope)
+    store = ShapeStore(scope)
     for left, right in relations:
-        facts.tell_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "told"))
+        store.add_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "told"))
     made = []
     for name, size, birth, death, *more in buffers:
         role, values = (*more, *("activation", (name,))[len(more) :])
         dim = None if size is None else parse_dim(str(size), scope)
         made.append(Buffer(name, dim, birth, death, role, "uint8", Shape.unknown(), values, "" if size else "no idea"))
-    return Timeline((), tuple(made)), facts
+    return Timeline((), tuple(made)), store
 
 
 CHAIN = (("a", "4*n", 0, 2), ("b", "8*n", 1, 3), ("c", "n*m", 2, 4, "output"), ("x", "4*n", 0, 4, "input"))
@@ -53,27 +53,27 @@ def kinds(findings):
     ],
 )
 def test_slots_are_as_large_as_their_tensors_can_be(sizes, expected):
-    timeline, facts = model(*CHAIN, ranges=RANGES)
-    made = plan(timeline, facts, sizes, alignment=16)
+    timeline, store = model(*CHAIN, ranges=RANGES)
+    made = plan(timeline, store, sizes, alignment=16)
     assert {slot.name: slot.size for slot in made.slots} == expected
     assert made.unplaced == () and made.alignment == 16 and made.planner == "best"
     assert all(slot.offset % 16 == 0 for slot in made.slots)
-    assert verify_plan(made, timeline, facts, sizes) == []
+    assert verify_plan(made, timeline, store, sizes) == []
 
 
 def test_what_is_too_small_by_rough_bounds_says_so():
-    timeline, facts = model(*CHAIN, ranges=RANGES, relations=[("n + m", "7")])
-    made = plan(timeline, facts)
+    timeline, store = model(*CHAIN, ranges=RANGES, relations=[("n + m", "7")])
+    made = plan(timeline, store)
     assert {slot.name: slot.size for slot in made.slots}["c"] == 12  # 3*4, not 6*6
-    assert verify_plan(made, timeline, facts) == []
-    rough = {one.tensor: one for one in verify_plan(made, timeline, facts, work=0)}
+    assert verify_plan(made, timeline, store) == []
+    rough = {one.tensor: one for one in verify_plan(made, timeline, store, work=0)}
     assert {one.kind for one in rough.values()} == {"too small"}
     assert " at most (the budget of work was reached" in rough["c"].cause
 
 
 def test_roles():
-    timeline, facts = model(*CHAIN, ranges=RANGES)
-    assert {slot.name for slot in plan(timeline, facts, roles=["input"]).slots} == {"x"}
+    timeline, store = model(*CHAIN, ranges=RANGES)
+    assert {slot.name for slot in plan(timeline, store, roles=["input"]).slots} == {"x"}
 
 
 @pytest.mark.parametrize(
@@ -81,18 +81,18 @@ def test_roles():
     [(None, "no idea"), ("4*q", "its size 4*q has no upper bound"), ("n - 20", "its size n - 20 is negative")],
 )
 def test_what_has_no_size_is_listed(size, cause):
-    timeline, facts = model(("a", "4*n", 0, 2), ("b", size, 1, 3), ranges=RANGES)
-    made = plan(timeline, facts)
+    timeline, store = model(("a", "4*n", 0, 2), ("b", size, 1, 3), ranges=RANGES)
+    made = plan(timeline, store)
     assert made.unplaced == (Unplaced("b", cause),)
     assert [slot.name for slot in made.slots] == ["a"]
-    assert kinds(verify_plan(made, timeline, facts)) == [("unbounded", "b")]
+    assert kinds(verify_plan(made, timeline, store)) == [("unbounded", "b")]
 
 
 def test_an_unbounded_dim_with_a_size_is_placed():
-    timeline, facts = model(("b", "4*q", 1, 3))
-    made = plan(timeline, facts, {"q": 5})
+    timeline, store = model(("b", "4*q", 1, 3))
+    made = plan(timeline, store, {"q": 5})
     assert made["b"].size == 20
-    assert verify_plan(made, timeline, facts, {"q": 5}) == []
+    assert verify_plan(made, timeline, store, {"q": 5}) == []
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_an_unbounded_dim_with_a_size_is_placed():
     ],
 )
 def test_sizes_that_there_are_not(sizes, error, text):
-    timeline, facts = model(*CHAIN, ranges=RANGES, relations=[("n + m", "12")])
-    for run in (lambda: plan(timeline, facts, sizes), lambda: verify_plan(Plan([], 0), timeline, facts, sizes)):
+    timeline, store = model(*CHAIN, ranges=RANGES, relations=[("n + m", "12")])
+    for run in (lambda: plan(timeline, store, sizes), lambda: verify_plan(Plan([], 0), timeline, store, sizes)):
         with pytest.raises(error, match=text):
             run()
 
@@ -129,20 +129,20 @@ def test_what_depends_on_data_has_the_bytes_of_its_limit_and_axes_without_names_
 
 
 def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
-    monkeypatch.setattr(verifying, "MOST_NEAR_NAMES", 2)
-    timeline, facts = model(("tensor", "4", 0, 1))
+    monkeypatch.setattr(verify, "MOST_NEAR_NAMES", 2)
+    timeline, store = model(("tensor", "4", 0, 1))
     plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
-    found = [one for one in verify_plan(plan, timeline, facts) if one.kind == "unknown"]
+    found = [one for one in verify_plan(plan, timeline, store) if one.kind == "unknown"]
     assert [one.tensor for one in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
     assert ["did you mean 'tensor'?" in one.cause for one in found] == [True, True, False, False]
 
 
 def test_an_unknown_planner_and_slot():
-    timeline, facts = model(*CHAIN, ranges=RANGES)
+    timeline, store = model(*CHAIN, ranges=RANGES)
     with pytest.raises(UnknownNameError, match="best_fit"):
-        plan(timeline, facts, planner="bestfit")
+        plan(timeline, store, planner="bestfit")
     with pytest.raises(UnknownNameError, match="no slot is named 'aa'"):
-        plan(timeline, facts)["aa"]
+        plan(timeline, store)["aa"]
 
 
 QUICK = sorted(PLANNERS.keys() - {"thorough"})
@@ -157,28 +157,28 @@ TIMES = st.tuples(st.integers(0, 6), st.integers(1, 4))
 )
 def test_a_plan_for_a_range_is_valid_at_every_binding_in_it(entries, planner, alignment):
     buffers = [(f"b{i}", size, birth, birth + length) for i, (size, (birth, length)) in enumerate(entries)]
-    timeline, facts = model(*buffers, ranges={"n": (1, 4), "m": (1, 5)}, relations=[("n + m", "7")])
-    made = plan(timeline, facts, planner=planner, alignment=alignment)
-    assert verify_plan(made, timeline, facts) == []
+    timeline, store = model(*buffers, ranges={"n": (1, 4), "m": (1, 5)}, relations=[("n + m", "7")])
+    made = plan(timeline, store, planner=planner, alignment=alignment)
+    assert verify_plan(made, timeline, store) == []
     used = {str(s) for b in timeline.buffers if not isinstance(b.size, int) for s in b.size.symbols()}
     for n, m in itertools.product(range(1, 5), range(1, 6)):
         if n + m <= 7:
             binding = {name: value for name, value in (("n", n), ("m", m)) if name in used}
             assert all(made[b.name].size >= evaluate(b.size, binding) for b in timeline.buffers)
-            assert verify_plan(made, timeline, facts, binding) == []
+            assert verify_plan(made, timeline, store, binding) == []
 
 
 @given(problems(alignments=(1,)), st.data())
 def test_overlaps_are_those_of_brute_force(problem, data):
     offsets = st.integers(0, max([1, *(r.size for r in problem.requests)]) * 3)
     made = problem.placed([data.draw(offsets) for _ in problem.requests])
-    timeline, facts = model(*((r.name, r.size, r.lower, r.upper) for r in problem.requests))
+    timeline, store = model(*((r.name, r.size, r.lower, r.upper) for r in problem.requests))
     expected = {
         (a.name, b.name)
         for a, b in itertools.combinations(made.slots, 2)
         if max(a.lower, b.lower) < min(a.upper, b.upper) and max(a.offset, b.offset) < min(a.top, b.top)
     }
-    found = verify_plan(made, timeline, facts)
+    found = verify_plan(made, timeline, store)
     assert {one.kind for one in found} <= {"overlap"}
     assert sorted((one.tensor, one.other) for one in found) == sorted(expected)
 
@@ -234,65 +234,65 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
     ],
 )
 def test_damage_of_every_kind_is_found(made, expected, texts):
-    timeline, facts = model(*CHAIN, ranges=RANGES)
-    found = verify_plan(made, timeline, facts)
+    timeline, store = model(*CHAIN, ranges=RANGES)
+    found = verify_plan(made, timeline, store)
     assert kinds(found) == expected
     for text in texts:
         assert any(text in str(one) for one in found), found
 
 
 def test_a_plan_may_be_enough_for_a_binding_only():
-    timeline, facts = model(*CHAIN, ranges=RANGES)
+    timeline, store = model(*CHAIN, ranges=RANGES)
     small = a_plan({"c": (2, 4, 40, 0)})
-    assert kinds(verify_plan(small, timeline, facts)) == [("too small", "c")]
-    assert verify_plan(small, timeline, facts, {"n": 8, "m": 5}) == []
+    assert kinds(verify_plan(small, timeline, store)) == [("too small", "c")]
+    assert verify_plan(small, timeline, store, {"n": 8, "m": 5}) == []
 
 
 def test_alignment_of_the_plan_or_of_the_caller():
-    timeline, facts = model(*CHAIN, ranges=RANGES)
-    assert kinds(verify_plan(a_plan({"b": (1, 3, 80, 72)}, 152), timeline, facts, alignment=64)) == [
+    timeline, store = model(*CHAIN, ranges=RANGES)
+    assert kinds(verify_plan(a_plan({"b": (1, 3, 80, 72)}, 152), timeline, store, alignment=64)) == [
         ("misaligned", "b")
     ]
 
 
 def test_values_of_one_buffer():
     """A slot may stand for any value of a buffer; several for values of one lie at one place and may be at once."""
-    timeline, facts = model(("a", 8, 0, 4, "activation", ("a", "view")), ("b", 8, 1, 2))
+    timeline, store = model(("a", 8, 0, 4, "activation", ("a", "view")), ("b", 8, 1, 2))
     b = Slot("b", 1, 2, 8, 8)
     one, other = Slot("a", 0, 2, 8, 0), Slot("view", 1, 4, 8, 0)
-    assert verify_plan(Plan([attrs.evolve(one, name="view", upper=4), b], 16), timeline, facts) == []
-    assert verify_plan(Plan([one, other, b], 16), timeline, facts) == []
-    apart = verify_plan(Plan([one, attrs.evolve(other, offset=16), b], 24), timeline, facts)
+    assert verify_plan(Plan([attrs.evolve(one, name="view", upper=4), b], 16), timeline, store) == []
+    assert verify_plan(Plan([one, other, b], 16), timeline, store) == []
+    apart = verify_plan(Plan([one, attrs.evolve(other, offset=16), b], 24), timeline, store)
     assert kinds(apart) == [("apart", "view")]
-    assert kinds(verify_plan(Plan([one, b], 16), timeline, facts)) == [("lifetime", "a")]
+    assert kinds(verify_plan(Plan([one, b], 16), timeline, store)) == [("lifetime", "a")]
 
 
 def test_what_nobody_reads_has_a_place_while_it_is_made():
-    timeline, facts = model(("a", 8, 1, 1), ("b", 8, 0, 3))
-    made = plan(timeline, facts, alignment=1)
+    timeline, store = model(("a", 8, 1, 1), ("b", 8, 0, 3))
+    made = plan(timeline, store, alignment=1)
     assert made.arena == 16 and (made["a"].lower, made["a"].upper) == (1, 2)
-    assert verify_plan(made, timeline, facts) == []
+    assert verify_plan(made, timeline, store) == []
 
 
 def test_tensors_of_no_bytes_need_no_slot():
-    timeline, facts = model(("a", 8, 0, 2), ("nothing", "0", 0, 2))
-    assert verify_plan(Plan([Slot("a", 0, 2, 8, 0)], 8), timeline, facts) == []
-    assert plan(timeline, facts)["nothing"].size == 0
+    timeline, store = model(("a", 8, 0, 2), ("nothing", "0", 0, 2))
+    assert verify_plan(Plan([Slot("a", 0, 2, 8, 0)], 8), timeline, store) == []
+    assert plan(timeline, store)["nothing"].size == 0
 
 
 def test_the_overlaps_of_a_hostile_plan_are_counted_out():
     count = 3000
-    timeline, facts = model(*((f"b{i}", 8, 0, 2) for i in range(count)))
-    found = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, facts)
+    timeline, store = model(*((f"b{i}", 8, 0, 2) for i in range(count)))
+    found = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, store)
     assert [one.kind for one in found] == ["overlap"] * MOST_MEETINGS + ["too many"]
 
 
 def test_a_planner_is_not_monotone_but_its_plan_for_a_range_is_valid():
     """By hand. With d of 6 bytes it lies at the bottom, e on it, b at 8; with 5, e lies below d, and b ends at 13."""
     buffers = [("a", "2", 3, 4), ("b", "2", 2, 4), ("c", "6", 3, 5), ("d", "n", 0, 3), ("e", "6", 0, 1)]
-    timeline, facts = model(*buffers, ranges={"n": (1, 6)})
-    whole = plan(timeline, facts, alignment=1, planner="greedy_by_size")
-    smaller = plan(timeline, facts, {"n": 5}, alignment=1, planner="greedy_by_size")
+    timeline, store = model(*buffers, ranges={"n": (1, 6)})
+    whole = plan(timeline, store, alignment=1, planner="greedy_by_size")
+    smaller = plan(timeline, store, {"n": 5}, alignment=1, planner="greedy_by_size")
     assert (whole.arena, smaller.arena) == (12, 13)
     for n in range(1, 7):
-        assert verify_plan(whole, timeline, facts, {"n": n}) == []
+        assert verify_plan(whole, timeline, store, {"n": n}) == []

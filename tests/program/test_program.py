@@ -19,7 +19,7 @@ from shapeinf.errors import (
     SizeOverflowError,
     Source,
 )
-from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.program import ShapeProgram
 from tests.engine.runtime import inferred, parsed, run
 
@@ -234,12 +234,12 @@ def test_no_array_can_be_changed() -> None:
 
 
 def test_conditions_that_no_call_looks_at_are_listed() -> None:
-    facts = ShapeFacts()
-    n, found = facts.scope.symbol("n"), facts.scope.fresh("found")
-    facts.tell_le(found, 2 * n, Source("keep", "two of each at most"))
-    facts.add_guard("the values are sorted", Source("search", "sorted"))
+    store = ShapeStore()
+    n, found = store.scope.symbol("n"), store.scope.fresh("found")
+    store.add_le(found, 2 * n, Source("keep", "two of each at most"))
+    store.add_disjunction("the values are sorted", Source("search", "sorted"))
     tensors = {"x": TensorInfo("float32", Shape((n,))), "y": TensorInfo("float32", Shape((found, n - 4)))}
-    program = ShapeProgram(facts, tensors, {n: "n"})
+    program = ShapeProgram(store, tensors, {n: "n"})
     assert program.unchecked == ("2*n - found >= 0", "the values are sorted")
     known = program(n=6)
     assert known.bytes("y").tolist() == [4 * 12 * 2] and known.uncounted == ()  # the bound of `found`

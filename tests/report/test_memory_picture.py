@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from shapeinf import infer_shapes
 from shapeinf.expr import Scope
 from shapeinf.lattice import Shape
-from shapeinf.memory import Buffer, Moment, Role, Timeline
+from shapeinf.memory import Buffer, ProgramPoint, Role, Timeline
 from shapeinf.report.memory_columns import areas, columns, outline
 from shapeinf.report.memory_picture import memory_page
 from shapeinf.report.memory_view import MemoryView, memory_view, view_of_memory
@@ -32,7 +32,7 @@ def buffer(name: str, size: int, birth: int, death: int, role: Role = "activatio
 
 def view_of(count: int, buffers: list[tuple[int, int, int]], prefix: str = "t", **options: object) -> MemoryView:
     """Nodes, and buffers of (size, birth, death)."""
-    moments = tuple(Moment(f"{prefix}node{i}", "Op") for i in range(count))
+    moments = tuple(ProgramPoint(f"{prefix}node{i}", "Op") for i in range(count))
     made = tuple(buffer(f"{prefix}{i}", *one) for i, one in enumerate(buffers))
     return memory_view(Timeline(moments, made), {}, **options)  # type: ignore[arg-type]
 
@@ -117,7 +117,7 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_what_the_page_says() -> None:
-    moments = (Moment("scores", "MatMul"), Moment("probs", "Softmax"), Moment("out", "MatMul"))
+    moments = (ProgramPoint("scores", "MatMul"), ProgramPoint("probs", "Softmax"), ProgramPoint("out", "MatMul"))
     n = Scope().symbol("n")
     buffers = (
         Buffer("w", 4096, 0, 3, "weight", "float32", Shape([1024]), ("w",)),

@@ -184,7 +184,7 @@ def test_many_wrong_tensors_are_told_in_few_lines() -> None:
 
 
 def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shapeinf.runtime.verify.MAX_HELD", 40)
+    monkeypatch.setattr("shapeinf.runtime.verification.MAX_HELD", 40)
     text = "g (float[8] x) => (float[8] y) { a = Neg(x)  b = Abs(a)  y = Relu(b) }"
     assert counts(of(text)) == (3, 3, 0, 1)
 

@@ -11,7 +11,7 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Interval, parse_dim, quote_name
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, as_named, input_names
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 
 _BOUNDS = re.compile(r"\d*\s*(?:\.\.|~|:)\s*(?:\d*|-1)|\d+")
 
@@ -59,7 +59,7 @@ def sorted_wishes(
 
 def _named(wishes: Wishes, name: str, text: str, known: Sequence[str]) -> None:
     """A dim that is to be another one or an expression of others, or to have a name that is not taken yet."""
-    scope = ShapeFacts().scope
+    scope = ShapeStore().scope
     meant: Dim = scope.symbol(text) if text in known else parse_dim(text, scope)
     strangers = [other for other in scope.names() if other not in known]
     if not strangers:
@@ -75,7 +75,7 @@ def _named(wishes: Wishes, name: str, text: str, known: Sequence[str]) -> None:
 
 def _known(graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int) -> list[str]:
     """The names of dims in declarations of inputs, in shapes that the user gives them, and in other declarations."""
-    reader = InputReader(ShapeFacts(), min_dim)
+    reader = InputReader(ShapeStore(), min_dim)
     names = input_names(graph)
     for name in names:
         declaration = graph.declared.get(name)
@@ -87,4 +87,4 @@ def _known(graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int) -> list[s
         raise UnknownNameError("input", unknown, names)
     for one in graph.declared.values():
         reader.shape(one.dims, "")
-    return reader.facts.scope.names()
+    return reader.store.scope.names()

@@ -26,7 +26,7 @@ class Rewriting:
         self.wishes = wishes
         self.given = frozenset(given)
         self.assumed = tuple(assumed)
-        scope = inference.facts.scope
+        scope = inference.store.scope
         self.names: dict[Dimension, Dim] = {
             scope.symbol(old): scope.symbol(new) for old, new in wishes.names.items() if scope.has(old)
         }
@@ -38,7 +38,7 @@ class Rewriting:
 
     def declared(self, dim: Dim) -> Dim:
         """A dim of an input as it is to be declared: its size where that is known, else in the words of the user."""
-        found = self.inference.facts.canon(dim)
+        found = self.inference.store.canon(dim)
         return found if isinstance(found, int) else self.renamed(self.inference.setup.canon(dim))
 
     def info(self, found: Info) -> TensorInfo:
@@ -89,7 +89,7 @@ class Rewriting:
         return list(dict.fromkeys(said))
 
     def _bounds(self, name: str, bounds: tuple[int | None, int | None]) -> Iterable[str]:
-        dim = self.declared(self.inference.facts.scope.symbol(name))
+        dim = self.declared(self.inference.store.scope.symbol(name))
         if not isinstance(dim, int):
             low, high = bounds
             yield from [f"{format_dim(dim)} >= {low}"] if low is not None else []
@@ -101,7 +101,7 @@ class Rewriting:
         if operator is None:
             return text
         left, _, right = text.partition(operator)
-        scope = self.inference.facts.scope
+        scope = self.inference.store.scope
         known = set(scope.names())
         try:
             a, b = parse_dim(left, scope), parse_dim(right, scope)

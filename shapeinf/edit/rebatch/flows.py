@@ -51,7 +51,7 @@ def only_sizes(inference: Inference, name: str, index: int) -> bool:
     program = inference.program
     found = inference.current(program.slots[name])
     assert isinstance(found, TensorType) and found.elements is not None
-    mark = inference.facts.scope.fresh(f"item {index} of {name}", 1)
+    mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
     marked: dict[int, Type] = {program.slots[name]: _with(found, index, mark)}
     queue, done = deque(program.consumers[program.slots[name]]), set[int]()
     if name in program.graph.outputs:
@@ -83,14 +83,14 @@ def _goes_on(inference: Inference, step: Step, marked: dict[int, Type], mark: Di
     inputs = [None if slot == MISSING else marked.get(slot, inference.current(slot)) for slot in step.arguments]
     if not all(call.reads(i) for i, slot in enumerate(step.arguments) if slot in marked):
         return None
-    facts = inference.facts.copy()
-    before = set(facts.solved)
+    store = inference.store.copy()
+    before = set(store.solved)
     try:
-        outcome = call.run(inputs, facts, step.site)
+        outcome = call.run(inputs, store, step.site)
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None
     made: dict[int, Type] = {}
-    a_size = any(mark is s or _has(value, mark) for s, value in facts.solved.items() if s not in before)
+    a_size = any(mark is s or _has(value, mark) for s, value in store.solved.items() if s not in before)
     for slot, found in zip(step.outputs, outcome.types, strict=False):
         if slot == UNUSED or not isinstance(found, TensorType):
             continue

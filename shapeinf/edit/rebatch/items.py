@@ -13,7 +13,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, TensorType, Type, dims_in
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, dims_in
 
 
 def mixing_node(inference: Inference, symbol: Dimension) -> Step | None:
@@ -66,7 +66,7 @@ def _apart(inference: Inference, step: Step, symbol: Dimension, holders: list[in
 def _probed(inference: Inference, step: Step, symbol: Dimension) -> tuple[list[Type] | None, set[Dimension]]:
     """The outputs of a rule for a symbol in place of each axis, and the symbols that stand for the batch."""
     assert step.operation.call is not None
-    facts = inference.facts.copy()
+    store = inference.store.copy()
     batch: set[Dimension] = set()
     marks: dict[Dim, Dimension] = {}
     inputs: list[Type | None] = []
@@ -74,24 +74,24 @@ def _probed(inference: Inference, step: Step, symbol: Dimension) -> tuple[list[T
         found = None if slot == MISSING else inference.current(slot)
         reads = step.operation.call.reads(position) and isinstance(found, TensorType) and found.elements is not None
         if isinstance(found, TensorType) and found.shape.dims is not None and not reads:
-            dims = [_mark(facts, d, f"{slot}.{axis}", symbol, marks, batch) for axis, d in enumerate(found.shape.dims)]
+            dims = [_mark(store, d, f"{slot}.{axis}", symbol, marks, batch) for axis, d in enumerate(found.shape.dims)]
             found = PartialTensor(found.dtype, Shape(dims), None)
         inputs.append(found)
     try:
-        types = list(step.operation.call.run(inputs, facts, step.site).types)
+        types = list(step.operation.call.run(inputs, store, step.site).types)
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None, batch
-    return [_canonical(facts, one) for one in types], {s for b in batch if isinstance(s := facts.canon(b), Dimension)}
+    return [_canonical(store, one) for one in types], {s for b in batch if isinstance(s := store.canon(b), Dimension)}
 
 
 def _mark(
-    facts: ShapeFacts, dim: Dim, site: str, symbol: Dimension, marks: dict[Dim, Dimension], batch: set[Dimension]
+    store: ShapeStore, dim: Dim, site: str, symbol: Dimension, marks: dict[Dim, Dimension], batch: set[Dimension]
 ) -> Dim:
     """A symbol in place of an axis: one for all axes that are the whole batch; sizes of 1 stay, for broadcasting."""
     if dim == 1:
         return dim
     known = marks if dim is symbol else {}
-    mark = known.get(dim) or facts.scope.fresh(f"probe.{site}", 0 if dim == 0 else 2)
+    mark = known.get(dim) or store.scope.fresh(f"probe.{site}", 0 if dim == 0 else 2)
     if isinstance(dim, Dimension) and symbol in dim.symbols():
         batch.add(mark)
     if dim is symbol:
@@ -99,10 +99,10 @@ def _mark(
     return mark
 
 
-def _canonical(facts: ShapeFacts, found: Type) -> Type:
+def _canonical(store: ShapeStore, found: Type) -> Type:
     if not isinstance(found, TensorType) or found.shape.dims is None:
         return found
-    return PartialTensor(found.dtype, Shape(map(facts.canon, found.shape.dims)), None)
+    return PartialTensor(found.dtype, Shape(map(store.canon, found.shape.dims)), None)
 
 
 def _axes(found: Type | None, symbol: Dimension) -> list[int]:

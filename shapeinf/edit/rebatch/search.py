@@ -76,7 +76,7 @@ class Search:
             if (one.code, one.node) not in known
         ]
         symbol = result.scope.symbol(self.name)
-        for condition in result.contract.conditions:
+        for condition in result.contract.preconditions:
             if any(isinstance(d, Dimension) and symbol in d.symbols() for d in condition.terms):
                 found.append(Trouble(self._place(result, condition.node), str(condition)))
         found += self._outputs(result, symbol)

@@ -143,8 +143,8 @@ def _remarks(document: Document) -> Iterator[Remark]:
             yield Remark("warning", "N206", f"the extension {name!r} is not known here: nothing is made of it")
     for fragment in document.fragments if document.dialect == "final" else ():
         if not any(has_tensor(result.type) for result in fragment.results):
-            law = "since 1.0.1 all results of fragments are tensors"
-            yield Remark("warning", "N307", f"the fragment {fragment.name!r} gives no tensor: {law}")
+            message = "since 1.0.1 all results of fragments are tensors"
+            yield Remark("warning", "N307", f"the fragment {fragment.name!r} gives no tensor: {message}")
 
 
 def _add_calls(graph: Graph, operations: Sequence[Operation], source: SourceText) -> None:

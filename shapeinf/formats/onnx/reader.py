@@ -113,8 +113,8 @@ def _check_initializer(name: str, constant: PartialTensor, declared: Declared) -
         not isinstance(d, int) or d == c for d, c in zip(declared.dims, dims, strict=True)
     )
     if not same:
-        law = f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}"
-        raise ModelError(law, node=name)
+        message = f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}"
+        raise ModelError(message, node=name)
 
 
 def _read_node(proto: onnx.NodeProto, opsets: dict[str, int], depth: int) -> Node:

@@ -38,7 +38,7 @@ def json_text(subject: Subject) -> str:
 def as_json(subject: Subject) -> dict[str, Any]:
     """Everything that is known, as plain values: an expression is an int, or a text in the grammar of dims."""
     peak, plan = subject.peak, subject.plan
-    demands = Demands(subject.facts, {})
+    demands = Demands(subject.store, {})
     return {
         "schema": SCHEMA,
         "model": subject.name,
@@ -69,20 +69,20 @@ def _plan(plan: Plan) -> dict[str, Any]:
 
 
 def _symbol(subject: Subject, symbol: Dimension, role: str) -> dict[str, Any]:
-    bounds = subject.facts.interval(symbol)
+    bounds = subject.store.interval(symbol)
     label = subject.binder.labels[symbol]
     return {"name": quote_name(symbol.name), "label": label, "role": role, "min": bounds.lo, "max": bounds.hi}
 
 
 def _tensor(subject: Subject, buffer: Buffer) -> dict[str, Any]:
-    dims = subject.facts.canon_shape(buffer.shape).dims
+    dims = subject.store.canon_shape(buffer.shape).dims
     size, slot = subject.size(buffer), subject.slots.get(buffer.name)
     return {
         "name": buffer.name,
         "values": list(buffer.values),
         "role": buffer.role,
         "dtype": buffer.dtype,
-        "dims": None if dims is None else [_expression(subject.facts.canon(d)) for d in dims],
+        "dims": None if dims is None else [_expression(subject.store.canon(d)) for d in dims],
         "bytes": None if size is None else _expression(size),
         "birth": buffer.birth,
         "death": buffer.death,

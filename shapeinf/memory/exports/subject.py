@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.peak.terms import why_unbounded
 from shapeinf.memory.planning import Plan, Slot
@@ -38,9 +38,9 @@ class Subject:
         return self.peak.timeline
 
     @property
-    def facts(self) -> ShapeFacts:
+    def store(self) -> ShapeStore:
         """What is known of its dims."""
-        return self.peak.facts
+        return self.peak.store
 
     @property
     def labels(self) -> Mapping[Dimension, str]:
@@ -50,18 +50,18 @@ class Subject:
     @cached_property
     def binder(self) -> Binder:
         """The names of its dims, and what must hold of them."""
-        found = Binder(self.facts, self.labels, self.data_dependent)
+        found = Binder(self.store, self.labels, self.data_dependent)
         found.demands.add_sizes(
-            (self.facts.canon(d), buffer.name)
+            (self.store.canon(d), buffer.name)
             for buffer in self.timeline.buffers
-            for d in self.facts.canon_shape(buffer.shape).dims or ()
+            for d in self.store.canon_shape(buffer.shape).dims or ()
         )
         return found
 
     @cached_property
     def dims(self) -> list[Dimension]:
         """The symbols on which sizes depend: those of the inputs that do not follow from others."""
-        return Binder(self.facts, self.labels).needed
+        return Binder(self.store, self.labels).needed
 
     @cached_property
     def data_dependent(self) -> list[Dimension]:
@@ -70,7 +70,7 @@ class Subject:
         found: dict[Dimension, None] = {}
         for buffer in self.timeline.buffers:
             for d in (buffer.size, *(buffer.shape.dims or ())):
-                form = 0 if d is None else canonical(self.facts, d)
+                form = 0 if d is None else canonical(self.store, d)
                 if isinstance(form, Dimension):
                     found.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
         return list(found)
@@ -78,11 +78,11 @@ class Subject:
     @cached_property
     def without_data(self) -> Elimination:
         """Finds bounds of sizes that depend on data."""
-        return Elimination(self.facts, set(self.dims).__contains__)
+        return Elimination(self.store, set(self.dims).__contains__)
 
     def size(self, buffer: Buffer) -> Dim | None:
         """The canonical bytes of a buffer; None where they are not known."""
-        return None if buffer.size is None else canonical(self.facts, buffer.size)
+        return None if buffer.size is None else canonical(self.store, buffer.size)
 
     def at_most(self, buffer: Buffer) -> Dim | None:
         """The most bytes that a buffer can have, in the dims of the inputs; None where there is no bound."""

@@ -35,10 +35,10 @@ def rows(subject: Subject, sizes: Mapping[str, int]) -> list[Row]:
     numbers = _Numbers(bindings)
     found = []
     for buffer in subject.timeline.buffers:
-        dims = subject.facts.canon_shape(buffer.shape).dims
+        dims = subject.store.canon_shape(buffer.shape).dims
         size, cause = _bytes(subject, numbers, buffer)
         slot = subject.slots.get(buffer.name)
-        shown = None if dims is None else "x".join(numbers.shown(subject.facts.canon(d)) for d in dims)
+        shown = None if dims is None else "x".join(numbers.shown(subject.store.canon(d)) for d in dims)
         values = (buffer.name, buffer.role, buffer.dtype, shown, size, buffer.birth, buffer.death)
         found.append(dict(zip(COLUMNS, (*values, None if slot is None else slot.offset, cause or None), strict=True)))
     return found

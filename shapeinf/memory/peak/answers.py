@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 
 from shapeinf.memory.peak.terms import PeakTerm
-from shapeinf.memory.timeline import Buffer, Moment
+from shapeinf.memory.timeline import Buffer, ProgramPoint
 from shapeinf.solver.budget import cut_text
 from shapeinf.solver.upper_bounds import UpperBound
 
@@ -28,7 +28,7 @@ class PeakAt:
     """
 
     bytes: int
-    moment: Moment | None
+    moment: ProgramPoint | None
     index: int
     alive: tuple[tuple[Buffer, int], ...]
     at_least: bool = False
@@ -52,7 +52,7 @@ class PeakBound(UpperBound):
         cause: where there is no bound because a formula passes a limit, which one.
     """
 
-    moment: Moment | None = None
+    moment: ProgramPoint | None = None
     at_least: bool = False
     at_most: bool = False
     cause: str = ""
@@ -72,7 +72,7 @@ class Region:
     first: int
     last: int
     term: PeakTerm
-    moment: Moment
+    moment: ProgramPoint
 
 
 @attrs.frozen

@@ -16,7 +16,7 @@ import numpy as np
 
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.expr import Dim, Dimension, evaluate, substitute
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest
 from shapeinf.memory.peak.budgets import parse_budget
 from shapeinf.memory.peak.query import Asked
@@ -25,9 +25,9 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import by_terms, canonical
-from shapeinf.solver.monotonicity import grows_with
+from shapeinf.solver.monotonicity import is_monotone_in
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
-from shapeinf.solver.witnesses import STEPS_A_FACT, broken_at, holds_at, value_at
+from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at, violated_at
 
 MAX_TRIED = 20_000
 """Sizes for which the bound over the other dims is asked, one after the other; some minutes at the very worst."""
@@ -40,27 +40,27 @@ class Search:
     """Looks for the largest size of one dim."""
 
     def __init__(
-        self, terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, at_least: bool, work: Budget
+        self, terms: Sequence[PeakTerm], store: ShapeStore, asked: Asked, name: str, at_least: bool, work: Budget
     ) -> None:
-        """`facts` hold the sizes and ranges of the other dims."""
+        """`store` hold the sizes and ranges of the other dims."""
         self.work = work
-        self.facts = facts
+        self.store = store
         self.asked = asked
-        self.symbol = asked.followed(name, facts)
+        self.symbol = asked.followed(name, store)
         self.name = asked.labels[asked.symbol(name)]
         self.at_least = at_least
-        narrow(facts, [self.symbol, *(term.size for term in terms)], work)
-        self.dims: list[Dim] = [canonical(facts, term.size) for term in terms]
-        low, high = facts.bounds(self.symbol)
+        narrow(store, [self.symbol, *(term.size for term in terms)], work)
+        self.dims: list[Dim] = [canonical(store, term.size) for term in terms]
+        low, high = store.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
 
     def largest(self, budget: int | str) -> Largest:
         """The answer; see `Peak.largest`."""
         limit = parse_budget(budget)
-        free = self.facts.canon(self.symbol) is self.symbol
+        free = self.store.canon(self.symbol) is self.symbol
         alone = free and all(s is self.symbol for d in self.dims if isinstance(d, Dimension) for s in d.symbols())
-        grows = all(grows_with(self.facts, d, self.symbol) for d in self.dims)
+        grows = all(is_monotone_in(self.store, d, self.symbol) for d in self.dims)
         if alone:
             return self._by_bisection(limit, self._value) if grows else self._by_values(limit)
         if free and grows and not self._coupled():
@@ -115,13 +115,13 @@ class Search:
     def _most_at(self, value: int) -> UpperBound:
         """The bound over the other dims, which no fact ties to this one."""
         return self._most(
-            self.facts, [by_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
+            self.store, [by_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
         )
 
-    def _most(self, facts: ShapeFacts, dims: Sequence[Dim]) -> UpperBound:
-        found, _ = largest_bound(facts, dims or [0], self.work)
+    def _most(self, store: ShapeStore, dims: Sequence[Dim]) -> UpperBound:
+        found, _ = largest_bound(store, dims or [0], self.work)
         if found.value is None:
-            reason = too_long(map(self.facts.scope.symbol, found.unbounded))
+            reason = too_long(map(self.store.scope.symbol, found.unbounded))
             if reason:
                 raise LimitError(reason)
             missing = sorted(map(self.asked.label, found.unbounded))
@@ -130,18 +130,18 @@ class Search:
 
     def _coupled(self) -> bool:
         """Whether a fact ties the dim to another one, so that a larger size can leave less to the others."""
-        facts = self.facts
+        store = self.store
         expressions = chain(
-            (r.expression for r in facts.relations),
-            (d.expression for d in facts.divisibilities),
-            (d for g in facts.guards for d in ((g.equation,) if g.equation is not None else g.operands)),
-            facts.solved.values(),
+            (r.expression for r in store.relations),
+            (d.expression for d in store.divisibilities),
+            (d for g in store.disjunctions for d in ((g.equation,) if g.equation is not None else g.operands)),
+            store.solved.values(),
         )
-        for expression in map(facts.canon, expressions):
+        for expression in map(store.canon, expressions):
             if isinstance(expression, Dimension) and self.symbol in expression.symbols() != {self.symbol}:
                 return True
-        guards = [g for g in facts.guards if g.equation is None]
-        tied = ({s for d in map(facts.canon, g.operands) for s in _symbols(d)} for g in guards)
+        disjunctions = [g for g in store.disjunctions if g.equation is None]
+        tied = ({s for d in map(store.canon, g.operands) for s in _symbols(d)} for g in disjunctions)
         return any(self.symbol in symbols and len(symbols) > 1 for symbols in tied)
 
     # -- where it may not --------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Search:
         return self._answer(budget, None)
 
     def _finite(self) -> int:
-        high = self.high if self.high is not None else upper_bound(self.facts, self.symbol, budget=self.work).value
+        high = self.high if self.high is not None else upper_bound(self.store, self.symbol, budget=self.work).value
         if high is None:
             raise MissingSizeError([self.name], "give it a range, since the peak may get smaller where it gets larger")
         return high
@@ -170,12 +170,12 @@ class Search:
         """One size after the other, from the largest on; what another one has shown too large is passed over."""
         proven = True
         witness: Mapping[str, int] = {}
-        free = self.facts.canon(self.symbol) is self.symbol
+        free = self.store.canon(self.symbol) is self.symbol
         high = self._finite()
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
-            if not self.work.take(STEPS_A_FACT * (2 + self.facts.count) + sum(map(_terms, self.dims))):
+            if not self.work.take(STEPS_A_FACT * (2 + self.store.count) + sum(map(_terms, self.dims))):
                 return self._answer(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
@@ -193,50 +193,50 @@ class Search:
 
     def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:
         """Whether the peak is too large at a point at which all facts hold."""
-        values = (value_at(self.facts, d, point) for d in self.dims)
-        return any(v is not None and v > budget for v in values) and holds_at(self.facts, point)
+        values = (value_at(self.store, d, point) for d in self.dims)
+        return any(v is not None and v > budget for v in values) and holds_at(self.store, point)
 
     def _tried(self, value: int) -> UpperBound | None:
         """The bound over the other dims at a size; None where the graph does not run with it."""
-        facts = self._with(value)
-        if facts is None:
+        store = self._with(value)
+        if store is None:
             return None
         try:
-            return self._most(facts, self.dims)
+            return self._most(store, self.dims)
         except Contradiction:
             return None
 
     # -- sizes with which the graph runs -----------------------------------------------------------------------------
 
-    def _with(self, value: int) -> ShapeFacts | None:
-        facts = self.facts.copy()
+    def _with(self, value: int) -> ShapeStore | None:
+        store = self.store.copy()
         try:
-            facts.tell_equal(self.symbol, value, Source("", f"{self.name} = {value} is tried"))
+            store.add_equal(self.symbol, value, Source("", f"{self.name} = {value} is tried"))
         except Contradiction:
             return None
-        return facts if broken_at(facts, {}) is None else None
+        return store if violated_at(store, {}) is None else None
 
     def _legal(self, value: int) -> bool | None:
         """Whether other sizes can be chosen so that all facts hold; None where isl cannot tell."""
         from shapeinf.solver.integer_sets import values_of
 
-        if holds_at(self.facts, {self.symbol.name: value}):
+        if holds_at(self.store, {self.symbol.name: value}):
             return True
-        found = values_of(self.facts, self.symbol, value, value, self.work)
+        found = values_of(self.store, self.symbol, value, value, self.work)
         return None if found is None else bool(found)
 
     def _legal_down(self, top: int) -> Iterator[int]:
         """The sizes that agree with all facts, from `top` downwards. Raises LimitError."""
         from shapeinf.solver.integer_sets import values_of
 
-        if holds_at(self.facts, {self.symbol.name: top}):
+        if holds_at(self.store, {self.symbol.name: top}):
             yield top
             top -= 1
         for _ in range(MAX_WINDOWS):
             if top < self.low:
                 return
             start = max(self.low, top - WINDOW + 1)
-            found = values_of(self.facts, self.symbol, start, top, self.work)
+            found = values_of(self.store, self.symbol, start, top, self.work)
             yield from self._legal_by_trial(start, top) if found is None else reversed(found)
             if self.work.cut:
                 return
@@ -245,7 +245,7 @@ class Search:
 
     def _legal_by_trial(self, start: int, top: int) -> Iterator[int]:
         for value in range(top, start - 1, -1):
-            if not self.work.take(STEPS_A_FACT * (2 + self.facts.count)):
+            if not self.work.take(STEPS_A_FACT * (2 + self.store.count)):
                 return
             if self._with(value) is not None:
                 yield value

@@ -7,7 +7,7 @@ from threading import RLock
 
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import RangeLike, as_sizes
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
 from shapeinf.memory.peak.largest import Search
 from shapeinf.memory.peak.query import Asked, both
@@ -32,13 +32,13 @@ class Peak:
     right all the same, but another one may be sharper: terms that can never win (`cut`), a bound that may be less.
 
     >>> from shapeinf.lattice import Shape
-    >>> from shapeinf.memory import Buffer, Moment
-    >>> facts = ShapeFacts()
-    >>> b, s = facts.scope.symbol("batch"), facts.scope.symbol("seq")
+    >>> from shapeinf.memory import Buffer, ProgramPoint
+    >>> store = ShapeStore()
+    >>> b, s = store.scope.symbol("batch"), store.scope.symbol("seq")
     >>> def buffer(name, size, birth, death):
     ...     return Buffer(name, size, birth, death, "activation", "uint8", Shape([size]), (name,))
-    >>> moments = (Moment("project", "MatMul"), Moment("score", "MatMul"))
-    >>> peak = Peak(Timeline(moments, (buffer("p", 512 * b, 0, 1), buffer("q", b * s * s, 1, 2))), facts)
+    >>> moments = (ProgramPoint("project", "MatMul"), ProgramPoint("score", "MatMul"))
+    >>> peak = Peak(Timeline(moments, (buffer("p", 512 * b, 0, 1), buffer("q", b * s * s, 1, 2))), store)
     >>> print(peak)
     max(512*batch, batch*seq*seq)
     >>> print(peak.at(batch=2, seq=100))
@@ -53,7 +53,7 @@ class Peak:
     def __init__(
         self,
         timeline: Timeline,
-        facts: ShapeFacts,
+        store: ShapeStore,
         roles: Iterable[Role] = ("activation", "output"),
         *,
         labels: Mapping[Dimension, str] | None = None,
@@ -72,16 +72,16 @@ class Peak:
         """Of the terms."""
         self._smaller = smaller
         self.timeline = timeline
-        self.facts = facts
+        self.store = store
         self.roles = tuple(roles)
-        self._asked = Asked(facts, labels)
+        self._asked = Asked(store, labels)
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
-        self._sizes: Sizes = sizes_of(counted, facts, self._asked.kept, self._budget)
+        self._sizes: Sizes = sizes_of(counted, store, self._asked.kept, self._budget)
 
     @property
     def lock(self) -> RLock:
         """The lock that all questions take: see `Result.lock`."""
-        return self.facts.scope.lock
+        return self.store.scope.lock
 
     @property
     def labels(self) -> Mapping[Dimension, str]:
@@ -96,8 +96,8 @@ class Peak:
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:
         """The totals that can be the peak, in the order of their first moments; none for a model without nodes."""
-        found = totals(self.timeline, self._sizes, self.facts)
-        return terms_of_peak(found, self.facts, self._budget)
+        found = totals(self.timeline, self._sizes, self.store)
+        return terms_of_peak(found, self.store, self._budget)
 
     @property
     def sizes(self) -> tuple[Dim, ...]:
@@ -136,7 +136,7 @@ class Peak:
 
     def __str__(self) -> str:
         """`max(...)` of the terms, in bytes."""
-        texts = list(dict.fromkeys(self._asked.shown(canonical(self.facts, term.size)) for term in self.terms)) or ["0"]
+        texts = list(dict.fromkeys(self._asked.shown(canonical(self.store, term.size)) for term in self.terms)) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualified(text, self.at_least, self.at_most)
 
@@ -150,14 +150,14 @@ class Peak:
         other = self._for(given)
         if other is not self:
             return other.at(given)
-        facts = self._asked.bound(given)
-        values = self._asked.evaluate((term.size for term in self.terms), facts)
+        store = self._asked.bound(given)
+        values = self._asked.evaluate((term.size for term in self.terms), store)
         if not values:
             return PeakAt(0, None, 0, (), self.at_least, self.at_most)
         most = max(values)
         index = min(term.moments[0] for term, value in zip(self.terms, values, strict=True) if value == most)
         places = [i for i, b in enumerate(self._sizes.buffers) if b.birth <= index < b.death]
-        bytes_of = self._asked.evaluate((self._sizes.upper[i] for i in places), facts)
+        bytes_of = self._asked.evaluate((self._sizes.upper[i] for i in places), store)
         alive = [(self._sizes.buffers[i], size) for i, size in zip(places, bytes_of, strict=True)]
         alive.sort(key=lambda pair: (-pair[1], pair[0].birth))
         return PeakAt(most, self.timeline.moments[index], index, tuple(alive), self.at_least, self.at_most)
@@ -179,16 +179,16 @@ class Peak:
         other = self._for(given)
         if other is not self:
             return other.over(given, assume=assume)
-        facts = self._asked.ranged(given, assume)
+        store = self._asked.ranged(given, assume)
         dims = [term.size for term in self.terms]
         budget = Budget(self.work)
-        narrow(facts, dims, budget)
-        best, place = largest_bound(facts, dims or [0], budget)
+        narrow(store, dims, budget)
+        best, place = largest_bound(store, dims or [0], budget)
         return PeakBound(
             best.value,
             best.engine,
             best.tight,
-            self._asked.sizes(given, best, facts),
+            self._asked.sizes(given, best, store),
             tuple(map(self._asked.label, best.unbounded)),
             best.cut,
             moment=self.timeline.moments[self.terms[place].moments[0]] if self.terms else None,
@@ -199,7 +199,7 @@ class Peak:
 
     def _past_a_limit(self, best: UpperBound, place: int) -> str:
         """Which formula passes which limit, where that is why there is no bound."""
-        cause = too_long(map(self.facts.scope.symbol, best.unbounded))
+        cause = too_long(map(self.store.scope.symbol, best.unbounded))
         if not cause:
             return ""
         moment = self.timeline.moments[self.terms[place].moments[0]]
@@ -227,8 +227,8 @@ class Peak:
         other = self._for(given)
         if other is not self:
             return other.largest(name, budget, given, assume=assume)
-        facts = self._asked.ranged(given, assume)
-        return Search(self.terms, facts, self._asked, name, self.at_least, Budget(self.work)).largest(budget)
+        store = self._asked.ranged(given, assume)
+        return Search(self.terms, store, self._asked, name, self.at_least, Budget(self.work)).largest(budget)
 
     def regions(
         self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike
@@ -241,5 +241,5 @@ class Peak:
         other = self._for(given)
         if other is not self:
             return other.regions(name, given)
-        facts = self._asked.ranged(given)
-        return regions_of(self.terms, facts, self._asked, name, self.timeline, Budget(self.work))
+        store = self._asked.ranged(given)
+        return regions_of(self.terms, store, self._asked, name, self.timeline, Budget(self.work))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from shapeinf.constraints.labels import symbol_called
+from shapeinf.constraints.labels import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.expr import Dim, Dimension, evaluate, format_dim, quote_name
-from shapeinf.inputs.assumptions import tell_assumptions
+from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.reader import RangeLike, as_named, as_sizes
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.solver.upper_bounds import UpperBound
-from shapeinf.solver.witnesses import broken_at, value_at
+from shapeinf.solver.witnesses import value_at, violated_at
 
 Given = TypeVar("Given")
 
@@ -23,12 +23,12 @@ LONGEST_TOTAL = 1_000_000
 class Asked:
     """The names of dims as users write them, and the facts that hold before a question."""
 
-    def __init__(self, facts: ShapeFacts, labels: Mapping[Dimension, str] | None = None) -> None:
+    def __init__(self, store: ShapeStore, labels: Mapping[Dimension, str] | None = None) -> None:
         """`labels` are the symbols that users choose, with what they call them; all that have a name by default."""
-        self.facts = facts
-        named = {facts.scope.symbol(name): quote_name(name) for name in facts.scope.names()}
+        self.store = store
+        named = {store.scope.symbol(name): quote_name(name) for name in store.scope.names()}
         self.labels: dict[Dimension, str] = dict(named if labels is None else labels)
-        canonical = (facts.canon(symbol) for symbol in self.labels)
+        canonical = (store.canon(symbol) for symbol in self.labels)
         self._chosen = {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}
 
     def kept(self, symbol: Dimension) -> bool:
@@ -37,47 +37,47 @@ class Asked:
 
     def symbol(self, name: str) -> Dimension:
         """The symbol that a user means. Raises UnknownNameError."""
-        return symbol_called(self.labels, name)
+        return find_symbol(self.labels, name)
 
-    def followed(self, name: str, facts: ShapeFacts) -> Dimension:
+    def followed(self, name: str, store: ShapeStore) -> Dimension:
         """The symbol that stands for a dim under facts: another one where they say that both are equal."""
         symbol = self.symbol(name)
-        found = facts.canon(symbol)
+        found = store.canon(symbol)
         return found if isinstance(found, Dimension) and found.is_symbol else symbol
 
     def label(self, name: str) -> str:
         """What users call the symbol of this name."""
-        return self.labels.get(self.facts.scope.symbol(name), name)
+        return self.labels.get(self.store.scope.symbol(name), name)
 
     def shown(self, d: Dim) -> str:
         """A dim as text, in those names; a total may have thousands of terms."""
         return format_dim(d, labels=self.labels, longest=LONGEST_TOTAL)
 
-    def bound(self, sizes: Mapping[str, int]) -> ShapeFacts:
+    def bound(self, sizes: Mapping[str, int]) -> ShapeStore:
         """The facts with a size for each of these dims. Raises UnknownNameError and Contradiction."""
-        facts = self.facts.copy()
+        store = self.store.copy()
         for name, value in as_sizes(sizes).items():
             symbol = self.symbol(name)
             told = Source("", f"{self.labels[symbol]} = {value} is asked")
             self._policy(symbol, value, told)
-            _tell(lambda: facts.tell_equal(symbol, value, told), told, self.facts.sources.get(symbol))  # noqa: B023
-        _check(facts, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
-        return facts
+            _tell(lambda: store.add_equal(symbol, value, told), told, self.store.sources.get(symbol))  # noqa: B023
+        _check(store, ", ".join(f"{name} = {size}" for name, size in sizes.items()))
+        return store
 
-    def ranged(self, ranges: Mapping[str, RangeLike], assume: Iterable[str] | str = ()) -> ShapeFacts:
+    def ranged(self, ranges: Mapping[str, RangeLike], assume: Iterable[str] | str = ()) -> ShapeStore:
         """The facts within ranges (ints, pairs, texts, NamedDims) and with assumed relations."""
-        facts = self.facts.copy()
+        store = self.store.copy()
         for name, given in ranges.items():
             symbol = self.symbol(name)
             asked = as_named(name, given)
             told = Source("", f"{self.labels[symbol]} in {_text(asked.min, asked.max)} is asked")
             self._policy(symbol, asked.min, told)
-            _tell(lambda: facts.tell_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
+            _tell(lambda: store.add_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
             if asked.multiple_of > 1:
-                _tell(lambda: facts.tell_divisible(symbol, asked.multiple_of, told), told)  # noqa: B023
-        tell_assumptions(facts, assume)
-        _check(facts, "what is asked")
-        return facts
+                _tell(lambda: store.add_divisible(symbol, asked.multiple_of, told), told)  # noqa: B023
+        add_assumptions(store, assume)
+        _check(store, "what is asked")
+        return store
 
     def below(self, given: Mapping[str, RangeLike]) -> dict[str, int] | None:
         """The named dims of which sizes are asked that are below those that the inference took for granted.
@@ -92,7 +92,7 @@ class Asked:
             ranges[symbol.name] = (low or 0) if least is None else least, asked.max
             if least is not None and low is not None and least < low and not symbol.symbol.anonymous:
                 found[symbol.name] = least
-        return found if found or self.facts.breaks_assumption(ranges) else None
+        return found if found or self.store.breaks_assumption(ranges) else None
 
     def _policy(self, symbol: Dimension, least: int | None, told: Source) -> None:
         """Refuse sizes below those that the inference took for granted: an answer would not be about them."""
@@ -102,24 +102,24 @@ class Asked:
             hint += f"; infer with min_dim={least} for less" if least >= 0 else ""
             raise Contradiction(f"{told} and cannot hold", told, Source("", hint))
 
-    def sizes(self, given: Iterable[str], best: UpperBound, facts: ShapeFacts) -> dict[str, int]:
+    def sizes(self, given: Iterable[str], best: UpperBound, store: ShapeStore) -> dict[str, int]:
         """The sizes that attain a bound, by the names of users; those of given dims also where facts tell them."""
         if not best.tight:
             return {}
         found = {self.label(name): size for name, size in best.sizes.items()}
         for symbol in map(self.symbol, given):
-            value = value_at(facts, symbol, best.sizes)
+            value = value_at(store, symbol, best.sizes)
             if value is not None:
                 found[self.labels[symbol]] = value
         return dict(sorted(found.items()))
 
-    def evaluate(self, dims: Iterable[Dim], facts: ShapeFacts) -> list[int]:
+    def evaluate(self, dims: Iterable[Dim], store: ShapeStore) -> list[int]:
         """The values of dims under facts that give all their symbols a size. Raises MissingSizeError."""
         listed = list(dims)
         values: dict[str, int] = {}
         missing: list[str] = []
         for symbol in {s for d in listed if isinstance(d, Dimension) for s in d.symbols()}:
-            value = facts.canon(symbol)
+            value = store.canon(symbol)
             if isinstance(value, int):
                 values[symbol.name] = value
             else:
@@ -149,12 +149,12 @@ def _tell(tell: Callable[[], object], told: Source, known: Source | None = None)
         raise Contradiction(f"{told} and cannot hold", told, second) from None
 
 
-def _check(facts: ShapeFacts, asked: str) -> None:
+def _check(store: ShapeStore, asked: str) -> None:
     """Look at the alternatives that could only be kept: their operands may be numbers now."""
-    broken = broken_at(facts, {})
+    broken = violated_at(store, {})
     if broken is not None:
-        law = f"{broken.template.format(*(str(facts.canon(d)) for d in broken.operands))} does not hold for {asked}"
-        raise Contradiction(law, Source("", asked), broken.source)
+        message = f"{broken.template.format(*(str(store.canon(d)) for d in broken.operands))} does not hold for {asked}"
+        raise Contradiction(message, Source("", asked), broken.source)
 
 
 def _text(low: int | None, high: int | None) -> str:

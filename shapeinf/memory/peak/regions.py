@@ -11,7 +11,7 @@ from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import Values, exact, run
 from shapeinf.expr.straight_line import StraightLine, lowered
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Region
 from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.peak.terms import PeakTerm
@@ -27,17 +27,17 @@ NUMBERS_A_STEP = 500
 
 
 def regions_of(
-    terms: Sequence[PeakTerm], facts: ShapeFacts, asked: Asked, name: str, timeline: Timeline, budget: Budget
+    terms: Sequence[PeakTerm], store: ShapeStore, asked: Asked, name: str, timeline: Timeline, budget: Budget
 ) -> tuple[Region, ...]:
     """Ranges of sizes of a dim, with the term that is the largest there; the first one of those that are equal."""
-    symbol = asked.followed(name, facts)
-    bounds = facts.interval(symbol)
+    symbol = asked.followed(name, store)
+    bounds = store.interval(symbol)
     if bounds.hi is None:
         raise MissingSizeError([asked.labels[asked.symbol(name)]], "give it a range")
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
-    dims = [only(canonical(facts, term.size), symbol, facts, asked) for term in terms]
+    dims = [only(canonical(store, term.size), symbol, store, asked) for term in terms]
     parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
     winners = np.concatenate(parts)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
@@ -48,7 +48,7 @@ def regions_of(
     )
 
 
-def only(d: Dim, symbol: Dimension, facts: ShapeFacts, asked: Asked) -> Dim:
+def only(d: Dim, symbol: Dimension, store: ShapeStore, asked: Asked) -> Dim:
     """A dim of one symbol. Raises MissingSizeError for another one in it."""
     inside = d.symbols() if isinstance(d, Dimension) else frozenset()
     others = inside - {symbol}

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.errors import LimitError
 from shapeinf.expr import Dim, Dimension, Scope
 from shapeinf.expr.dimension import Monomial, terms_of
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.solver.budget import Budget
@@ -63,9 +63,9 @@ class Sizes:
     unbounded: tuple[Unbounded, ...]
 
 
-def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimension], bool], budget: Budget) -> Sizes:
+def sizes_of(buffers: Sequence[Buffer], store: ShapeStore, kept: Callable[[Dimension], bool], budget: Budget) -> Sizes:
     """The sizes of buffers without what depends on data."""
-    without = Elimination(facts, kept, budget)
+    without = Elimination(store, kept, budget)
     upper: list[Dim] = []
     bounded: list[str] = []
     unbounded: list[Unbounded] = []
@@ -74,8 +74,8 @@ def sizes_of(buffers: Sequence[Buffer], facts: ShapeFacts, kept: Callable[[Dimen
         if size is None:
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, without)))
             low = 0 if buffer.size is None else without.lower(buffer.size)
-            size = low if low is not None and not is_long(low) and facts.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not without.stays(canonical(facts, buffer.size)):
+            size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
+        elif buffer.size is not None and not without.stays(canonical(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return Sizes(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
@@ -93,7 +93,7 @@ def why_unbounded(buffer: Buffer, without: Elimination) -> str:
     )
 
 
-def totals(timeline: Timeline, sizes: Sizes, facts: ShapeFacts) -> dict[Dim, list[int]]:
+def totals(timeline: Timeline, sizes: Sizes, store: ShapeStore) -> dict[Dim, list[int]]:
     """The different totals that can be the largest, with the moments that have them, in one walk over time.
 
     A moment before one at which buffers are only made is left out: the next total is that and more.
@@ -105,15 +105,15 @@ def totals(timeline: Timeline, sizes: Sizes, facts: ShapeFacts) -> dict[Dim, lis
     total: Dim | None = 0
     for moment, changed in enumerate(changes):
         for size, sign in changed:
-            _add(running, facts.scope, size, sign)
+            _add(running, store.scope, size, sign)
         total = None if changed else total
-        if moment + 1 < len(changes) and _only_grows(changes[moment + 1], facts):
+        if moment + 1 < len(changes) and _only_grows(changes[moment + 1], store):
             continue
         if total is None:
             work += len(running)
             if work > MAX_WORK:
                 raise LimitError("the sizes of its tensors are too many different expressions to find a symbolic peak")
-            total = facts.scope.make(running)
+            total = store.scope.make(running)
         found.setdefault(total, []).append(moment)
     return found
 
@@ -131,12 +131,12 @@ def _changes(timeline: Timeline, sizes: Sizes) -> list[list[tuple[Dim, int]]]:
     return changes
 
 
-def _only_grows(changed: Sequence[tuple[Dim, int]], facts: ShapeFacts) -> bool:
+def _only_grows(changed: Sequence[tuple[Dim, int]], store: ShapeStore) -> bool:
     """Whether a total is larger after these changes, and cannot be smaller."""
     made = [size for size, sign in changed if sign > 0 and size != 0]
     if not made or any(sign < 0 for _, sign in changed):
         return False
-    return all(not is_long(size) and facts.bounds(size)[0] >= 0 for size in made)
+    return all(not is_long(size) and store.bounds(size)[0] >= 0 for size in made)
 
 
 def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> None:
@@ -148,8 +148,8 @@ def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> No
             running.pop(monomial, None)
 
 
-def terms_of_peak(found: Mapping[Dim, Sequence[int]], facts: ShapeFacts, budget: Budget) -> tuple[PeakTerm, ...]:
+def terms_of_peak(found: Mapping[Dim, Sequence[int]], store: ShapeStore, budget: Budget) -> tuple[PeakTerm, ...]:
     """The totals that are not proved to be always at most another one, in the order of their first moments."""
     dims = list(found)
-    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(facts, dims, budget=budget)]
+    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(store, dims, budget=budget)]
     return tuple(sorted(kept, key=lambda term: term.moments))

@@ -6,7 +6,7 @@ from shapeinf.memory.planning.json_form import from_json, to_json
 from shapeinf.memory.planning.minimalloc import PlanFileError, plan_from_csv, problem_from_csv, to_csv
 from shapeinf.memory.planning.planners import PLANNERS, best, best_fit, greedy_by_breadth, greedy_by_size, thorough
 from shapeinf.memory.planning.problem import Plan, PlanError, Problem, Request, Slot, Unplaced
-from shapeinf.memory.planning.verify import PlanFinding, verify_plan
+from shapeinf.memory.planning.verification import PlanFinding, verify_plan
 
 __all__ = [
     "PLANNERS",

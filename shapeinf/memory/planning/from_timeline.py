@@ -8,7 +8,7 @@ from math import inf
 import attrs
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.planning.planners import planner_named
 from shapeinf.memory.planning.problem import Plan, Problem, Request, Unplaced
@@ -25,7 +25,7 @@ PLANNED: tuple[Role, ...] = ("activation", "output")
 
 def plan(
     timeline: Timeline,
-    facts: ShapeFacts,
+    store: ShapeStore,
     sizes: Mapping[str, int] | None = None,
     *,
     alignment: int = 64,
@@ -42,7 +42,7 @@ def plan(
 
     Args:
         timeline: the buffers and their lifetimes.
-        facts: what is known about the dims.
+        store: what is known about the dims.
         sizes: sizes of named dims; of those that are not named, all sizes that the facts allow.
         alignment: what every offset is a multiple of.
         planner: a name of `PLANNERS`, or `omnimalloc`.
@@ -57,7 +57,7 @@ def plan(
     """
     place, budget = planner_named(planner), Budget(work)
     requests, unplaced = [], []
-    for buffer, need in needs(timeline, facts, sizes, roles, labels, budget):
+    for buffer, need in needs(timeline, store, sizes, roles, labels, budget):
         if isinstance(need, int):
             requests.append(Request(buffer.name, buffer.birth, end_of(buffer), need))
         else:
@@ -73,14 +73,14 @@ def end_of(buffer: Buffer) -> int:
 
 def needs(
     timeline: Timeline,
-    facts: ShapeFacts,
+    store: ShapeStore,
     sizes: Mapping[str, int] | None,
     roles: Collection[Role],
     labels: Mapping[Dimension, str] | None = None,
     budget: Budget | None = None,
 ) -> list[tuple[Buffer, int | str]]:
     """The buffers with the most bytes that each can need, or the reason why there is no such number."""
-    inside = Asked(facts, labels).bound(sizes or {})
+    inside = Asked(store, labels).bound(sizes or {})
     without = Elimination(inside, Asked(inside, labels).kept, budget)
     found: dict[Dim, int | str] = {}
     answer: list[tuple[Buffer, int | str]] = []
@@ -97,12 +97,12 @@ def needs(
 
 
 def _most(without: Elimination, size: Dim) -> int | str:
-    facts = without.facts
-    exact = canonical(facts, size)
+    store = without.store
+    exact = canonical(store, size)
     exact_or_most = dict.fromkeys((exact, without.upper(exact)))
-    bounds = [upper_bound(facts, d, budget=without.budget).value for d in exact_or_most if d is not None]
+    bounds = [upper_bound(store, d, budget=without.budget).value for d in exact_or_most if d is not None]
     known = [bound for bound in bounds if bound is not None]
     if not known:
         symbols = exact.symbols() if isinstance(exact, Dimension) else ()
-        return too_long(s for s in symbols if facts.bounds(s)[1] == inf) or f"its size {exact} has no upper bound"
+        return too_long(s for s in symbols if store.bounds(s)[1] == inf) or f"its size {exact} has no upper bound"
     return min(known) if min(known) >= 0 else f"its size {size} is negative"

@@ -112,8 +112,8 @@ def test_what_is_kept_of_a_zip(method, folder, tmp_path):
     ],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_members_of_a_zip_that_no_model_has(bad, law):
-    with pytest.raises(ModelError, match=law):
+def test_members_of_a_zip_that_no_model_has(bad, message):
+    with pytest.raises(ModelError, match=message):
         read_archive(zipped(("graph.nnef", TEXT), bad))
 
 
@@ -226,8 +226,8 @@ def test_tensors_that_the_nnef_package_writes(tmp_path):
         (member("graph.nnef", TEXT), "twice"),
     ],
 )
-def test_members_that_no_model_has(bad, law):
-    with pytest.raises(ModelError, match=law):
+def test_members_that_no_model_has(bad, message):
+    with pytest.raises(ModelError, match=message):
         read_archive(packed(member("graph.nnef", TEXT), bad))
 
 

@@ -126,10 +126,10 @@ def test_files_that_are_missing(tmp_path):
         (np.zeros(12, np.float32), r"has the shape \[12\]"),
     ],
 )
-def test_files_of_another_shape(tmp_path, array, law):
+def test_files_of_another_shape(tmp_path, array, message):
     folder = model_in(tmp_path / "model", block__w=array)
     for model in (folder, packed(folder)):
-        with pytest.raises(NnefError, match=law) as caught:
+        with pytest.raises(NnefError, match=message) as caught:
             infer_shapes(model)
         assert (caught.value.problems[0].code, caught.value.line) == ("N702", 6)
 
@@ -242,8 +242,8 @@ def test_what_a_variable_decides_is_learned_with_its_place(extents, dialect):
     text = text.replace("1.0;", "1.0") if dialect == "provisional" else text
     result = infer_shapes(text, dialect=dialect)
     assert result.tensors["x"].shape[1] == 8
-    ((symbol, value),) = result.facts.solved.items()
-    source = result.facts.sources[symbol]
+    ((symbol, value),) = result.store.solved.items()
+    source = result.store.sources[symbol]
     assert (value, source.node) == (8, "y")
     assert result.graph.locations[source.node] == "the given text:7:9"
     (line,) = result.explain("x", 1)

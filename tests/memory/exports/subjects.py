@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import Shape, ShapeFacts
-from shapeinf.memory import Buffer, Moment, Timeline
+from shapeinf.lattice import Shape, ShapeStore
+from shapeinf.memory import Buffer, ProgramPoint, Timeline
 from shapeinf.memory.exports import Subject
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan
 
 
 def subject(
-    facts: ShapeFacts,
+    store: ShapeStore,
     sizes: Mapping[str, Dim | None],
     *,
     name: str = "model",
@@ -22,7 +22,7 @@ def subject(
 ) -> Subject:
     """Buffers of bytes: each lives at its own moment and the next one, the last one only at its own."""
     count = len(sizes)
-    moments = tuple(Moment(f"node{i}", "Step") for i in range(count))
+    moments = tuple(ProgramPoint(f"node{i}", "Step") for i in range(count))
     buffers = tuple(
         Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None), (n,), "no idea")
         if d is None
@@ -30,5 +30,5 @@ def subject(
         for i, (n, d) in enumerate(sizes.items())
     )
     if labels is None:
-        labels = {facts.scope.symbol(s): s for s in facts.scope.names()}
-    return Subject(name, Peak(Timeline(moments, buffers), facts, labels=labels), plan)
+        labels = {store.scope.symbol(s): s for s in store.scope.names()}
+    return Subject(name, Peak(Timeline(moments, buffers), store, labels=labels), plan)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, evaluate, maximum
 from shapeinf.expr.dimension import Scope
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory import Timeline
 from shapeinf.memory.exports import c_header
 from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
@@ -58,12 +58,12 @@ def draws(count: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("kind", COMPILERS)
 @pytest.mark.parametrize("prefix", ["dim", "dim math", "int", "r0", "status"])
 def test_no_name_of_a_dim_hides_a_function(kind: str, prefix: str, tmp_path: Path) -> None:
-    facts = ShapeFacts()
+    store = ShapeStore()
     names = ("check", "math add", "peak", "size 0", "bytes t", "status", "r0", "int")
     total: Dim = 1
     for name in names:
-        total = total + facts.scope.symbol(name, 1)
-    found = subject(facts, {"t": total}, name=prefix)
+        total = total + store.scope.symbol(name, 1)
+    found = subject(store, {"t": total}, name=prefix)
     ones = ", ".join("1" for _ in names)
     start = prefix_of(prefix)
     prints = [printing(f"{start}_{function}({ones})") for function in ("peak", "bytes_t")]
@@ -73,9 +73,9 @@ def test_no_name_of_a_dim_hides_a_function(kind: str, prefix: str, tmp_path: Pat
 
 @pytest.mark.parametrize("kind", COMPILERS)
 def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> None:
-    facts = ShapeFacts()
-    sizes = sizes_of(facts.scope)
-    found = subject(facts, sizes)
+    store = ShapeStore()
+    sizes = sizes_of(store.scope)
+    found = subject(store, sizes)
     assert [str(d) for d in found.dims] == ["batch", "seq"]
     bindings = draws(400)
     printed = values(found, ["peak", *(f"bytes_{n}" for n in sizes)], bindings, tmp_path, kind)
@@ -96,10 +96,10 @@ def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> No
 @settings(max_examples=8)
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=12), st.lists(BINDINGS, min_size=1, max_size=20))
 def test_expressions_are_what_they_mean(expressions, bindings) -> None:
-    facts = ShapeFacts()
-    made = [make(facts.scope) for make, _ in expressions]
+    store = ShapeStore()
+    made = [make(store.scope) for make, _ in expressions]
     sizes = {f"t{i}": d * d for i, d in enumerate(made)}
-    found = subject(facts, {**sizes, "all": sum(facts.scope.symbol(n, 1, 9) for n in NAMES)})
+    found = subject(store, {**sizes, "all": sum(store.scope.symbol(n, 1, 9) for n in NAMES)})
     rows = [tuple(b[d.name] for d in found.dims) for b in bindings]
     with tempfile.TemporaryDirectory() as folder:
         printed = values(found, [f"bytes_{name}" for name in sizes], rows, Path(folder))
@@ -107,24 +107,24 @@ def test_expressions_are_what_they_mean(expressions, bindings) -> None:
 
 
 def test_sizes_that_break_a_fact_are_refused(tmp_path: Path) -> None:
-    facts = ShapeFacts()
-    h = facts.scope.symbol("H", 1, 100)
-    w = facts.scope.symbol("W", 1)
-    facts.tell_le(h + w, 120, Source("join", "no more than 120 places"))
-    facts.tell_divisible(w, 4, Source("split", "quarters"))
+    store = ShapeStore()
+    h = store.scope.symbol("H", 1, 100)
+    w = store.scope.symbol("W", 1)
+    store.add_le(h + w, 120, Source("join", "no more than 120 places"))
+    store.add_divisible(w, 4, Source("split", "quarters"))
     bindings = [(h, w) for h in (0, 1, 50, 100, 101) for w in (-4, 0, 1, 4, 20, 24, 68, 72, 120)]
-    printed = values(subject(facts, {"x": h * w}), ["check", "bytes_x"], bindings, tmp_path)
+    printed = values(subject(store, {"x": h * w}), ["check", "bytes_x"], bindings, tmp_path)
     for (height, width), (check, size) in zip(bindings, printed, strict=True):
         legal = 1 <= height <= 100 and width >= 1 and height + width <= 120 and width % 4 == 0
         assert (check, size) == ((0, height * width) if legal else (ILLEGAL, ILLEGAL))
 
 
 def test_alternatives_and_division_by_zero(tmp_path: Path) -> None:
-    facts = ShapeFacts()
-    a, b = facts.scope.symbol("a", 0), facts.scope.symbol("b", 0)
-    facts.add_guard("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "operands must broadcast"), a, b)
+    store = ShapeStore()
+    a, b = store.scope.symbol("a", 0), store.scope.symbol("b", 0)
+    store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "operands must broadcast"), a, b)
     bindings = [(a, b) for a in range(4) for b in range(4)]
-    printed = values(subject(facts, {"x": a // b + 1}), ["bytes_x"], bindings, tmp_path)
+    printed = values(subject(store, {"x": a // b + 1}), ["bytes_x"], bindings, tmp_path)
     for (x, y), (size,) in zip(bindings, printed, strict=True):
         expected = ILLEGAL if not (x == y or x == 1 or y == 1) else UNDEFINED if y == 0 else x // y + 1
         # what has a size is `a // b + 1`, which is at least 0: that is looked at as well, and divides by zero too
@@ -141,11 +141,11 @@ HOSTILE = [
 @pytest.mark.parametrize("kind", ["c99", "c++"])
 @pytest.mark.parametrize("model", ["*/ evil", "2nd model", "", "for", "日本"])
 def test_hostile_names(kind: str, model: str, tmp_path: Path) -> None:
-    facts = ShapeFacts()
-    dims = [facts.scope.symbol(name) for name in HOSTILE]
+    store = ShapeStore()
+    dims = [store.scope.symbol(name) for name in HOSTILE]
     slots = tuple(Slot(name, i, i + 1, 8 * i, 64 * i) for i, name in enumerate(HOSTILE))
     sizes: dict[str, Dim | None] = {name: d + i for i, (name, d) in enumerate(zip(HOSTILE, dims, strict=True))}
-    made = subject(facts, {**sizes, "?unknown*/": None}, name=model, plan=Plan(slots, 64 * len(slots), 64))
+    made = subject(store, {**sizes, "?unknown*/": None}, name=model, plan=Plan(slots, 64 * len(slots), 64))
     prefix = prefix_of(model)
     macro = prefix.upper()
     parts = identifiers([*HOSTILE, "?unknown*/"])
@@ -176,11 +176,11 @@ def test_nothing_breaks_out_of_a_comment(text: str) -> None:
 
 
 def test_what_depends_on_data_stands_with_its_bound(tmp_path: Path) -> None:
-    facts = ShapeFacts()
-    n = facts.scope.symbol("n")
-    found, free = facts.scope.fresh("nonzero"), facts.scope.fresh("boxes")
-    facts.tell_le(found, n * n, Source("nz", "no more than all elements"))
-    made = subject(facts, {"x": 8 * found + n, "y": 4 * free, "z": None})
+    store = ShapeStore()
+    n = store.scope.symbol("n")
+    found, free = store.scope.fresh("nonzero"), store.scope.fresh("boxes")
+    store.add_le(found, n * n, Source("nz", "no more than all elements"))
+    made = subject(store, {"x": 8 * found + n, "y": 4 * free, "z": None})
     text = c_header(made, "m")
     assert "#define M_PEAK_IS_AT_LEAST 1" in text
     assert "/* no function for y: boxes has no upper bound */" in text and "m_bytes_y" not in text
@@ -192,9 +192,9 @@ def test_what_depends_on_data_stands_with_its_bound(tmp_path: Path) -> None:
 
 
 def test_buffers_of_one_name_all_have_a_function(tmp_path: Path) -> None:
-    facts = ShapeFacts()
-    n = facts.scope.symbol("n")
-    made = subject(facts, {"x": 3 * n, "y": 5 * n})
+    store = ShapeStore()
+    n = store.scope.symbol("n")
+    made = subject(store, {"x": 3 * n, "y": 5 * n})
     buffers = tuple(attrs.evolve(buffer, name="x") for buffer in made.timeline.buffers)
-    both = attrs.evolve(made, peak=Peak(Timeline(made.timeline.moments, buffers), facts))
+    both = attrs.evolve(made, peak=Peak(Timeline(made.timeline.moments, buffers), store))
     assert values(both, ["bytes_x", "bytes_x_2"], [(7,)], tmp_path) == [[21, 35]]

@@ -17,7 +17,7 @@ from shapeinf.errors import (
     UnknownNameError,
 )
 from shapeinf.expr import Scope, evaluate, parse_dim
-from shapeinf.lattice import Shape, ShapeFacts
+from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.sizes import size_of_tensor
@@ -26,14 +26,14 @@ from tests.memory.exports.subjects import subject
 
 def example() -> Subject:
     """Two known buffers, one that depends on data with a bound, one without, and one of which nothing is known."""
-    facts = ShapeFacts()
-    b, s = facts.scope.symbol("batch", 1, 8), facts.scope.symbol("seq len")
-    kept, boxes = facts.scope.fresh("kept"), facts.scope.fresh("boxes", 0)
-    facts.tell_le(kept, b * s, Source("nz", "no more than all elements"))
-    facts.tell_divisible(s, 2, Source("split", "halves"))
+    store = ShapeStore()
+    b, s = store.scope.symbol("batch", 1, 8), store.scope.symbol("seq len")
+    kept, boxes = store.scope.fresh("kept"), store.scope.fresh("boxes", 0)
+    store.add_le(kept, b * s, Source("nz", "no more than all elements"))
+    store.add_divisible(s, 2, Source("split", "halves"))
     sizes = {"x": 4 * b * s, "half": b * (s // 2), "nz": 8 * kept, "boxes": 16 * boxes, "text": None}
     slots = (Slot("x", 0, 2, 128, 0), Slot("half", 1, 3, 16, 128))
-    return subject(facts, sizes, name="tiny", plan=Plan(slots, 192, 64), labels={b: "batch", s: "`seq len`"})
+    return subject(store, sizes, name="tiny", plan=Plan(slots, 192, 64), labels={b: "batch", s: "`seq len`"})
 
 
 def test_json_is_what_the_schema_says() -> None:
@@ -82,7 +82,7 @@ def test_json_holds_what_was_put_in() -> None:
 
 
 def test_json_without_a_plan_and_without_nodes() -> None:
-    data = as_json(subject(ShapeFacts(), {}))
+    data = as_json(subject(ShapeStore(), {}))
     assert data["plan"] is None and data["tensors"] == [] and data["peak"]["terms"] == []
 
 
@@ -106,13 +106,13 @@ def test_a_table_of_one_binding() -> None:
 
 def test_long_formulas_are_as_exact_as_short_ones() -> None:
     """(s0 + ... + s7)**3 has 120 terms, more than the algebra keeps, and more still when s7 follows from z."""
-    facts = ShapeFacts()
-    z = facts.scope.symbol("z")
-    s = [facts.scope.symbol(f"s{i}") for i in range(8)]
+    store = ShapeStore()
+    z = store.scope.symbol("z")
+    s = [store.scope.symbol(f"s{i}") for i in range(8)]
     side = sum(s[1:], s[0])
-    size = size_of_tensor(facts, "float32", Shape((side, side, side))).bytes
-    facts.tell_equal(s[7], 2 * z + 1, Source("reshape", "sizes must meet"))
-    one = subject(facts, {"cube": size})
+    size = size_of_tensor(store, "float32", Shape((side, side, side))).bytes
+    store.add_equal(s[7], 2 * z + 1, Source("reshape", "sizes must meet"))
+    one = subject(store, {"cube": size})
     given = {f"s{i}": 1 for i in range(7)} | {"z": 1}
     found = table(csv_text(one, given))["cube"]
     assert (found["bytes"], found["cause"]) == (str(4 * (7 + 3) ** 3), "")

@@ -12,7 +12,7 @@ from shapeinf.formats.nnef.language.ast import Document
 from shapeinf.formats.nnef.language.problems import SourceText
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Node
-from shapeinf.lattice import PartialTensor, Shape, ShapeFacts, Type
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore, Type
 from shapeinf.ops import OpRegistry, default_registry
 
 
@@ -24,7 +24,7 @@ class ShapesSoFar:
         self.builder = Builder(document, source)
         self.registry = registry or default_registry()
         self.version = VERSIONS[document.dialect]
-        self.facts = ShapeFacts()
+        self.store = ShapeStore()
         self.types: dict[str, Type] = {}
         self._done = 0
 
@@ -36,7 +36,7 @@ class ShapesSoFar:
         found = self._type(name)
         if not isinstance(found, PartialTensor) or found.shape.dims is None:
             return None
-        dims = self.facts.canon_shape(found.shape).require()
+        dims = self.store.canon_shape(found.shape).require()
         return [d if isinstance(d, int) else None for d in dims]
 
     def _type(self, name: str) -> Type | None:
@@ -58,10 +58,10 @@ class ShapesSoFar:
 
     def _dim(self, declared: int | str | None, site: str) -> Dim:
         if isinstance(declared, str):
-            found, _ = parse_dim_lenient(declared, self.facts.scope, 1)
+            found, _ = parse_dim_lenient(declared, self.store.scope, 1)
             if found is not None:
                 return found
-        return declared if isinstance(declared, int) else self.facts.scope.fresh(site, 1)
+        return declared if isinstance(declared, int) else self.store.scope.fresh(site, 1)
 
     def _infer(self, node: Node) -> None:
         found = self.registry.lookup("nnef", "", node.op, self.version)
@@ -73,7 +73,7 @@ class ShapesSoFar:
         if any(one is None and name for one, name in zip(inputs, node.inputs, strict=True)):
             return
         try:
-            outcome = call.run(inputs, self.facts, node.name)
+            outcome = call.run(inputs, self.store, node.name)
         except (ShapeError, ModelError):
             return
         self.types.update(zip(node.outputs, outcome.types, strict=False))

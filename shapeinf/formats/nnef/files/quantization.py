@@ -149,11 +149,13 @@ class _Checked:
                 # The specification is silent on arguments without a name: they are the parameters in their order.
                 name = parameters[index].name if index < len(parameters) else ""
             if name == self.fragment.parameters[0].name:
-                law = f"{name!r} of {op!r} is the tensor that the entry is about"
-                yield Problem("N713", law, argument.at)
+                message = f"{name!r} of {op!r} is the tensor that the entry is about"
+                yield Problem("N713", message, argument.at)
             elif not any(p.name == name for p in parameters):
-                law = f"{op!r} has no parameter {name!r}" if name else f"{op!r} has {len(parameters)} parameters only"
-                yield Problem("N713", law, argument.at)
+                message = (
+                    f"{op!r} has no parameter {name!r}" if name else f"{op!r} has {len(parameters)} parameters only"
+                )
+                yield Problem("N713", message, argument.at)
             elif name in given:
                 yield Problem("N713", f"the parameter {name!r} is given twice", argument.at)
             given.setdefault(name, argument)
@@ -168,8 +170,8 @@ class _Checked:
         kind = parameter.type
         strange = next((e for e in _leaves(value) if not isinstance(e, (Number, Text, Truth))), None)
         if strange is not None:
-            law = f"the value of {parameter.name!r} is no literal: an entry cannot refer to anything"
-            yield Problem("N714", law, strange.at)
+            message = f"the value of {parameter.name!r} is no literal: an entry cannot refer to anything"
+            yield Problem("N714", message, strange.at)
         elif isinstance(kind, TensorOf) and isinstance(value, ArrayExpr):
             shape = _extents(value)
             if shape is None:

@@ -71,6 +71,6 @@ class Guarded(RawIOBase):
         data: bytes = self._stream.read(size)
         self._at += len(data)
         if self._at > self._allowed:
-            law = f"the archive becomes larger than {self._allowed} bytes, {MAX_RATIO} times its own size"
-            raise LimitError(law, node=self._name)
+            message = f"the archive becomes larger than {self._allowed} bytes, {MAX_RATIO} times its own size"
+            raise LimitError(message, node=self._name)
         return data

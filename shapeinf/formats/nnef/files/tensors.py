@@ -74,11 +74,11 @@ def attach(
         except ModelError as error:
             problems.append(Problem("N701", str(error), variable.at, variable.calls))
         else:
-            law = _difference(header, graph.constants[variable.name], path, dialect, quantized=quantized)
-            if law is None:
+            message = _difference(header, graph.constants[variable.name], path, dialect, quantized=quantized)
+            if message is None:
                 _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
             else:
-                problems.append(Problem("N702", law, variable.at, variable.calls))
+                problems.append(Problem("N702", message, variable.at, variable.calls))
         if len(problems) >= MAX_PROBLEMS:
             break
     if problems:

@@ -98,6 +98,6 @@ class _Decompressed:
             return self._stream.decompress(data, size)
         except (OSError, lzma.LZMAError) as error:
             if "limit" in str(error):
-                law = f"the archive needs more than {MAX_MEMORY} bytes of memory to be unpacked"
-                raise LimitError(law, node=self._shown) from error
+                message = f"the archive needs more than {MAX_MEMORY} bytes of memory to be unpacked"
+                raise LimitError(message, node=self._shown) from error
             raise ModelError(f"the archive is damaged: {error}", node=self._shown) from error

@@ -102,7 +102,7 @@ def _without_assumptions(symbolic: Result, sizes: Mapping[str, int]) -> Result |
     labels = input_symbols(symbolic.inference)
     named = {s.name: sizes.get(label, sizes.get(s.name)) for s, label in labels.items()}
     ranges = {name: (size, size) for name, size in named.items() if size is not None}
-    return symbolic.where_smaller({}) if symbolic.facts.breaks_assumption(ranges) else None
+    return symbolic.where_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
 
 
 class _Verifying:

@@ -15,7 +15,7 @@ from shapeinf.result import Result
 from shapeinf.sharing import held
 
 if TYPE_CHECKING:
-    from shapeinf.contract import Condition
+    from shapeinf.contract import Precondition
 
 What = Literal["input", "output", "tensor", "dim", "condition"]
 
@@ -108,8 +108,8 @@ def _dims(old: Result, new: Result, same: Correspondence) -> Iterator[Difference
 
 def _conditions(old: Result, new: Result, same: Correspondence) -> Iterator[Difference]:
     """Conditions of one contract that the other does not have."""
-    before = {_key(one, same, True): one for one in old.contract.conditions}
-    after = {_key(one, same, False): one for one in new.contract.conditions}
+    before = {_key(one, same, True): one for one in old.contract.preconditions}
+    after = {_key(one, same, False): one for one in new.contract.preconditions}
     for key, one in before.items():
         if key not in after:
             yield Difference("condition", one.text, _who(one), None)
@@ -118,7 +118,7 @@ def _conditions(old: Result, new: Result, same: Correspondence) -> Iterator[Diff
             yield Difference("condition", one.text, None, _who(one))
 
 
-def _key(condition: Condition, same: Correspondence, first: bool) -> Hashable:
+def _key(condition: Precondition, same: Correspondence, first: bool) -> Hashable:
     """What a condition says, in terms that both sides share."""
     place = same.of_first if first else same.of_second
     if condition.kind in ("value", "equality") and len(condition.terms) == 2:
@@ -127,5 +127,5 @@ def _key(condition: Condition, same: Correspondence, first: bool) -> Hashable:
     return condition.kind, same.text_of_first(condition.text) if first else condition.text
 
 
-def _who(condition: Condition) -> str:
-    return f"{condition.law} ({condition.node})"
+def _who(condition: Precondition) -> str:
+    return f"{condition.message} ({condition.node})"

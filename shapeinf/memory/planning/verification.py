@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension
-from shapeinf.lattice import ShapeFacts
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.planning.from_timeline import PLANNED, end_of, needs
 from shapeinf.memory.planning.overlaps import MOST_MEETINGS, Block, meetings
 from shapeinf.memory.planning.problem import Plan, Slot, check_alignment
@@ -52,7 +52,7 @@ class PlanFinding:
 def verify_plan(
     plan: Plan,
     timeline: Timeline,
-    facts: ShapeFacts,
+    store: ShapeStore,
     sizes: Mapping[str, int] | None = None,
     *,
     alignment: int | None = None,
@@ -69,7 +69,7 @@ def verify_plan(
     Args:
         plan: of any tool.
         timeline: the buffers of the model.
-        facts: what is known about the dims.
+        store: what is known about the dims.
         sizes: as in `plan`.
         alignment: what every offset must be a multiple of; what the plan itself says by default.
         roles: which buffers need a slot; others may have one.
@@ -79,7 +79,7 @@ def verify_plan(
     Raises UnknownNameError and Contradiction as `plan` does.
     """
     budget = Budget(work)
-    subject = _Subject(plan, timeline, needs(timeline, facts, sizes, get_args(Role), labels, budget), budget.cut)
+    subject = _Subject(plan, timeline, needs(timeline, store, sizes, get_args(Role), labels, budget), budget.cut)
     step = plan.alignment if alignment is None else check_alignment(alignment)
     return [
         *_places(plan, step),
