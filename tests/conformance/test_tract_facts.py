@@ -168,7 +168,7 @@ WRONG_SCANS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "law"), WRONG_SCANS)
+@pytest.mark.parametrize(("old", "new", "message"), WRONG_SCANS)
 def test_scans_that_are_none(old, new, message):
     statements = SCAN.format(axis=0, chunk=1, out=0)
     assert old in statements

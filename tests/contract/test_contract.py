@@ -71,7 +71,7 @@ def test_conditions(text, options, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "names", "law"),
+    ("text", "names", "predicate"),
     [
         (PINNED, "batch", lambda batch: batch == 1),
         (TWO_NAMES, "batch rows", lambda batch, rows: batch == rows),
@@ -83,10 +83,10 @@ def test_conditions(text, options, expected):
         (TABLE, "seq", lambda seq: seq <= 512),
     ],
 )
-def test_a_condition_holds_at_sizes_or_not(text, names, message):
+def test_a_condition_holds_at_sizes_or_not(text, names, predicate):
     (condition,) = contract(text)
     for sizes in itertools.product((1, 2, 3, 4, 5, 8, 16, 511, 512, 513), repeat=len(names.split())):
-        assert condition.holds(dict(zip(names.split(), sizes, strict=True))) is message(*sizes)
+        assert condition.holds(dict(zip(names.split(), sizes, strict=True))) is predicate(*sizes)
     assert condition.holds({}) is None
 
 

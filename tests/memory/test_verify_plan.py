@@ -15,7 +15,7 @@ from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownName
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verify, verify_plan
+from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
 from shapeinf.memory.planning.overlaps import MOST_MEETINGS
 from tests.memory.planning_cases import problems
 
@@ -129,7 +129,7 @@ def test_what_depends_on_data_has_the_bytes_of_its_limit_and_axes_without_names_
 
 
 def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
-    monkeypatch.setattr(verify, "MOST_NEAR_NAMES", 2)
+    monkeypatch.setattr(verification, "MOST_NEAR_NAMES", 2)
     timeline, store = model(("tensor", "4", 0, 1))
     plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
     found = [one for one in verify_plan(plan, timeline, store) if one.kind == "unknown"]

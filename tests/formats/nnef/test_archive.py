@@ -100,7 +100,7 @@ def test_what_is_kept_of_a_zip(method, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bad", "law"),
+    ("bad", "message"),
     [
         (("../w.dat", b""), "outside"),
         (("/etc/w.dat", b""), "outside"),
@@ -212,7 +212,7 @@ def test_tensors_that_the_nnef_package_writes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bad", "law"),
+    ("bad", "message"),
     [
         (member("../w.dat"), "outside"),
         (member("/etc/w.dat"), "outside"),

@@ -106,7 +106,7 @@ def patched(offset, form, *values):
 
 
 @pytest.mark.parametrize(
-    ("data", "law"),
+    ("data", "message"),
     [
         (b"", "only 0 bytes"),
         (b"\x4e\xef", "only 2 bytes"),

@@ -119,7 +119,7 @@ def test_files_that_are_missing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("array", "law"),
+    ("array", "message"),
     [
         (np.zeros((4, 3), np.float32), r"declared as \[3, 4\], but its file 'block/w.dat' has the shape \[4, 3\]"),
         (np.zeros((3, 4, 1), np.float32), r"has the shape \[3, 4, 1\]"),
