@@ -93,7 +93,7 @@ def test_a_condition_holds_at_sizes_or_not(text, names, predicate):
 def test_a_condition_says_who_demands_it_in_which_words():
     (one,) = contract(PINNED).preconditions
     assert (one.op, one.symbols, one.location) == ("Reshape", ("batch",), "")
-    assert str(one).startswith("batch == 1, demanded by Reshape 'row': ")
+    assert str(one).startswith("batch == 1, required by Reshape 'row': ")
     assert "x.shape[0]" in one.chain[-1]
 
 
