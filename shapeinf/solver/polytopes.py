@@ -347,8 +347,9 @@ class _Writer:
         pending = [c for c in store.pending() if id(c) in related]
         for c in sorted(pending, key=lambda c: c.kind == "divisibility"):  # they come last
             e = store.canon(c.expression)
-            if isinstance(e, Dimension):
-                yield e, f"mod{c.divisor}" if c.kind == "divisibility" else "=" if c.kind == "equality" else "<="
+            sign = {"relation": "<=", "equality": "=", "divisibility": f"mod{c.divisor}"}.get(c.kind)
+            if isinstance(e, Dimension) and sign is not None:
+                yield e, sign
 
     def unbounded(self, points: Any, e: Dimension) -> Iterator[Dimension]:
         """The symbols of a dim that have no upper bound."""
