@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapeinf.constraints.records import any_holds
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import ShapeStore
@@ -155,6 +156,21 @@ def test_a_contradiction_leaves_no_trace(constraints, terms):
     assert seen[0] == seen[1]
     assert [str(r.expression) for r in store.relations] == [str(r.expression) for r in alone.relations]
     assert sorted(g.text for g in store.disjunctions) == sorted(g.text for g in alone.disjunctions)
+
+
+@given(CONSTRAINTS)
+def test_records_allow_the_same_bindings_also_in_another_store(constraints):
+    store, added = add_in_turn(constraints)
+    legal = list(satisfied(added))
+    other = ShapeStore(store.scope)
+    for constraint in store.constraints() if legal else ():
+        other.add(constraint)
+    for state in (store, other) if legal else (store,):
+        records = [record.clauses for record in state.constraints()]
+        for values in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)):
+            env = dict(zip(NAMES, values, strict=True))
+            assert all(any_holds(clauses, env) for clauses in records) == (env in legal)
+    assert not list(store.constraints(beyond=store.copy()))
 
 
 def test_an_undone_solution_is_replaced_everywhere_when_it_is_solved_again():
