@@ -1,19 +1,38 @@
-"""Convolution and pooling: fused, channels last, with amounts of padding that are an input."""
+"""Convolution and pooling: fused, channels last, dynamic padding, and the blocked channels of `com.microsoft.nchwc`."""
 
 from __future__ import annotations
 
 import attrs
 
-from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.layout import channels_first, channels_last_again
+from opdefs.microsoft.dialect import MS, NCHWC, onnx
 from opdefs.onnx import conv as base
-from opdefs.onnx.pool import pool
+from opdefs.onnx.conv import global_pool, pool
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import vector
-from opdefs.rules.quantization import one_scale, tell_filter_scales
+from opdefs.rules.operands import one_scale, tell_filter_scales, vector
 from opdefs.rules.window import Window
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
+
+
+def channels_first(x: Shape) -> Shape:
+    """[N, *S, C] -> [N, C, *S].
+
+    >>> channels_first(Shape((1, 8, 9, 3)))
+    Shape([1, 3, 8, 9])
+    """
+    dims = x.require()
+    return Shape((*dims[:1], *dims[-1:], *dims[1:-1])) if len(dims) > 1 else x
+
+
+def channels_last_again(x: Shape) -> Shape:
+    """[N, C, *S] -> [N, *S, C].
+
+    >>> channels_last_again(Shape((1, 3, 8, 9)))
+    Shape([1, 8, 9, 3])
+    """
+    dims = x.require()
+    return Shape((*dims[:1], *dims[2:], *dims[1:2]))
 
 
 @onnx("FusedConv", domain=MS)
@@ -135,3 +154,47 @@ def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Wi
         c.same_rank(x, mask)
         c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial axes of the input")
     return pool(c, x, window=window)
+
+
+BLOCKS = (4, 8, 16)
+"""The sizes of a block of channels; which one, the machine decides."""
+
+onnx("Conv", domain=NCHWC)(fused_conv)
+onnx("MaxPool", "AveragePool", domain=NCHWC)(pool)
+onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)(global_pool)
+
+
+@onnx("ReorderInput", domain=NCHWC)
+def reorder_input(c: InferenceContext, x: Shape, *, channels_last: int = 0) -> Shape:
+    """[N, C, H, W] (or [N, H, W, C] with `channels_last`) -> [N, padded(C), H, W]."""
+    x = c.require_rank(x, 4, "X")
+    n, channels, *sizes = channels_first(x) if channels_last else x
+    return Shape((n, _padded(c, channels), *sizes))
+
+
+def _padded(c: InferenceContext, channels: Dim) -> Dim:
+    """The channels in whole blocks: open where the sizes of blocks give different results."""
+    low, *_, high = (ceildiv(channels, block) * block for block in BLOCKS)
+    if c.prove_eq(low, high) is True:
+        return low
+    return c.fresh("channels", c.interval(low).lo, c.interval(high).hi)
+
+
+@onnx("ReorderOutput", domain=NCHWC)
+def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels_last: int = 0) -> Shape:
+    """[N, padded(C), H, W] -> [N, C, H, W], or [N, H, W, C] with `channels_last`."""
+    x = c.require_rank(x, 4, "X")
+    if channels < 1:
+        c.fail("the number of channels must be at least 1", channels)
+    c.at_least(x[1], channels, "there must not be more channels than the input has")
+    result = Shape((x[0], channels, x[2], x[3]))
+    return channels_last_again(result) if channels_last else result
+
+
+@onnx("Upsample", domain=NCHWC)
+def blocked_upsample(c: InferenceContext, x: Shape, *, scales: Ints = ()) -> Shape:
+    """[N, C, H, W] -> every axis repeated as often as `scales` says."""
+    x = c.require_rank(x, 4, "X")
+    if scales and (len(scales) != 4 or min(scales) < 1):
+        c.fail("scales must have 4 values of at least 1, one an axis", scales)
+    return Shape(d * s for d, s in zip(x, scales or (1, 1, 1, 1), strict=True))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import length_or_open
-from opdefs.rules.operands import one_value
+from opdefs.rules.operands import one_value, scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -33,8 +32,11 @@ def beam_search(
         ids = c.require_rank(ids, 2, "input_ids")
     for v in (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2]):
         one_value(c, v, LIMIT)
-    batch, longest = ids[0], length_or_open(c, max_length, "length")
-    returned, beams = length_or_open(c, num_return_sequences, "returned"), length_or_open(c, num_beams, "beams")
+    batch, longest = ids[0], scalar_size_or_fresh(c, max_length, "length")
+    returned, beams = (
+        scalar_size_or_fresh(c, num_return_sequences, "returned"),
+        scalar_size_or_fresh(c, num_beams, "beams"),
+    )
     steps = longest - ids[1] if model_type == 0 else c.fresh("steps", 0, c.interval(longest).hi)
     scores = Shape((steps, batch, beams, _vocabulary(c, vocab_size)))
     return TensorType("int32", Shape((batch, returned, longest))), Shape((batch, returned)), scores
@@ -87,7 +89,7 @@ def greedy_search(
     """[B, S] -> [B, length]; and [B, vocabulary] scores."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
     one_value(c, max_length.shape, LIMIT)
-    return Shape((batch, length_or_open(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
+    return Shape((batch, scalar_size_or_fresh(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
 
 
 @onnx("EPContext", "Snpe", domain=MS)

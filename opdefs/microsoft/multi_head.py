@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from opdefs.microsoft.attention import FILLED, grown_cache
+from opdefs.microsoft.attention import FILLED, grown_cache, tell_key_mask, tell_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
 from opdefs.rules.operands import one_value, part, vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import either, equal, one_or, one_value, part, spreads_over, vector
-from shapeinf.expr import Dim
+from opdefs.rules.operands import equal, one_or, one_value, part, spreads_over, vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -168,31 +167,3 @@ def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> 
     if group and x.dims:
         c.divisible(x[-1], group, "the last axis must be a multiple of the length of scale")
     return x
-
-
-@onnx("BranchwiseRMSNorm", domain=MS)
-def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
-    """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
-    if x.dims:
-        branches, width = _branches(c, x, num_branches)
-        _tell_branch_scale(c, scale, branches, width)
-    return x
-
-
-def _branches(c: InferenceContext, x: Shape, count: int) -> tuple[Dim, Dim]:
-    """C and H of [*S, C, H], or of [*S, C*H] with a number of branches."""
-    if count:
-        return count, part(c, x[-1], count, "the last axis must split into equal branches")
-    if len(x) < 2:
-        c.fail("the input must be [.., branches, features]", x)
-    return x[-2], x[-1]
-
-
-def _tell_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
-    message = "the scale must be [features], [branches * features] or [branches, features]"
-    if scale is None or scale.dims is None:
-        return
-    if len(scale.dims) == 1:
-        either(c, scale.dims[0], (width, branches * width), message)
-    else:
-        c.merge(scale, Shape((branches, width)), message)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from opdefs.microsoft.conv import channels_first, channels_last_again
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.layout import channels_first, channels_last_again
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.concat import concat
-from opdefs.onnx.pool import global_pool, pool
+from opdefs.onnx.conv import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
 from opdefs.rules.elements import wanted_dims
-from opdefs.rules.operands import one_value, scalar
-from opdefs.rules.quantization import tell_scales
+from opdefs.rules.operands import one_value, scalar, tell_scales
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value

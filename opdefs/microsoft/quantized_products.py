@@ -6,8 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
 from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import either, equal, holds, one_or, vector
-from opdefs.rules.quantization import one_scale, tell_column_scales
+from opdefs.rules.operands import either, equal, holds, one_or, one_scale, tell_column_scales, vector
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

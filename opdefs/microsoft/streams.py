@@ -78,3 +78,22 @@ def engram_gate(
     for scale in (key_scale, query_scale, conv_scale):
         equal(c, Shape(key[2:]), scale, "a scale must be [branches, hidden]")
     return key, key
+
+
+@onnx("BranchwiseRMSNorm", domain=MS)
+def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
+    """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
+    if x.dims:
+        _, width = _lead_and_width(c, x, num_branches)
+        _tell_branch_scale(c, scale, num_branches or x[-2], width)
+    return x
+
+
+def _tell_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
+    message = "the scale must be [features], [branches * features] or [branches, features]"
+    if scale is None or scale.dims is None:
+        return
+    if len(scale.dims) == 1:
+        either(c, scale.dims[0], (width, branches * width), message)
+    else:
+        c.merge(scale, Shape((branches, width)), message)

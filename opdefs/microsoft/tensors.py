@@ -7,7 +7,7 @@ from opdefs.onnx.pad import pad
 from opdefs.rules.elements import known_dims
 from opdefs.rules.gathering import gather_nd, tell_inside
 from opdefs.rules.operands import vector
-from opdefs.rules.ranges import arithmetic_range
+from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, int_of, ints_of
+from opdefs.nnef.broadcasting import fitted, of_one_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, fitted, int_of, ints_of, of_one_rank
 from opdefs.nnef.sliding import Sliding, slid, unslid
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT

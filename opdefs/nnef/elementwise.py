@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from opdefs.nnef.attributes import int_of
+from opdefs.nnef.broadcasting import broadcast, broadcast_onto
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import broadcast, broadcast_onto, int_of
-from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
-from opdefs.rules.elements import in_range, is_float, mapped, on_dims
+from opdefs.rules.elements import Verdict, at_most, both, choice, either, in_range, is_float, mapped, negated, on_dims
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -243,3 +243,18 @@ def _quantized(c: InferenceContext, x: Shape, bits: int, **ranges: Shape) -> Sha
 def select_quantize(c: InferenceContext, x: Shape, *levels: Shape | None) -> Shape:
     """Provisional: broadcasting of all inputs, as the formula of the operation does."""
     return broadcast(c, x, *(level for level in levels if level is not None))
+
+
+@nnef("quantized_by")
+def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: tuple[int, ...]) -> tuple[()]:
+    """A parameter tensor broadcasts to the quantized one, from the first axis on (5.3)."""
+    if tensor.dims is None:
+        return ()
+    rank = len(tensor.dims)
+    message = f"the quantization parameter {parameter!r} of shape {list(shape)} broadcasts to the tensor"
+    if len(shape) > rank:
+        c.fail(f"{message}: its rank is at most {rank}")
+    for axis, extent in enumerate(shape):
+        if extent != 1:
+            c.merge(tensor[axis], extent, message)
+    return ()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.broadcasting import broadcast, fitted
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import broadcast, fitted
 from opdefs.rules.contraction import matmul as product
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape

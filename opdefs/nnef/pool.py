@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, ints_of
+from opdefs.nnef.broadcasting import equal_shapes, extended
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, equal_shapes, extended, ints_of
 from opdefs.nnef.sliding import Sliding, slid, unslid
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, axes_of, int_of
+from opdefs.nnef.broadcasting import extended
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, extended, int_of
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

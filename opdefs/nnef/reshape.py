@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from opdefs.nnef.attributes import Listed, axes_of, dims_of, int_of, ints_of
+from opdefs.nnef.broadcasting import extended
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, int_of, ints_of
 from opdefs.rules.elements import moved
 from opdefs.rules.progressions import kept
 from opdefs.rules.reshaping import reshaped

@@ -6,9 +6,9 @@ to be there. It asks for neither an empty result nor anything past the end: a be
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, axes_of, check_count, dims_of, ints_of, is_computed
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of, is_computed
-from opdefs.rules.slicing import HUGE, sliced
+from opdefs.rules.parts import HUGE, sliced
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import PartialTensor, Shape

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
+from opdefs.nnef.attributes import Listed, check_count, ints_of, one_of
 from opdefs.rules.window import same_size, window_span
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT

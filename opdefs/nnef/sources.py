@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, dims_of
+from opdefs.nnef.broadcasting import equal_shapes, extended
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, dims_of, equal_shapes, extended
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.builder import LABEL
 from shapeinf.formats.nnef.versions import PROVISIONAL

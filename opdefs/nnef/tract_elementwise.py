@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, axes_of, axis_of
+from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, axis_of, broadcast
 from opdefs.rules.conversion import converted
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import ints_of
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import ints_of
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

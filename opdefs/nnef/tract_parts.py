@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
+from opdefs.nnef.attributes import Listed, axes_of, axis_of, in_a_row, ints_of
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, axis_of, in_a_row, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.nnef.tract_shapes import size
-from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
 from opdefs.rules.elements import as_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from opdefs.rules.slicing import HUGE, slice_size
+from opdefs.rules.parts import HUGE, slice_size
+from opdefs.rules.unknowns import boxes_kept, nonzero_count, some, top
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

@@ -1,11 +1,13 @@
-"""tract's products: sums of products by an expression, and what older models write for them."""
+"""tract's products: einsum, matrix products of older models, the quantized convolution."""
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, axis_of, check_count, ints_of
+from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, check_count, ints_of
+from opdefs.nnef.sliding import Sliding
 from opdefs.nnef.tract_elementwise import named_dtype
-from opdefs.rules.einsum import einsum
+from opdefs.rules.contraction import einsum
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -76,3 +78,26 @@ def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     lead = iter([c.broadcast_dim(x, y) for x, y in zip(lead_a, lead_b, strict=True)])
     own: dict[int, Dim] = {rows_out: a[rows], columns_out: b[columns]}
     return Shape(own[i] if i in own else next(lead) for i in range(rank))
+
+
+@nnef("tract_core_qconv")
+def quantized_conv(
+    c: InferenceContext,
+    input: Shape,
+    filter: Shape,
+    bias: Shape | None = None,
+    *parameters: Shape | None,
+    sliding: Sliding,
+    group: int = 1,
+    groups: int = 1,
+    output_dt: str = "",
+) -> TensorType:
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)] in `output_dt`; its bias is a vector, or has no axes.
+
+    What tract calls `groups` was `group` before.
+    """
+    (count,) = ints_of(c, group if groups == 1 else groups, "groups", 0)
+    shape = conv(c, input, filter, sliding=sliding, groups=count)
+    if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
+        c.merge(bias[0], shape[1], "there must be one bias a channel")
+    return TensorType(named_dtype(c, output_dt) if output_dt else None, shape)

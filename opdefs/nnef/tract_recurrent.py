@@ -7,8 +7,8 @@ of all: readers write the body once, between the operations `tract_scan_chunk`, 
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, axis_of, ints_of
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from opdefs.nnef.attributes import Listed, in_a_row, ints_of
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, in_a_row, ints_of
 from opdefs.nnef.tract_elementwise import named_dtype
 from opdefs.rules.elements import as_dim, moved
-from opdefs.rules.ranges import arithmetic_range
+from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

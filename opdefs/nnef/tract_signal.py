@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
+from opdefs.nnef.attributes import axis_of, ints_of
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import axis_of, ints_of
 from opdefs.nnef.tract_parts import with_axis
 from opdefs.rules.elements import known_dims
 from opdefs.rules.resize import scaled

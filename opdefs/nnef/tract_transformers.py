@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, axis_of, ints_of, one_of
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, ints_of, one_of
 from opdefs.nnef.tract_parts import with_axis
 from opdefs.nnef.tract_shapes import sizes
 from shapeinf.expr import Dim

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.concatenation import concat as joined
-from opdefs.rules.concatenation import repeated
 from opdefs.rules.elements import fits, known_dims, known_ints, moved, wanted_dims
+from opdefs.rules.parts import concat as joined
+from opdefs.rules.parts import repeated
 from opdefs.rules.progressions import spread_out
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Progression, Shape

@@ -1,13 +1,12 @@
-"""Tensors made from nothing or from sizes."""
+"""Tensors created from attributes, from shapes, or at random."""
 
 from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import fits, wanted_dims
-from opdefs.rules.progressions import filled
-from opdefs.rules.ranges import arithmetic_range
-from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
+from opdefs.rules.progressions import arithmetic_range, filled
+from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
 
@@ -68,3 +67,39 @@ onnx("Range")(arithmetic_range)
 def eye_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> PartialTensor:
     """The shape of the input, which must be a matrix."""
     return PartialTensor(dtype_name(dtype) or c.dtype(0), c.require_rank(x, 2, "input"), None)
+
+
+@onnx("RandomNormal", "RandomUniform")
+def random(c: InferenceContext, *, shape: Ints, dtype: int = 1) -> TensorType:
+    """A tensor of the attribute's shape."""
+    for d in shape:
+        if d < 0:
+            c.fail("a dimension must be at least 0", d)
+    return TensorType(dtype_name(dtype), Shape(shape))
+
+
+@onnx("RandomNormalLike", "RandomUniformLike", "Bernoulli")
+def random_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> TensorType:
+    """The shape of the input, and its type unless `dtype` names another."""
+    return TensorType(dtype_name(dtype) or c.dtype(0), x)
+
+
+@onnx("Multinomial")
+def multinomial(c: InferenceContext, x: Shape, *, sample_size: int = 1, dtype: int = 6) -> TensorType:
+    """[batch, classes] -> [batch, sample_size]."""
+    return TensorType(dtype_name(dtype), Shape((c.require_rank(x, 2, "input")[0], sample_size)))
+
+
+@onnx("Shape")
+def shape(c: InferenceContext, x: Shape, *, start: int = 0, end: int | None = None) -> PartialTensor | Shape:
+    """The dims `start:end` of the input, as int64 elements."""
+    if x.dims is None:
+        return Shape((c.fresh("rank"),))
+    dims = x.dims[slice(start, end)]
+    return PartialTensor("int64", Shape((len(dims),)), dims)
+
+
+@onnx("Size")
+def size(c: InferenceContext, x: Shape) -> PartialTensor | Shape:
+    """The number of elements, as an int64 scalar."""
+    return SCALAR if x.dims is None else PartialTensor("int64", SCALAR, (c.numel(x),))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.contraction import einsum as einstein_sum
 from opdefs.rules.contraction import matmul as product
-from opdefs.rules.einsum import einsum as einstein_sum
-from opdefs.rules.operands import spreads_over
-from opdefs.rules.quantization import tell_column_scales, tell_row_scales
+from opdefs.rules.operands import spreads_over, tell_column_scales, tell_row_scales
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

@@ -8,8 +8,8 @@ from opdefs.onnx.dialect import onnx
 from opdefs.onnx.sequence import sequence_of
 from opdefs.rules.elements import as_dim
 from opdefs.rules.iteration import iterated
-from opdefs.rules.joining import one_of
 from opdefs.rules.operands import holds
+from opdefs.rules.unknowns import one_of
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type

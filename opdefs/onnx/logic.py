@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
-from opdefs.rules.elements import folded, mapped, on_dims
+from opdefs.rules.elements import Verdict, at_most, both, choice, either, folded, mapped, negated, on_dims
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor
 from shapeinf.ops import InferenceContext, Operand, Value

@@ -10,7 +10,7 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import Elements, as_dim, elements_of, fits, is_float, known_ints
 from opdefs.rules.floats import FloatArithmetic, arithmetic
-from opdefs.rules.joining import any_dim
+from opdefs.rules.unknowns import any_dim
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value

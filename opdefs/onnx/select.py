@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
 from opdefs.rules.elements import as_dim, tensor_of
 from opdefs.rules.operands import one_value, vector
 from opdefs.rules.progressions import progression
+from opdefs.rules.unknowns import boxes_kept, nonzero_count, some, top
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

@@ -1,4 +1,4 @@
-"""Sequences of tensors: the join of all elements, their number, and each of them where they are known apart."""
+"""Sequences of tensors (the join of all elements, the length, each item where it is known) and optional values."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.joining import any_of, one_of
+from opdefs.rules.unknowns import any_of, one_of
 from shapeinf.expr import Dim, ceildiv
-from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.graph import Declared
+from shapeinf.lattice import SCALAR, MapType, OptionalType, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext, Value
 
 Elements = SequenceType | TensorType
@@ -213,3 +214,38 @@ def _parts(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Di
     if not isinstance(step, int) or c.prove_le(1, size) is not True:
         return c.fresh("part", 0, c.interval(step).hi), None
     return step if size % step == 0 else c.fresh("part", 1, step), ceildiv(size, step)
+
+
+def _declared(c: InferenceContext, declared: Declared | None) -> Type:
+    """The type that an attribute spells out."""
+    if declared is None:
+        return TensorType(None, c.unknown_shape())
+    if declared.kind == "tensor":
+        if declared.dims is None:
+            return TensorType(declared.dtype, c.unknown_shape())
+        return TensorType(declared.dtype, Shape(d if isinstance(d, int) else c.fresh("dim") for d in declared.dims))
+    inner = _declared(c, declared.of)
+    if declared.kind == "map":
+        return MapType(declared.dtype or "int64", inner)
+    return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
+
+
+@onnx("Optional", views={0: 0})
+def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | None = None) -> OptionalType:
+    """The input, or nothing of the type that the attribute says."""
+    if x is None and type_ is None:
+        c.fail("an empty optional needs the attribute 'type'")
+    return OptionalType(_declared(c, type_) if x is None else x)
+
+
+@onnx("OptionalGetElement", views={0: 0})
+def optional_get_element(c: InferenceContext, x: Type) -> Type:
+    """What an optional holds; anything else is given back as it is."""
+    return x.element if isinstance(x, OptionalType) else x
+
+
+@onnx("OptionalHasElement")
+def optional_has_element(c: InferenceContext, x: Type | None = None) -> PartialTensor:
+    """A scalar: false without an input, true for what is no optional."""
+    known = None if isinstance(x, OptionalType) else (x is not None,)
+    return PartialTensor("bool", SCALAR, known)

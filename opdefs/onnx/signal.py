@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.joining import any_dim
-from opdefs.rules.operands import one_value, scalar
+from opdefs.rules.elements import known_ints
+from opdefs.rules.operands import one_value, scalar, scalar_size_or_fresh
+from opdefs.rules.unknowns import any_dim
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -14,11 +14,10 @@ from shapeinf.ops import InferenceContext, Value
 
 def scalar_dim(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
     """The size that a scalar input holds, an unknown when its contents are not known or may be negative."""
-    found = known_dims(value)
-    size = found[0] if found else None
-    if isinstance(size, int) and size < 0:
-        c.fail(f"`{hint}` must be at least 0", size)
-    return c.fresh(hint) if size is None or c.prove_le(0, size) is not True else size
+    known = known_ints(value)
+    if known and known[0] < 0:
+        c.fail(f"`{hint}` must be at least 0", known[0])
+    return scalar_size_or_fresh(c, value, hint)
 
 
 def _length(c: InferenceContext, length: Value | None) -> Dim | None:

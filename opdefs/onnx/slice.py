@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.operands import vector
+from opdefs.rules.parts import first_of, slice_size, sliced, split_axis
 from opdefs.rules.progressions import cut
-from opdefs.rules.slicing import first_of, part, slice_size, sliced
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -137,13 +137,7 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
 def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
         c.fail(f"{c.num_outputs} outputs need as many sizes", tuple(sizes))
-    parts = []
-    offset: Dim = 0
-    for size in _all_sizes(c, x.shape[axis], sizes):
-        shape = Shape((*x.shape[:axis], size, *x.shape[axis + 1 :]))
-        parts.append(part(x, shape, axis, offset, size))
-        offset = offset + size
-    return tuple(parts)
+    return split_axis(x, axis, _all_sizes(c, x.shape[axis], sizes))
 
 
 def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:

@@ -1,17 +1,20 @@
-"""Tensors put together, taken apart and made larger (chapter 4.5)."""
+"""Concatenation, splits, tiles, padding, gathering and casts (chapter 4.5)."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from opdefs.nnef.attributes import Listed, axis_of, check_count, dims_of, int_of, ints_of
+from opdefs.nnef.broadcasting import extended, of_one_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, check_count, dims_of, extended, int_of, ints_of, of_one_rank
+from opdefs.nnef.schemas import TYPE_ARGUMENT
 from opdefs.nnef.sliding import check_border, pairs_of
-from opdefs.rules.concatenation import concat as concatenation
-from opdefs.rules.concatenation import repeated
+from opdefs.rules.conversion import converted
 from opdefs.rules.elements import moved
+from opdefs.rules.gathering import gather as gathered
+from opdefs.rules.parts import concat as concatenation
+from opdefs.rules.parts import repeated, split_axis
 from opdefs.rules.progressions import kept
-from opdefs.rules.slicing import part
 from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -57,17 +60,7 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
     c.divisible(shape[at], total, f"the sum of ratios must divide the extent of axis {at}")
     unit = exact_quotient(shape[at], total)
     unit = shape[at] // total if unit is None else unit
-    return _parts(kept(value, shape), at, [unit * share for share in shares])
-
-
-def _parts(x: PartialTensor, at: int, sizes: list[Dim]) -> tuple[PartialTensor, ...]:
-    found = []
-    offset: Dim = 0
-    for size in sizes:
-        shape = Shape((*x.shape[:at], size, *x.shape[at + 1 :]))
-        found.append(part(x, shape, at, offset, size))
-        offset = offset + size
-    return tuple(found)
+    return split_axis(kept(value, shape), at, [unit * share for share in shares])
 
 
 @nnef("unstack")
@@ -77,7 +70,7 @@ def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTen
     message = f"there must be as many results as axis {at} of the value is long"
     c.merge(value.shape[at], c.num_outputs, message)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
-    return tuple(kept(one, shape) for one in _parts(value, at, [1] * c.num_outputs))
+    return tuple(kept(one, shape) for one in split_axis(value, at, [1] * c.num_outputs))
 
 
 @nnef("tile")
@@ -109,3 +102,18 @@ def _grown(c: InferenceContext, size: Dim, amount: int) -> Dim:
     if c.prove_le(1, extent) is not True and amount:
         c.at_least(extent, 1, "padding must leave something of each axis")
     return extent
+
+
+@nnef("gather")
+def gather(c: InferenceContext, input: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
+    """The axes of `indices` in place of one axis of the input."""
+    return gathered(c, input, indices, axis=axis_of(c, axis, len(input.shape)))
+
+
+@nnef("cast")
+def cast(c: InferenceContext, input: Value) -> PartialTensor:
+    """The shape of the input, in the type that is the argument of the invocation."""
+    dtype = c.attributes.get(TYPE_ARGUMENT)
+    if not isinstance(dtype, str):
+        c.fail("a cast needs the type that it casts to")
+    return converted(c, input, dtype)

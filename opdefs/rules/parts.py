@@ -1,10 +1,12 @@
-"""Slices of one axis with known, symbolic or unknown ends (Python's and ONNX's clamping)."""
+"""Parts of tensors: slices of an axis (with the clamping of Python and ONNX), concatenation and repetition."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import moved
+import numpy as np
+
+from opdefs.rules.elements import Elements, concatenated, elements_of, fits, moved
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -61,10 +63,65 @@ def sliced(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> Par
     return moved(x, shape, lambda array: array[tuple(known)])
 
 
-def part(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
+def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[PartialTensor, ...]:
+    """Consecutive parts of these sizes along an axis."""
+    parts = []
+    offset: Dim = 0
+    for size in sizes:
+        shape = Shape((*x.shape[:axis], size, *x.shape[axis + 1 :]))
+        parts.append(_axis_range(x, shape, axis, offset, size))
+        offset = offset + size
+    return tuple(parts)
+
+
+def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
     """The tensor of `shape` that is `offset:offset + size` of an axis."""
     if not isinstance(offset, int) or not isinstance(size, int):
         return PartialTensor(x.dtype, shape, None)
     return sliced(
         x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
     )
+
+
+def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
+    """The sizes along `axis` add up; all other axes are equal."""
+    shapes = _of_one_rank(c, [x.shape for x in xs])
+    rank = c.same_rank(*shapes)
+    at = c.axis(axis, rank)
+    dims = list(shapes[0].require())
+    for one in shapes[1:]:
+        for i, d in enumerate(one.require()):
+            if i == at:
+                dims[i] = dims[i] + d
+            elif d is not dims[i]:
+                dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
+    shape = Shape(dims)
+    known = fits(shape) and all(isinstance(one[at], int) for one in shapes)
+    if not known or all(x.elements is None for x in xs):
+        return PartialTensor(xs[0].dtype, shape, None)
+    if rank == 1:
+        rows = (x.elements or (None,) * int(one[0]) for x, one in zip(xs, shapes, strict=True))  # type: ignore[arg-type]
+        return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
+    parts = [_elements_or_unknown(x, [*dims[:at], one[at], *dims[at + 1 :]]) for x, one in zip(xs, shapes, strict=True)]
+    return PartialTensor(xs[0].dtype, shape, concatenated(parts, at).reshape(-1).tolist())
+
+
+def _of_one_rank(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
+    """The shapes; one of unknown rank has that of the others."""
+    if all(s.dims is not None for s in shapes):
+        return shapes
+    rank = next((len(s.dims) for s in shapes if s.dims is not None), None)
+    return shapes if rank is None else [c.require_rank(s, rank) if s.dims is None else s for s in shapes]
+
+
+def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
+    """The elements; `sizes` are what the shape has become, since the other inputs may have told some of it."""
+    found = elements_of(x)
+    return found if found is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
+
+
+def repeated(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
+    """The size of an axis repeated so many times (None is not known)."""
+    if isinstance(count, int) and count < 0:
+        c.fail("an axis cannot be repeated a negative number of times", count)
+    return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count
