@@ -7,45 +7,52 @@ tokens. A `present` cache grows along its sequence axis, or is the buffer that t
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import either, equal, one_or, one_value, part, vector
+from opdefs.rules.operands import (
+    merge_optional,
+    part_size,
+    require_broadcast_size,
+    require_either,
+    require_single,
+    require_vector,
+)
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 
-SCORES = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
+SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
 
 
-def tell_scores_bias(
+def constrain_scores_bias(
     c: InferenceContext, bias: Shape | None, batch: Dim, heads: int, queries: Dim, keys: Dim | None
 ) -> None:
     """[B or 1, N or 1, S, T]; how many keys there are may not be known."""
     if bias is not None:
         bias = c.require_rank(bias, 4, "attention_bias")
-        one_or(c, bias[0], batch, SCORES)
-        one_or(c, bias[1], heads, SCORES)
-        c.merge(bias[2], queries, SCORES)
+        require_broadcast_size(c, bias[0], batch, SCORES_BIAS)
+        require_broadcast_size(c, bias[1], heads, SCORES_BIAS)
+        c.merge(bias[2], queries, SCORES_BIAS)
         if keys is not None:
-            c.merge(bias[3], keys, SCORES)
+            c.merge(bias[3], keys, SCORES_BIAS)
 
 
-def tell_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
+def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
     """[B, T] or [B, S, T]; or lengths [B] or [3*B + 2]; other forms are left alone."""
     message = "the mask must be [batch, keys] or [batch, queries, keys], or hold lengths of all samples"
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
-        either(c, mask.dims[0], (batch, 3 * batch + 2), message)
+        require_either(c, mask.dims[0], (batch, 3 * batch + 2), message)
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
-        equal(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, message)
+        merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, message)
     elif len(mask.dims) > 4:
         c.fail(message, mask)
 
 
-FILLED = "the heads must fill the hidden size"
+HEADS_FILL_HIDDEN = "the heads must fill the hidden size"
 
 
-def grown_cache(
+def append_to_cache(
     c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
 ) -> Shape:
     """[B, N, P + new, D] from [B, N, P, D] (or from nothing); a shared buffer keeps its size. `dims` is (B, N, D)."""
@@ -58,7 +65,7 @@ def grown_cache(
     return Shape((batch, heads, past[2] if shared else past[2] + new, width))
 
 
-def grown_pair(
+def append_to_pair(
     c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
 ) -> Shape:
     """[2, B, N, P + new, D]: keys and values in one tensor."""
@@ -66,7 +73,7 @@ def grown_pair(
         past = c.require_rank(past, 5, "past")
         c.merge(past[0], 2, "past must hold keys and values")
         past = Shape(past[1:])
-    return Shape((2, *grown_cache(c, past, dims, new, shared)))
+    return Shape((2, *append_to_cache(c, past, dims, new, shared)))
 
 
 @onnx("Attention", domain=MS)
@@ -87,13 +94,13 @@ def attention(
     """[B, S, I], [I, Q + K + V], [2, B, N, P, D] -> [B, S, V], [2, B, N, P + S, D]."""
     x = c.require_rank(x, 3, "input")
     values = _value_width(c, x[2], weights, bias, qkv_hidden_sizes)
-    width = part(c, values, num_heads, FILLED)
-    present = grown_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
+    width = part_size(c, values, num_heads, HEADS_FILL_HIDDEN)
+    present = append_to_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
     if mask is not None and mask.rank != 1 and mask.dims and mask.dims[-1] != 1:  # a vector has three forms, 1 is none
-        tell_key_mask(c, mask, x[0], x[1], keys)
-    tell_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
-    one_value(c, past_length, "past_sequence_length must be one value")
+        constrain_key_mask(c, mask, x[0], x[1], keys)
+    constrain_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
+    require_single(c, past_length, "past_sequence_length must be one value")
     return Shape((x[0], x[1], values)), present
 
 
@@ -101,9 +108,9 @@ def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | 
     """The hidden size of the values: a third of the columns of the weights, or as the attribute says."""
     weights = c.require_rank(weights, 2, "weights")
     c.merge(width, weights[0], "the last axis of the input must equal the rows of the weights")
-    vector(c, bias, weights[1], "the bias must be as long as the weights are wide")
+    require_vector(c, bias, weights[1], "the bias must be as long as the weights are wide")
     if not sizes:
-        return part(c, weights[1], 3, "the weights must hold query, key and value side by side")
+        return part_size(c, weights[1], 3, "the weights must hold query, key and value side by side")
     if len(sizes) != 3:
         c.fail("qkv_hidden_sizes must hold 3 values", sizes)
     c.merge(weights[1], sum(sizes), "the weights must be as wide as query, key and value together")
@@ -129,10 +136,12 @@ def quantized_attention(
     """[B, S, I], [I, 3*H], [2, B, N, P, D] -> [B, S, H], [2, B, N, P + S, D]."""
     columns = c.require_rank(weights, 2, "weights")[1]
     for v, name in ((x_scale, "input_scale"), (x_zero, "input_zero_point")):
-        one_value(c, v, f"{name} must be one value")
+        require_single(c, v, f"{name} must be one value")
     for v, name in ((w_scale, "weight_scale"), (w_zero, "weight_zero_point")):
         if v is not None and v.dims:
-            one_or(c, c.require_rank(v, 1, name)[0], columns, f"{name} must be one value, or one a column")
+            require_broadcast_size(
+                c, c.require_rank(v, 1, name)[0], columns, f"{name} must be one value, or one a column"
+            )
     shared = past_present_share_buffer
     return attention(c, x, weights, bias, mask, past, num_heads=num_heads, past_present_share_buffer=shared)
 
@@ -228,12 +237,12 @@ def decoder_attention(
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, H], [L, B, H] -> [S, B, H], and two caches [B, N, cached, D] whose length the flags decide."""
     query = c.require_rank(query, 3, "query")
-    width = part(c, query[2], num_heads, FILLED)
+    width = part_size(c, query[2], num_heads, HEADS_FILL_HIDDEN)
     keys, values = (Shape((query[1], num_heads, c.fresh(f"cached.{i}"), width)) for i in range(2))
     return query, keys, values
 
 
-PAIRED = "a cache must hold one value for two that are rotated"
+CACHE_WIDTH = "a cache must hold one value for two that are rotated"
 
 
 @onnx("RotaryEmbedding", domain=MS)
@@ -252,19 +261,19 @@ def rotary_embedding(
     The kernel takes caches of half a head for those of half of what is rotated, too, and the last of an odd number of
     elements stays as it is.
     """
-    batch, steps, width = _heads(c, x, num_heads, rotary_embedding_dim)
-    half = _width_of_caches(c, cosines, sines)
+    batch, steps, width = _head_dims(c, x, num_heads, rotary_embedding_dim)
+    half = _cache_width(c, cosines, sines)
     if width is None:
         if isinstance(half, int) and half:
             c.divisible(x[2], 2 * half, "the hidden size must hold heads that are twice as wide as a cache")
     elif rotary_embedding_dim:
-        either(c, half, (width // 2, rotary_embedding_dim // 2), PAIRED)
+        require_either(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
     else:
-        c.merge(half, width // 2, PAIRED)
+        c.merge(half, width // 2, CACHE_WIDTH)
     if positions.dims is not None and len(positions.dims) == 2:
         c.merge(positions, Shape((batch, steps)), "position_ids must be one offset, or [batch, sequence]")
     else:
-        one_value(c, positions, "position_ids must be one offset, or [batch, sequence]")
+        require_single(c, positions, "position_ids must be one offset, or [batch, sequence]")
     return x
 
 
@@ -281,12 +290,12 @@ def multimodal_rotary_embedding(
     mrope_section: Ints,
 ) -> Shape:
     """[B, S, H] or [B, N, S, D], positions [3, B, S] -> the shape of the first; caches are [P, rotated/2]."""
-    batch, steps, width = _heads(c, x, num_heads, rotary_embedding_dim)
+    batch, steps, width = _head_dims(c, x, num_heads, rotary_embedding_dim)
     if width is None:
         c.fail("an input of rank 3 needs the attribute 'num_heads'", x)
     rotated = rotary_embedding_dim or width
     c.divisible(rotated, 2, "the number of elements that are rotated must be even")
-    c.merge(_width_of_caches(c, cosines, sines), rotated // 2, PAIRED)
+    c.merge(_cache_width(c, cosines, sines), rotated // 2, CACHE_WIDTH)
     if len(mrope_section) != 3:
         c.fail("mrope_section must have three values", mrope_section)
     c.merge(rotated // 2, sum(mrope_section), "mrope_section must be as wide as a cache")
@@ -294,7 +303,7 @@ def multimodal_rotary_embedding(
     return x
 
 
-def _heads(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim, Dim, Dim | None]:
+def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim, Dim, Dim | None]:
     """Batch, length, and the width of a head; None for a width that no attribute tells."""
     if len(x) not in (3, 4):
         c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, width]", x)
@@ -302,12 +311,12 @@ def _heads(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim
         c.fail("the attribute 'rotary_embedding_dim' needs 'num_heads'", rotated)
     if len(x) == 3 and not heads:
         return x[0], x[1], None
-    width = x[3] if len(x) == 4 else part(c, x[2], heads, FILLED)
+    width = x[3] if len(x) == 4 else part_size(c, x[2], heads, HEADS_FILL_HIDDEN)
     c.at_most(rotated, width, "no more can be rotated than a head has")
     return x[0], x[1] if len(x) == 3 else x[2], width
 
 
-def _width_of_caches(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
+def _cache_width(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
     cache = c.merge(cosines, sines, "cos_cache and sin_cache must be of equal shape")
     return c.require_rank(cache, 2, "cos_cache")[1]
 

@@ -8,14 +8,14 @@ from opdefs.microsoft.dialect import MS, NCHWC, onnx
 from opdefs.onnx import conv as base
 from opdefs.onnx.conv import global_pool, pool
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import one_scale, tell_filter_scales, vector
+from opdefs.rules.operands import constrain_filter_scales, require_single_scale, require_vector
 from opdefs.rules.window import Window
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
-def channels_first(x: Shape) -> Shape:
+def move_channels_first(x: Shape) -> Shape:
     """[N, *S, C] -> [N, C, *S].
 
     >>> channels_first(Shape((1, 8, 9, 3)))
@@ -25,7 +25,7 @@ def channels_first(x: Shape) -> Shape:
     return Shape((*dims[:1], *dims[-1:], *dims[1:-1])) if len(dims) > 1 else x
 
 
-def channels_last_again(x: Shape) -> Shape:
+def move_channels_last(x: Shape) -> Shape:
     """[N, C, *S] -> [N, *S, C].
 
     >>> channels_last_again(Shape((1, 3, 8, 9)))
@@ -73,13 +73,13 @@ def channels_last_conv(
     x = c.require_rank(x, len(w), "X")
     result = fused_conv(
         c,
-        channels_first(x),
+        move_channels_first(x),
         w,
         b,
         window=window,
         group=group,
     )
-    last = channels_last_again(result)
+    last = move_channels_last(result)
     return last if z is None else c.merge(last, z, "Z must have the shape of the result")
 
 
@@ -110,10 +110,10 @@ def quantized_conv(
         window=window,
         group=group,
     )
-    one_scale(c, x_scale, x_zero, "x")
-    one_scale(c, y_scale, y_zero, "y")
+    require_single_scale(c, x_scale, x_zero, "x")
+    require_single_scale(c, y_scale, y_zero, "y")
     for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):
-        tell_filter_scales(c, w, v, name)
+        constrain_filter_scales(c, w, v, name)
     return TensorType(c.dtype(7), shape)
 
 
@@ -131,7 +131,7 @@ def conv_transpose_with_dynamic_pads(
 ) -> Shape:
     """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is open where the contents of `Pads` are not known."""
     if pads is not None:
-        vector(c, pads.shape, 2 * (len(w) - 2), "Pads must hold a begin and an end for each spatial axis")
+        require_vector(c, pads.shape, 2 * (len(w) - 2), "Pads must hold a begin and an end for each spatial axis")
     known = known_ints(pads) if pads is not None else ()
     padded = attrs.evolve(window, pads=known or ())
     result = base.conv_transpose(c, x, w, b, window=padded, group=group, output_padding=output_padding)
@@ -144,7 +144,7 @@ def conv_transpose_with_dynamic_pads(
 def channels_last_max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -> Shape:
     """[N, *S, C] -> [N, *window(S), C]."""
     x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
-    return channels_last_again(pool(c, channels_first(x), window=window, ceil_mode=ceil_mode))
+    return move_channels_last(pool(c, move_channels_first(x), window=window, ceil_mode=ceil_mode))
 
 
 @onnx("MaxpoolWithMask", domain=MS)
@@ -168,11 +168,11 @@ onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)(global_pool)
 def reorder_input(c: InferenceContext, x: Shape, *, channels_last: int = 0) -> Shape:
     """[N, C, H, W] (or [N, H, W, C] with `channels_last`) -> [N, padded(C), H, W]."""
     x = c.require_rank(x, 4, "X")
-    n, channels, *sizes = channels_first(x) if channels_last else x
-    return Shape((n, _padded(c, channels), *sizes))
+    n, channels, *sizes = move_channels_first(x) if channels_last else x
+    return Shape((n, _pad_channels(c, channels), *sizes))
 
 
-def _padded(c: InferenceContext, channels: Dim) -> Dim:
+def _pad_channels(c: InferenceContext, channels: Dim) -> Dim:
     """The channels in whole blocks: open where the sizes of blocks give different results."""
     low, *_, high = (ceildiv(channels, block) * block for block in BLOCKS)
     if c.prove_eq(low, high) is True:
@@ -188,7 +188,7 @@ def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels
         c.fail("the number of channels must be at least 1", channels)
     c.at_least(x[1], channels, "there must not be more channels than the input has")
     result = Shape((x[0], channels, x[2], x[3]))
-    return channels_last_again(result) if channels_last else result
+    return move_channels_last(result) if channels_last else result
 
 
 @onnx("Upsample", domain=NCHWC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import equal, part, scalar, vector
+from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_vector
 from shapeinf.expr import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -34,7 +34,7 @@ def inverse(c: InferenceContext, x: Shape) -> Shape:
 @onnx("ScaledSiLU", domain=MS, in_place=(0,))
 def scaled_silu(c: InferenceContext, x: Shape, scale: Shape | None = None) -> Shape:
     """The shape of the input; the scale is a scalar."""
-    scalar(c, scale, "the scale")
+    require_scalar(c, scale, "the scale")
     return x
 
 
@@ -42,7 +42,7 @@ def scaled_silu(c: InferenceContext, x: Shape, scale: Shape | None = None) -> Sh
 def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape:
     """[*S, C], [C] -> [*S, C]."""
     if x.dims:
-        vector(c, bias, x[-1], "the bias must be as long as the last axis")
+        require_vector(c, bias, x[-1], "the bias must be as long as the last axis")
     return x
 
 
@@ -50,16 +50,16 @@ def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape
 def bias_add(c: InferenceContext, x: Shape, bias: Shape, skip: Shape) -> Shape:
     """[N, S, C], [C], [N, S, C] -> [N, S, C]."""
     x = c.require_rank(x, 3, "X")
-    vector(c, bias, x[2], "the bias must hold one value a channel")
-    return equal(c, x, skip, "X and skip must be of equal shape")
+    require_vector(c, bias, x[2], "the bias must hold one value a channel")
+    return merge_optional(c, x, skip, "X and skip must be of equal shape")
 
 
 @onnx("BiasSplitGelu", domain=MS)
 def bias_split_gelu(c: InferenceContext, x: Shape, bias: Shape) -> Shape:
     """[N, S, D], [D] -> [N, S, D/2]."""
     x = c.require_rank(x, 3, "X")
-    vector(c, bias, x[2], "the bias must be as long as the last axis")
-    return Shape((x[0], x[1], part(c, x[2], 2, "the last axis must split into two halves")))
+    require_vector(c, bias, x[2], "the bias must be as long as the last axis")
+    return Shape((x[0], x[1], part_size(c, x[2], 2, "the last axis must split into two halves")))
 
 
 @onnx("BiasSoftmax", domain=MS)
@@ -78,7 +78,7 @@ def bias_dropout(
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
     """The shape of the data, and a mask of it."""
-    x = equal(c, x, residual, "data and residual must be of equal shape")
+    x = merge_optional(c, x, residual, "data and residual must be of equal shape")
     return x, TensorType("bool", x)
 
 
@@ -101,7 +101,7 @@ def bitmask_bias_dropout(
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
     """The shape of the data, and one bit an element in words of 32."""
-    return bitmask_dropout(c, equal(c, x, residual, "data and residual must be of equal shape"))
+    return bitmask_dropout(c, merge_optional(c, x, residual, "data and residual must be of equal shape"))
 
 
 @onnx("ComplexMul", "ComplexMulConj", domain=MS)
@@ -131,7 +131,7 @@ def is_all_finite(c: InferenceContext, *xs: Shape) -> Shape:
 def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b_zero: Shape | None = None) -> Shape:
     """Numpy broadcasting; products in int32."""
     for v in (a_zero, b_zero):
-        scalar(c, v, "a zero point")
+        require_scalar(c, v, "a zero point")
     return c.broadcast(a, b)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import one_value, scalar_size_or_fresh
+from opdefs.rules.operands import require_single, scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -31,7 +31,7 @@ def beam_search(
     if model_type != 2:  # features of speech have one axis more
         ids = c.require_rank(ids, 2, "input_ids")
     for v in (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2]):
-        one_value(c, v, LIMIT)
+        require_single(c, v, LIMIT)
     batch, longest = ids[0], scalar_size_or_fresh(c, max_length, "length")
     returned, beams = (
         scalar_size_or_fresh(c, num_return_sequences, "returned"),
@@ -76,9 +76,9 @@ def whisper_beam_search(
         model_type=model_type,
     )
     batch, returned, longest = sequences.shape
-    kept = c.fresh("layer_heads") if layer_heads is None else c.require_rank(layer_heads, 2, "cross_qk_layer_head")[0]
+    layers = c.fresh("layer_heads") if layer_heads is None else c.require_rank(layer_heads, 2, "cross_qk_layer_head")[0]
     tokens = c.fresh("tokens", 0, c.interval(longest).hi)
-    cross = Shape((batch, returned, kept, tokens, c.fresh("frames")))
+    cross = Shape((batch, returned, layers, tokens, c.fresh("frames")))
     return sequences, scores, steps, cross, Shape((batch,))
 
 
@@ -88,7 +88,7 @@ def greedy_search(
 ) -> tuple[Shape, Shape]:
     """[B, S] -> [B, length]; and [B, vocabulary] scores."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
-    one_value(c, max_length.shape, LIMIT)
+    require_single(c, max_length.shape, LIMIT)
     return Shape((batch, scalar_size_or_fresh(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from opdefs.microsoft.attention import FILLED, tell_scores_bias
+from opdefs.microsoft.attention import HEADS_FILL_HIDDEN, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import holds, one_value, part, scalar_size, vector
+from opdefs.rules.operands import part_size, require_count, require_single, require_vector, scalar_size
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -13,14 +13,14 @@ from shapeinf.ops import InferenceContext, Value
 def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int) -> tuple[Dim, Dim]:
     """The width of a head and of the output, from [.., N*D], or from [.., (N + 2*K)*D] when there is no key."""
     if key is not None:
-        width = part(c, query[-1], heads, FILLED)
+        width = part_size(c, query[-1], heads, HEADS_FILL_HIDDEN)
         c.merge(key[-1], width * kv_heads, "the key must hold kv_num_heads heads of the query's width")
         return width, query[-1]
-    width = part(c, query[-1], heads + 2 * kv_heads, "a packed query must hold query, key and value side by side")
+    width = part_size(c, query[-1], heads + 2 * kv_heads, "a packed query must hold query, key and value side by side")
     return width, width * heads
 
 
-def _longest(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
+def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
     """How long a cache is after the call: room for all tokens, unless the past came in a longer buffer."""
     if past is None:
         return c.fresh("total") if total is None else total
@@ -29,7 +29,9 @@ def _longest(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
     return maximum(past[2], total)
 
 
-def _tell_keys(c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None) -> None:
+def _constrain_keys(
+    c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None
+) -> None:
     """Key and value are [B, L, K*D]; without a cache they are as long as the query."""
     if key is None:
         return
@@ -68,22 +70,22 @@ def group_query_attention(
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
     batch, tokens, _ = query
-    _tell_keys(c, query, key, value, past_key)
+    _constrain_keys(c, query, key, value, past_key)
     if past_key is not None and past_value is not None:
         c.merge(past_key[2], past_value[2], "both caches must be of equal length")
     if lengths.dims == ():
         c.fail("seqlens_k must hold one value a sample", lengths)
-    holds(c, lengths, batch, "seqlens_k must hold one value a sample")
-    one_value(c, total_length.shape, "total_sequence_length must be one value")
+    require_count(c, lengths, batch, "seqlens_k must hold one value a sample")
+    require_single(c, total_length.shape, "total_sequence_length must be one value")
     known = scalar_size(c, total_length)
     if cosines is not None and sines is not None:
         c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must be of equal shape")
     if positions is not None:
-        samples, places = c.require_rank(positions, 2, "position_ids")
+        samples, steps = c.require_rank(positions, 2, "position_ids")
         c.merge(samples, batch, "position_ids must hold the positions of each sample")
-        c.at_least(places, tokens, "position_ids must hold the positions of all tokens")
-    tell_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
-    vector(c, sink, num_heads, "head_sink must hold one value a head")
+        c.at_least(steps, tokens, "position_ids must hold the positions of all tokens")
+    constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
+    require_vector(c, sink, num_heads, "head_sink must hold one value a head")
     caches = []
     for past in (past_key, past_value):
         if past is not None:
@@ -93,7 +95,7 @@ def group_query_attention(
             if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
                 c.merge(past[3], width, "a cache must be as wide as a head")
         cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
-        size = past[2] if past is not None and sliding_window_cache else _longest(c, past, known)
+        size = past[2] if past is not None and sliding_window_cache else _cache_length(c, past, known)
         caches.append(Shape((batch, kv_num_heads, size, cached)))
     total = c.fresh("scores") if known is None else known
     dtype = c.dtype(3) or c.dtype(0)
@@ -142,7 +144,7 @@ def dynamic_sparse_attention(
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
     known = scalar_size(c, total_length)
     keys, values = (
-        Shape((query[0], kv_num_heads, _longest(c, None, known), width)) if past is None else past
+        Shape((query[0], kv_num_heads, _cache_length(c, None, known), width)) if past is None else past
         for past in (past_key, past_value)
     )
     return Shape((query[0], query[1], hidden)), keys, values
@@ -239,11 +241,11 @@ def sparse_attention_indexer(
     c.merge(two, 2, "past_proj_buffer must hold keys and gates")
     total = length % compress_ratio + query[1]
     entries = past[1] if past_length is not None else past[1] + total // compress_ratio
-    left = _left_over(c, length, total, compress_ratio)
+    left = _remaining_tokens(c, length, total, compress_ratio)
     return selected, Shape((past[0], entries, past[2])), Shape((2, batch, left, width))
 
 
-def _left_over(c: InferenceContext, length: Dim, total: Dim, ratio: int) -> Dim:
+def _remaining_tokens(c: InferenceContext, length: Dim, total: Dim, ratio: int) -> Dim:
     """What stays in the buffer: the tokens of the open window, and the window before if there is one."""
     if c.prove_le(ratio, length) is True or c.prove_le(ratio, total) is True:
         return total % ratio + ratio

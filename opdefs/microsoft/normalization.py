@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import equal, one_or, one_value, part, spreads_over, vector
+from opdefs.rules.operands import (
+    merge_optional,
+    part_size,
+    require_broadcast_size,
+    require_broadcast_to,
+    require_single,
+    require_vector,
+)
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -16,7 +23,7 @@ def simplified_layer_normalization(
 ) -> tuple[TensorType, TensorType]:
     """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
     first = c.axis(axis, len(x))
-    spreads_over(c, scale, x, "the scale must broadcast to the shape of the input")
+    require_broadcast_to(c, scale, x, "the scale must broadcast to the shape of the input")
     statistics = Shape((*x[:first], *(1 for _ in x[first:])))
     return TensorType(c.dtype(1), x), TensorType("float32", statistics)
 
@@ -37,13 +44,13 @@ def skip_layer_normalization(
     if len(x) not in (2, 3):
         c.fail("the input must be [batch, sequence, hidden] or [tokens, hidden]", x)
     for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "the bias")):
-        vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
-    _tell_skip(c, x, skip)
+        require_vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
+    _constrain_skip(c, x, skip)
     statistics = TensorType("float32", Shape((*x[:-1], 1)))
     return x, statistics, statistics, x
 
 
-def _tell_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
+def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
     if skip.dims is None:
         return
     if not max(2, len(x) - 1) <= len(skip) <= len(x):
@@ -74,21 +81,23 @@ def embed_layer_normalization(
     position_ids: Shape | None = None,
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] before the normalization."""
-    ids = equal(c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape")
-    ids = equal(c, ids, mask, "input_ids and mask must be of equal shape")
+    ids = merge_optional(
+        c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape"
+    )
+    ids = merge_optional(c, ids, mask, "input_ids and mask must be of equal shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
     if position_ids is None:
         c.at_most(ids[1], c.require_rank(positions, 2, "an embedding")[0], "there must be an embedding a position")
     else:
         batch, steps = c.require_rank(position_ids, 2, "position_ids")
-        one_or(c, batch, ids[0], "position_ids must be for one sample or for all")
+        require_broadcast_size(c, batch, ids[0], "position_ids must be for one sample or for all")
         c.merge(steps, ids[1], "position_ids must be as long as input_ids")
     for table in (positions, segments):
         if table is not None:
             width = c.require_rank(table, 2, "an embedding")[1]
             hidden = c.merge(hidden, width, "all embeddings must be equally wide")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        vector(c, v, hidden, f"{name} must be as long as an embedding")
+        require_vector(c, v, hidden, f"{name} must be as long as an embedding")
     result = Shape((*ids, hidden))
     return result, Shape((ids[0],)), result
 
@@ -108,7 +117,7 @@ def quantized_embed_layer_normalization(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
     for v in scales:
-        one_value(c, v, "a scale or zero point must be one value")
+        require_single(c, v, "a scale or zero point must be one value")
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
 
 
@@ -118,9 +127,9 @@ def group_norm(
 ) -> Shape:
     """[N, *S, C] (or [N, C, *S] without `channels_last`), [C], [C] -> the shape of the input."""
     channels = x[-1] if channels_last else x[1]
-    part(c, channels, groups, "the channels must split into equal groups")
+    part_size(c, channels, groups, "the channels must split into equal groups")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        vector(c, v, channels, f"{name} must hold one value a channel")
+        require_vector(c, v, channels, f"{name} must hold one value a channel")
     return x
 
 
@@ -138,7 +147,7 @@ def skip_group_norm(
 ) -> tuple[Shape, Shape]:
     """[N, *S, C], [C], [C] -> the shape of the input, twice: the result, and the sum that was normalized."""
     x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
-    vector(c, bias, x[-1] if channels_last else x[1], "the bias must hold one value a channel")
+    require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must hold one value a channel")
     return x, x
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.pad import pad
 from opdefs.rules.elements import known_dims
-from opdefs.rules.gathering import gather_nd, tell_inside
-from opdefs.rules.operands import vector
+from opdefs.rules.gathering import constrain_indices, gather_nd
+from opdefs.rules.operands import require_vector
 from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -43,11 +43,11 @@ def gather_block_quantized(
         dims[-1] *= 8 // bits
     elif c.dtype(0) is None:
         raise c.unknowable("the element type of the data is not known, so nor is whether they are packed")
-    _tell_blocks(c, dims, scales, zeros, quantize_axis, block_size, 8 // bits)
+    _constrain_block_scales(c, dims, scales, zeros, quantize_axis, block_size, 8 // bits)
     return TensorType(c.dtype(2), Shape((*dims[:at], *indices, *dims[at + 1 :])))
 
 
-def _tell_blocks(
+def _constrain_block_scales(
     c: InferenceContext, dims: list[Dim], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
 ) -> None:
     """Scales are as the data, but one a block along an axis; zero points are as the scales, packed as the data are."""
@@ -87,8 +87,8 @@ def pad_with_matrix(
 @onnx("Range", domain=MS)
 def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
     """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
-    one = PartialTensor(start.dtype, Shape(()), (1,))
-    return arithmetic_range(c, start, limit, one if delta is None else delta)
+    unit = PartialTensor(start.dtype, Shape(()), (1,))
+    return arithmetic_range(c, start, limit, unit if delta is None else delta)
 
 
 @onnx("Unique", domain=MS)
@@ -96,8 +96,8 @@ def unique(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
     """[N] -> [U] unique elements, [N] their places, [U] their counts; U is at most N."""
     (size,) = c.require_rank(x, 1, "x")
     bounds = c.interval(size)
-    found = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
-    return found, Shape((size,)), found
+    values = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
+    return values, Shape((size,)), values
 
 
 @onnx("UnfoldTensor", domain=MS)
@@ -125,17 +125,17 @@ def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Value, s
     x, boxes = c.require_rank(x, 4, "X"), c.require_rank(boxes, 2, "rois")
     c.merge(boxes[1], 4, "a box must have 4 coordinates")
     count = boxes[0]
-    vector(c, batch.shape, count, "batch_indices must hold one value a box")
-    tell_inside(c, batch, x[0])
+    require_vector(c, batch.shape, count, "batch_indices must hold one value a box")
+    constrain_indices(c, batch, x[0])
     c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must hold 2 values")
     height, width = known_dims(size) or (None, None)
-    return Shape((count, x[1], _positive(c, height, "height"), _positive(c, width, "width")))
+    return Shape((count, x[1], _crop_size(c, height, "height"), _crop_size(c, width, "width")))
 
 
-def _positive(c: InferenceContext, size: Dim | None, what: str) -> Dim:
+def _crop_size(c: InferenceContext, size: Dim | None, name: str) -> Dim:
     if size is None:
-        return c.fresh(what, 1)
-    c.at_least(size, 1, f"the {what} of a crop must be at least 1")
+        return c.fresh(name, 1)
+    c.at_least(size, 1, f"the {name} of a crop must be at least 1")
     return size
 
 

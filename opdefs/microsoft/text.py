@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import equal, one_value, scalar, scalar_size_or_fresh, vector
+from opdefs.rules.operands import merge_optional, require_scalar, require_single, require_vector, scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -36,7 +36,7 @@ def word_conv_embedding(c: InferenceContext, words: Shape, w: Shape, b: Shape, t
     w = c.require_rank(w, 4, "W")
     c.at_most(w[2], words[1], "the kernel must not be wider than a word is long")
     c.merge(w[3], c.require_rank(table, 2, "C")[1], "the kernel must be as wide as the embedding of a character")
-    vector(c, b, w[0], "the bias must hold one value a filter")
+    require_vector(c, b, w[0], "the bias must hold one value a filter")
     return Shape((words[0], w[0]))
 
 
@@ -55,7 +55,7 @@ def bifurcation_detector(
     """[S], [C], [], [P] tokens -> the current tokens with a part of the predicted ones, and an index."""
     (have,) = c.require_rank(current, 1, "cur_tokens")
     (total,) = c.require_rank(source, 1, "src_tokens")
-    one_value(c, previous.shape, "prev_suffix_match_idx must be one value")
+    require_single(c, previous.shape, "prev_suffix_match_idx must be one value")
     if predicted is None:
         return Shape((have,)), previous.shape
     (more,) = c.require_rank(predicted, 1, "pred_tokens")
@@ -81,11 +81,13 @@ def ngram_hash_mapping(
     n_head_per_ngram: int,
 ) -> tuple[Shape, Shape]:
     """[B, S] ids -> [B, S, heads] hashes, and the last [B, max_ngram_size - 1] ids."""
-    ids = equal(c, c.require_rank(ids, 2, "input_ids"), segments, "input_ids and segment_ids must be of equal shape")
-    heads = _head_vectors(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
-    _tell_hash(c, multipliers, end, max_ngram_size)
+    ids = merge_optional(
+        c, c.require_rank(ids, 2, "input_ids"), segments, "input_ids and segment_ids must be of equal shape"
+    )
+    heads = _hash_count(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
+    _constrain_hash(c, multipliers, end, max_ngram_size)
     present = Shape((ids[0], max_ngram_size - 1))
-    return Shape((*ids, heads)), equal(c, present, past, "past_ids must be [batch, max_ngram_size - 1]")
+    return Shape((*ids, heads)), merge_optional(c, present, past, "past_ids must be [batch, max_ngram_size - 1]")
 
 
 @onnx("VarlenNGramHashMapping", domain=MS)
@@ -107,30 +109,32 @@ def packed_ngram_hash_mapping(
     state_update_capacity: int = 0,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[T] ids, [B + 1] ends -> [T, heads] hashes, the last [B, n - 1] ids and segments, [B, capacity, n - 1] states."""
-    ids = equal(c, c.require_rank(ids, 1, "input_ids"), segments, "input_ids and segment_ids must be of equal shape")
-    heads = _head_vectors(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
-    _tell_hash(c, multipliers, end, max_ngram_size)
+    ids = merge_optional(
+        c, c.require_rank(ids, 1, "input_ids"), segments, "input_ids and segment_ids must be of equal shape"
+    )
+    heads = _hash_count(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
+    _constrain_hash(c, multipliers, end, max_ngram_size)
     batch: Dim = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
-    vector(c, captured, batch, "capture_count must hold one value a request")
+    require_vector(c, captured, batch, "capture_count must hold one value a request")
     history = Shape((batch, max_ngram_size - 1))
-    for part, name in ((past, "past_ids"), (past_segments, "past_segment_ids")):
-        history = equal(c, history, part, f"{name} must be [batch, max_ngram_size - 1]")
+    for history_part, name in ((past, "past_ids"), (past_segments, "past_segment_ids")):
+        history = merge_optional(c, history, history_part, f"{name} must be [batch, max_ngram_size - 1]")
     return Shape((*ids, heads)), history, history, Shape((batch, state_update_capacity, max_ngram_size - 1))
 
 
-def _tell_hash(c: InferenceContext, multipliers: Shape, end: Shape | None, orders: int) -> None:
+def _constrain_hash(c: InferenceContext, multipliers: Shape, end: Shape | None, orders: int) -> None:
     (count,) = c.require_rank(multipliers, 1, "multipliers")
     c.at_least(count, orders, "multipliers must hold max_ngram_size values")
-    scalar(c, end, "eos_token_id")
+    require_scalar(c, end, "eos_token_id")
 
 
-def _head_vectors(c: InferenceContext, sizes: Shape, offsets: Shape | None, orders: int, heads: int) -> int:
+def _hash_count(c: InferenceContext, sizes: Shape, offsets: Shape | None, orders: int, heads: int) -> int:
     """The number of hashes a token, told to the vectors that hold one value for each."""
     if orders < 2 or heads < 1:
         c.fail("max_ngram_size must be at least 2 and n_head_per_ngram at least 1", orders, heads)
     total = (orders - 1) * heads
-    vector(c, sizes, total, "vocab_sizes must hold one value a head")
-    vector(c, offsets, total, "head_offsets must hold one value a head")
+    require_vector(c, sizes, total, "vocab_sizes must hold one value a head")
+    require_vector(c, offsets, total, "head_offsets must hold one value a head")
     return total
 
 
@@ -138,7 +142,7 @@ def _head_vectors(c: InferenceContext, sizes: Shape, offsets: Shape | None, orde
 def remove_padding(c: InferenceContext, x: Shape, counts: Shape) -> tuple[Shape, Shape, Shape, Shape]:
     """[B, S, H], [B] -> [T, H] with at most B*S tokens, [B, S] offsets, [B + 1] ends, [1] longest."""
     batch, length, hidden = c.require_rank(x, 3, "input")
-    vector(c, counts, batch, "sequence_token_count must hold one value a sequence")
+    require_vector(c, counts, batch, "sequence_token_count must hold one value a sequence")
     tokens = c.fresh("tokens", 0, c.interval(batch * length).hi)
     return Shape((tokens, hidden)), Shape((batch, length)), Shape((batch + 1,)), Shape((1,))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import as_dim
+from opdefs.rules.elements import to_dim
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
@@ -14,38 +14,38 @@ Listed = tuple[object, ...]
 """A list of integers as an attribute holds it: in place of one may be the contents of a tensor, of rank 0 or 1."""
 
 
-def axis_of(c: InferenceContext, axis: object, rank: int, what: str = "axis") -> int:
+def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") -> int:
     """An axis, from 0 to rank - 1: NNEF does not count from the end.
 
     Neither does tract, but its exporters write what torch means by a negative axis: a warning.
     """
-    at = int_of(c, axis, what)
+    at = read_int(c, axis, name)
     if c.version == TRACT and -rank <= at < 0:
-        message = f"{what} is {at}, taken to count from the end as in torch; tract itself refuses it"
+        message = f"{name} is {at}, taken to count from the end as in torch; tract itself refuses it"
         c.warnings = (*c.warnings, ShapeError(message))
         return at + rank
     if not 0 <= at < rank:
-        c.fail(f"{what} must lie in 0..{rank - 1}, but is {at}")
+        c.fail(f"{name} must lie in 0..{rank - 1}, but is {at}")
     return at
 
 
-def axes_of(c: InferenceContext, axes: object, rank: int, what: str = "axes") -> tuple[int, ...]:
+def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") -> tuple[int, ...]:
     """Several axes, none named twice."""
     if not isinstance(axes, tuple):
         axes = (axes,)
-    found = tuple(axis_of(c, axis, rank, f"an item of {what}") for axis in axes)
-    if len(set(found)) != len(found):
-        c.fail(f"{what} must name no axis twice", found)
-    return found
+    indices = tuple(read_axis(c, axis, rank, f"an item of {name}") for axis in axes)
+    if len(set(indices)) != len(indices):
+        c.fail(f"{name} must name no axis twice", indices)
+    return indices
 
 
-def dims_of(c: InferenceContext, values: object, what: str) -> tuple[Dim | None, ...]:
+def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
     """A list of integers, each known, symbolic, or None."""
     if not isinstance(values, tuple):
         values = (values,)
     elif c.version == TRACT:  # there a tensor of several integers gives them all
-        values = in_a_row(values)
-    return tuple(value if type(value) is int else _dim(c, value, what) for value in values)
+        values = flatten(values)
+    return tuple(value if type(value) is int else _to_dim(c, value, name) for value in values)
 
 
 def is_computed(c: InferenceContext, attribute: str, index: int) -> bool:
@@ -56,65 +56,65 @@ def is_computed(c: InferenceContext, attribute: str, index: int) -> bool:
     return index >= len(written) or not isinstance(written[index], int)
 
 
-def in_a_row(values: Listed) -> Listed:
+def flatten(values: Listed) -> Listed:
     """The items of nested lists, in order."""
-    found: list[object] = []
+    items: list[object] = []
     pending = list(reversed(values))
     while pending:
-        one = pending.pop()
-        if isinstance(one, tuple):
-            pending += reversed(one)
+        item = pending.pop()
+        if isinstance(item, tuple):
+            pending += reversed(item)
         else:
-            found.append(one)
-    return tuple(found)
+            items.append(item)
+    return tuple(items)
 
 
-def _dim(c: InferenceContext, value: object, what: str) -> Dim | None:
+def _to_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
     if isinstance(value, tuple):
-        c.fail(f"{what} must be a list of integers", value)
-    return as_dim(value)  # type: ignore[arg-type]
+        c.fail(f"{name} must be a list of integers", value)
+    return to_dim(value)  # type: ignore[arg-type]
 
 
-def int_of(c: InferenceContext, value: object, what: str) -> int:
+def read_int(c: InferenceContext, value: object, name: str) -> int:
     """A known integer; NotKnown where it is symbolic."""
     if type(value) is int:
         return value
-    found = _dim(c, value, what)
-    known = None if found is None else c.concrete(found)
+    dim = _to_dim(c, value, name)
+    known = None if dim is None else c.concrete(dim)
     if known is None:
-        raise c.unknowable(f"{what} is not known")
+        raise c.unknowable(f"{name} is not known")
     return known
 
 
-def ints_of(
+def read_ints(
     c: InferenceContext,
     values: object,
-    what: str,
+    name: str,
     least: int | None = None,
     count: int | None = None,
     each: str = "axis of the input",
 ) -> tuple[int, ...]:
     """A list of known integers, at least `least`, and so many of them; NotKnown where one is symbolic."""
     listed = values if isinstance(values, tuple) else (values,)
-    found = tuple(int_of(c, value, f"an item of {what}") for value in listed)
+    numbers = tuple(read_int(c, value, f"an item of {name}") for value in listed)
     if count is not None:
-        check_count(c, found, what, count, each)
-    if least is not None and found and min(found) < least:
-        c.fail(f"the items of {what} must be at least {least}", found)
-    return found
+        check_count(c, numbers, name, count, each)
+    if least is not None and numbers and min(numbers) < least:
+        c.fail(f"the items of {name} must be at least {least}", numbers)
+    return numbers
 
 
 def check_count(
-    c: InferenceContext, values: Sequence[object], what: str, count: int, each: str = "axis of the input"
+    c: InferenceContext, values: Sequence[object], name: str, count: int, each: str = "axis of the input"
 ) -> None:
     """Tell that a list has so many items, one for each of something."""
     if len(values) != count:
-        c.fail(f"{what} must have {count} items, one for each {each}", tuple(values))
+        c.fail(f"{name} must have {count} items, one for each {each}", tuple(values))
 
 
-def one_of(c: InferenceContext, value: str, choices: Sequence[str], what: str) -> None:
+def check_choice(c: InferenceContext, value: str, choices: Sequence[str], name: str) -> None:
     """Tell that an attribute is one of these words."""
     if value not in choices:
-        c.fail(f"{what} must be one of {', '.join(choices)}", value)
+        c.fail(f"{name} must be one of {', '.join(choices)}", value)

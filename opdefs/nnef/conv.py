@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, int_of, ints_of
-from opdefs.nnef.broadcasting import fitted, of_one_rank
+from opdefs.nnef.attributes import Listed, read_int, read_ints
+from opdefs.nnef.broadcasting import fit_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.sliding import Sliding, slid, unslid
+from opdefs.nnef.sliding import Sliding, slide, unslide
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape
@@ -21,11 +21,11 @@ def conv(
     count = _group_count(c, groups)
     if count == 0 and c.version != TRACT:
         c.merge(w[1], 1, "with groups = 0 the filter must have 1 channel")
-        _divides(c, x[1], w[0])
+        _require_groups(c, x[1], w[0])
     else:
         _match_channels(c, x[1], w, count)
     _check_bias(c, bias, w[0])
-    return Shape((x[0], w[0], *slid(c, x[2:], w[2:], sliding)))
+    return Shape((x[0], w[0], *slide(c, x[2:], w[2:], sliding)))
 
 
 @nnef("deconv")
@@ -44,20 +44,20 @@ def deconv(
     tract and its exporters write the filter as [K, C/groups, *W].
     """
     x, w = _operands(c, input, filter, "filter")
-    channels = _made_channels(c, x[1], w, _group_count(c, groups))
+    channels = _output_channels(c, x[1], w, _group_count(c, groups))
     _check_bias(c, bias, channels)
-    wanted = _wanted(c, output_shape, x[0], channels, len(x))
-    return Shape((x[0], channels, *unslid(c, x[2:], w[2:], sliding, wanted)))
+    wanted = _requested_extents(c, output_shape, x[0], channels, len(x))
+    return Shape((x[0], channels, *unslide(c, x[2:], w[2:], sliding, wanted)))
 
 
-def _made_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
+def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
     """The channels that a deconvolution gives."""
     if c.version == TRACT:
         _match_channels(c, channels, w, groups)
         return w[0]
     c.merge(w[0], channels, "the first extent of the filter must be the channels of the input")
     count = groups or channels
-    _divides(c, count, w[0])
+    _require_groups(c, count, w[0])
     return w[1] * count
 
 
@@ -65,16 +65,16 @@ def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -
     """A filter [K, C/groups, *W]; without groups, which only tract takes for it, each of its K is a group."""
     message = "the channels of the filter, times groups, must be those of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
-    _divides(c, groups, w[0])
+    _require_groups(c, groups, w[0])
 
 
-def _wanted(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
+def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
     """The spatial extents that `output_shape` asks for, if it does; tract writes these alone."""
     if not shape:
         return ()
     if c.version == TRACT and len(shape) == rank - 2:
-        return ints_of(c, shape, "output_shape", 1)
-    wanted = ints_of(c, shape, "output_shape", 1, rank)
+        return read_ints(c, shape, "output_shape", 1)
+    wanted = read_ints(c, shape, "output_shape", 1, rank)
     c.merge(batch, wanted[0], "output_shape must have the batch of the input")
     c.merge(channels, wanted[1], "output_shape must have the channels that the filter makes")
     return wanted[2:]
@@ -131,8 +131,8 @@ def separable_deconv(
     return deconv(c, points, plane_filter, bias, sliding=sliding, output_shape=output_shape, groups=0)
 
 
-def _operands(c: InferenceContext, x: Shape, w: Shape, what: str) -> tuple[Shape, Shape]:
-    ranked = of_one_rank(c, (x, w), f"input and {what}")
+def _operands(c: InferenceContext, x: Shape, w: Shape, name: str) -> tuple[Shape, Shape]:
+    ranked = require_equal_ranks(c, (x, w), f"input and {name}")
     if len(ranked[0]) < 2:
         c.fail("the input must be of rank 2 or more: a batch, channels and spatial axes", x)
     return ranked[0], ranked[1]
@@ -144,13 +144,13 @@ def _check_points(c: InferenceContext, x: Shape, w: Shape) -> None:
 
 
 def _group_count(c: InferenceContext, groups: int) -> int:
-    count = int_of(c, groups, "groups")
+    count = read_int(c, groups, "groups")
     if count < 0:
         c.fail("groups must be at least 0", count)
     return count
 
 
-def _divides(c: InferenceContext, groups: Dim, count: Dim) -> None:
+def _require_groups(c: InferenceContext, groups: Dim, count: Dim) -> None:
     if isinstance(groups, int) and groups > 1:
         c.divisible(count, groups, "groups must divide the first extent of the filter")
 
@@ -163,7 +163,7 @@ def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
     if c.version == TRACT:  # takes any shape with so many elements
         c.merge(c.numel(bias), channels, message)
         return
-    bias = fitted(c, bias, 2)
+    bias = fit_rank(c, bias, 2)
     if len(bias) > 2:
         c.fail("bias must be of rank 2 at most: [1, channels]", bias)
     if len(bias) == 2:

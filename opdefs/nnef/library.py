@@ -30,18 +30,18 @@ _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provis
 @built_once
 def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     """All operations of a dialect, compounds with their bodies."""
-    own = [fragment for name in _OWN[dialect] for fragment in _parsed(name)]
+    own = [fragment for name in _OWN[dialect] for fragment in _parse(name)]
     elsewhere = {fragment.name for fragment in own}
     if dialect == "provisional":
         elsewhere |= NOT_PROVISIONAL
     if dialect != "provisional":
         # Documents of 1.0.0 still use the layers: Khronos' parser of that time has them.
-        own = [*(f for f in _parsed("provisional.nnef") if f.name in LAYERS), *own]
-    return (*(f for f in _parsed("standard.nnef") if f.name not in elsewhere), *own)
+        own = [*(f for f in _parse("provisional.nnef") if f.name in LAYERS), *own]
+    return (*(f for f in _parse("standard.nnef") if f.name not in elsewhere), *own)
 
 
 @built_once
-def _parsed(name: str) -> tuple[Fragment, ...]:
+def _parse(name: str) -> tuple[Fragment, ...]:
     from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
 
     text = (files(__package__) / name).read_text(encoding="utf-8")

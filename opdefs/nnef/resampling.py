@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, ints_of, one_of
-from opdefs.nnef.broadcasting import extended
+from opdefs.nnef.attributes import Listed, check_choice, read_ints
+from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import check_border
 from shapeinf.lattice import Shape
@@ -13,8 +13,8 @@ METHODS = ("symmetric", "asymmetric", "aligned")
 
 
 def _factors(c: InferenceContext, x: Shape, factor: Listed) -> tuple[Shape, tuple[int, ...]]:
-    factors = ints_of(c, factor, "factor", 1)
-    x = extended(c, x, len(factors) + 2)
+    factors = read_ints(c, factor, "factor", 1)
+    x = extend_rank(c, x, len(factors) + 2)
     if x.dims is not None and len(factors) != len(x) - 2:
         c.fail(f"factor must have {max(len(x) - 2, 0)} items, one for each spatial axis of the input", factors, x)
     return c.require_rank(x, len(factors) + 2), factors
@@ -41,7 +41,7 @@ def multilinear_upsample(
     c: InferenceContext, input: Shape, *, factor: Listed, method: str = "symmetric", border: str = "replicate"
 ) -> Shape:
     """Spatial extents times their factors."""
-    one_of(c, method, METHODS, "method")
+    check_choice(c, method, METHODS, "method")
     check_border(c, border)
     return nearest_upsample(c, input, factor=factor)
 
@@ -49,7 +49,7 @@ def multilinear_upsample(
 @nnef("avg_roi_pool", "max_roi_pool")
 def roi_pool(c: InferenceContext, input: Shape, rois: Shape, batch_index: Shape, *, output_size: Listed) -> Shape:
     """[R, C, *output_size] for R regions: `rois` has both corners of each, `batch_index` a number for each."""
-    sizes = ints_of(c, output_size, "output_size", 1)
+    sizes = read_ints(c, output_size, "output_size", 1)
     if input.dims is not None and len(sizes) != len(input) - 2:
         message = f"output_size must have {max(len(input) - 2, 0)} items, one for each spatial axis of the input"
         c.fail(message, sizes, input)
@@ -76,7 +76,7 @@ def roi_resample(
     method: str = "symmetric",
 ) -> Shape:
     """Each region in a new resolution."""
-    one_of(c, method, METHODS, "method")
+    check_choice(c, method, METHODS, "method")
     return roi_pool(c, input, rois, batch_index, output_size=output_size)
 
 
@@ -92,6 +92,6 @@ def roi_align(
     resize_method: str = "symmetric",
 ) -> Shape:
     """Each region resampled to `sampling_rate` times the resolution, then pooled."""
-    one_of(c, resize_method, METHODS, "resize_method")
-    ints_of(c, sampling_rate, "sampling_rate", 1, len(output_size), "spatial axis of the input")
+    check_choice(c, resize_method, METHODS, "resize_method")
+    read_ints(c, sampling_rate, "sampling_rate", 1, len(output_size), "spatial axis of the input")
     return roi_pool(c, input, rois, batch_index, output_size=output_size)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, dims_of
-from opdefs.nnef.broadcasting import equal_shapes, extended
+from opdefs.nnef.attributes import Listed, read_dims
+from opdefs.nnef.broadcasting import extend_rank, merge_shapes
 from opdefs.nnef.dialect import nnef
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.builder import LABEL
@@ -15,7 +15,7 @@ from shapeinf.ops import InferenceContext
 @nnef("external")
 def external(c: InferenceContext, *, shape: Listed) -> Shape:
     """The shape that is given; 0 is an extent that the provisional dialect leaves open."""
-    return Shape(_extent(c, i, d) for i, d in enumerate(dims_of(c, shape, "shape")))
+    return Shape(_extent(c, i, d) for i, d in enumerate(read_dims(c, shape, "shape")))
 
 
 def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
@@ -31,21 +31,21 @@ def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
     """The shape that is given; the label names a file."""
     if not label or (c.version != PROVISIONAL and not LABEL.fullmatch(label)):
         c.fail("label must be made of letters, digits and the characters _ - . / \\", label)
-    return _given(c, shape)
+    return _read_shape(c, shape)
 
 
 @nnef("constant")
 def constant(c: InferenceContext, *, shape: Listed, value: tuple[object, ...]) -> Shape:
     """The shape that is given; one value for each element, or one for all."""
-    result = _given(c, shape)
+    result = _read_shape(c, shape)
     total = c.numel(result)
     if len(value) not in (1, total):
         c.fail("value must have one item for each element, or one for all", f"{len(value)} items", result)
     return result
 
 
-def _given(c: InferenceContext, shape: Listed) -> Shape:
-    dims = dims_of(c, shape, "shape")
+def _read_shape(c: InferenceContext, shape: Listed) -> Shape:
+    dims = read_dims(c, shape, "shape")
     if any(isinstance(d, int) and d < 1 for d in dims):
         c.fail("the items of shape must be at least 1", dims)
     return Shape(c.fresh(f"shape.{i}", 1) if d is None else d for i, d in enumerate(dims))
@@ -54,7 +54,7 @@ def _given(c: InferenceContext, shape: Listed) -> Shape:
 @nnef("update")
 def update(c: InferenceContext, variable: Shape, value: Shape) -> Shape:
     """The shape of the variable, which the value must have too."""
-    return equal_shapes(c, variable, value, "value must have the shape of the variable")
+    return merge_shapes(c, variable, value, "value must have the shape of the variable")
 
 
 @nnef("shape_of_axis")
@@ -63,7 +63,7 @@ def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int, known: int | None
 
     Where it does, the graph was built for the `known` extent, and holds for no other.
     """
-    x = extended(c, x, axis + 1)
+    x = extend_rank(c, x, axis + 1)
     if not 0 <= axis < len(x):
         c.fail(f"axis {axis} is out of range for rank {len(x)}", x)
     extent = x[axis]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, axis_of, check_count, ints_of
+from opdefs.nnef.attributes import Listed, check_count, read_axis, read_ints
 from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding
-from opdefs.nnef.tract_elementwise import named_dtype
+from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.contraction import einsum
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
@@ -14,9 +14,9 @@ from shapeinf.ops import InferenceContext
 
 
 @nnef("tract_core_einsum")
-def einsum_of(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
+def tract_einsum(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
     """The axes after `->`; computed, and given, in `acc`."""
-    return TensorType(named_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
+    return TensorType(read_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
 
 
 @nnef("tract_core_einsum_q")
@@ -38,10 +38,10 @@ def quantized_einsum(
     left, _, right = expr.partition("->")
     terms = left.split(",")
     parameters = (bias, a0, a_scale, b0, b_scale, c0, c_scale)
-    scalars = [Shape(()) if one is None else one for one in parameters]
+    scalars = [Shape(()) if parameter is None else parameter for parameter in parameters]
     operands = (*inputs, *scalars)[: len(terms)]
     shape = einsum(c, ",".join(terms[: len(operands)]) + "->" + right, operands, new_axes=True)
-    return TensorType(named_dtype(c, output or acc), shape)
+    return TensorType(read_dtype(c, output or acc), shape)
 
 
 @nnef("tract_core_matmul")
@@ -61,15 +61,15 @@ def quantized_matmul(
     output_type: str = "",
 ) -> TensorType:
     """The product over two axes, in `output_type`."""
-    return TensorType(named_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
+    return TensorType(read_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
 
 
 def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
     rank = c.same_rank(a, b)
-    listed = ints_of(c, axes, "axes", 0)
+    listed = read_ints(c, axes, "axes", 0)
     check_count(c, listed, "axes", 6, "axis of a matrix of the three")
-    rows, sum_a, sum_b, columns, rows_out, columns_out = (axis_of(c, axis, rank) for axis in listed)
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (read_axis(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
         c.fail("rows, columns and the axis that is summed must differ", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")
@@ -96,8 +96,8 @@ def quantized_conv(
 
     What tract calls `groups` was `group` before.
     """
-    (count,) = ints_of(c, group if groups == 1 else groups, "groups", 0)
+    (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
     shape = conv(c, input, filter, sliding=sliding, groups=count)
     if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
         c.merge(bias[0], shape[1], "there must be one bias a channel")
-    return TensorType(named_dtype(c, output_dt) if output_dt else None, shape)
+    return TensorType(read_dtype(c, output_dt) if output_dt else None, shape)

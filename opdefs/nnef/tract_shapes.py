@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from opdefs.nnef.attributes import Listed, in_a_row, ints_of
+from opdefs.nnef.attributes import Listed, flatten, read_ints
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.tract_elementwise import named_dtype
-from opdefs.rules.elements import as_dim, moved
+from opdefs.nnef.tract_elementwise import read_dtype
+from opdefs.rules.elements import move_elements, to_dim
 from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def sizes(c: InferenceContext, given: object, what: str) -> tuple[Dim, ...]:
+def read_sizes(c: InferenceContext, value: object, name: str) -> tuple[Dim, ...]:
     """The sizes that an attribute gives, in one row: tract takes a tensor of several for an item too."""
-    items = in_a_row(given if isinstance(given, tuple) else (given,))
-    return tuple([_size(c, item, what) for item in items])
+    items = flatten(value if isinstance(value, tuple) else (value,))
+    return tuple([_read_item(c, item, name) for item in items])
 
 
-def _size(c: InferenceContext, given: object, what: str) -> Dim:
-    if given is None:
-        return c.fresh(what)
-    found = as_dim(given) if isinstance(given, (int, float, Dimension)) else None
-    if found is None:
-        c.fail(f"`{what}` must be made of whole numbers", given)
-    c.at_least(found, 0, f"`{what}` must be made of sizes, at least 0")
-    return found
+def _read_item(c: InferenceContext, item: object, name: str) -> Dim:
+    if item is None:
+        return c.fresh(name)
+    dim = to_dim(item) if isinstance(item, (int, float, Dimension)) else None
+    if dim is None:
+        c.fail(f"`{name}` must be made of whole numbers", item)
+    c.at_least(dim, 0, f"`{name}` must be made of sizes, at least 0")
+    return dim
 
 
-def size(c: InferenceContext, given: object, what: str) -> Dim:
+def read_size(c: InferenceContext, value: object, name: str) -> Dim:
     """The one size that an attribute gives."""
-    found = sizes(c, given, what)
-    if len(found) != 1:
-        c.fail(f"`{what}` must be one number", given)
-    return found[0]
+    dims = read_sizes(c, value, name)
+    if len(dims) != 1:
+        c.fail(f"`{name}` must be one number", value)
+    return dims[0]
 
 
 @nnef("extent_of_text")
@@ -60,23 +60,23 @@ def shape_of(c: InferenceContext, input: Shape) -> PartialTensor | TensorType:
 @nnef("tract_core_range")
 def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = None) -> PartialTensor:
     """`ceil((end - start) / step)` elements, at least none."""
-    one = PartialTensor(start.dtype, SCALAR, (1,))
+    unit = PartialTensor(start.dtype, SCALAR, (1,))
     if any(part is not None and part.elements is not None and len(part.elements) != 1 for part in (start, end, step)):
         c.fail("start, end and step must be single numbers")
-    return arithmetic_range(c, start, end, one if step is None else step)
+    return arithmetic_range(c, start, end, unit if step is None else step)
 
 
 @nnef("tract_core_broadcast")
 def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTensor:
     """Numpy's broadcast of the input to `shape`: shapes align at their last axes here."""
-    result = c.broadcast(input.shape, Shape(sizes(c, shape, "shape")))
-    return moved(input, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
+    result = c.broadcast(input.shape, Shape(read_sizes(c, shape, "shape")))
+    return move_elements(input, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
 
 
 @nnef("tract_core_force_eval")
 def force_eval(c: InferenceContext, *inputs: Value, slots: Listed) -> tuple[PartialTensor, ...]:
     """Some of the inputs."""
-    known = ints_of(c, slots, "slots", 0)
+    known = read_ints(c, slots, "slots", 0)
     if any(slot >= len(inputs) for slot in known):
         c.fail(f"a slot must lie in 0..{len(inputs) - 1}", known)
     return tuple(inputs[slot] for slot in known)
@@ -109,4 +109,4 @@ def submodel(c: InferenceContext, *inputs: Shape, label: str) -> Shape:
 @nnef("tract_onnx_random")
 def random(c: InferenceContext, *, datum_type: str, shape: Listed) -> TensorType:
     """The given shape."""
-    return TensorType(named_dtype(c, datum_type), Shape(sizes(c, shape, "shape")))
+    return TensorType(read_dtype(c, datum_type), Shape(read_sizes(c, shape, "shape")))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, axis_of, ints_of, one_of
+from opdefs.nnef.attributes import Listed, check_choice, read_axis, read_ints
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.tract_parts import with_axis
-from opdefs.nnef.tract_shapes import sizes
+from opdefs.nnef.tract_parts import replace_axis
+from opdefs.nnef.tract_shapes import read_sizes
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -35,20 +35,20 @@ def token_cache(
     c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
 ) -> TensorType:
     """The past and the input along an axis: of the past, only this document says how long it is."""
-    past = sizes(c, past_sequence_shape, "past_sequence_shape")
-    new = sizes(c, input_sequence_shape, "input_sequence_shape")
+    past = read_sizes(c, past_sequence_shape, "past_sequence_shape")
+    new = read_sizes(c, input_sequence_shape, "input_sequence_shape")
     input = c.require_rank(input, len(past))
-    at = axis_of(c, axis, len(past))
+    at = read_axis(c, axis, len(past))
     c.expect(input, Shape(new), "the input must have the shape that input_sequence_shape says")
-    c.expect(with_axis(input, at, past[at]), Shape(past), "past and input must have equal shapes but for the axis")
-    return TensorType(c.dtype(0), with_axis(input, at, past[at] + input[at]))
+    c.expect(replace_axis(input, at, past[at]), Shape(past), "past and input must have equal shapes but for the axis")
+    return TensorType(c.dtype(0), replace_axis(input, at, past[at] + input[at]))
 
 
 @nnef("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
     """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the past of keys and values is not in the document."""
-    q, k, v = (c.require_rank(x, 4, what) for x, what in ((q, "q"), (k, "k"), (v, "v")))
-    axis_of(c, axis, 4)
+    q, k, v = (c.require_rank(x, 4, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
+    read_axis(c, axis, 4)
     c.merge(k, v, "key and value must be of equal shape")
     c.merge(q[0], k[0], "query and key must be of one batch size")
     c.merge(q[-1], k[-1], "heads of query and key must be of equal size")
@@ -82,8 +82,8 @@ def experts(
     expert_layout: str = "canonical",
 ) -> TensorType:
     """Tokens [*B, D] through k of E experts of width H: wg [E, D], w1 and w3 [E, D, H], w2 [E, H, D] -> [*B, D]."""
-    one_of(c, expert_layout, LAYOUTS, "expert_layout")
-    (chosen,) = ints_of(c, k, "k", 1)
+    check_choice(c, expert_layout, LAYOUTS, "expert_layout")
+    (chosen,) = read_ints(c, k, "k", 1)
     count, token = c.require_rank(wg, 2, "wg")
     width = c.require_rank(w1, 3, "w1")[2 if expert_layout == "canonical" else 1]
     c.at_most(chosen, count, "k must be at most the number of experts")

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import spreads_over, vector
+from opdefs.rules.operands import require_broadcast_to, require_vector
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
-def per_head(c: InferenceContext, hidden: Dim, heads: int, what: str) -> Dim:
+def head_size(c: InferenceContext, hidden: Dim, heads: int, name: str) -> Dim:
     """The size of one head of a packed axis."""
     if heads < 1:
-        c.fail(f"the number of heads of {what} must be given for an input of rank 3", heads)
-    c.divisible(hidden, heads, f"the hidden size of {what} must be a multiple of its number of heads")
+        c.fail(f"the number of heads of {name} must be given for an input of rank 3", heads)
+    c.divisible(hidden, heads, f"the hidden size of {name} must be a multiple of its number of heads")
     return hidden // heads
 
 
-def heads_of(c: InferenceContext, x: Shape, heads: int, what: str) -> Shape:
+def split_heads(c: InferenceContext, x: Shape, heads: int, name: str) -> Shape:
     """[batch, heads, sequence, size] of an input in that form or packed as [batch, sequence, heads * size]."""
     dims = x.require()
     if len(dims) == 3:
-        return Shape((dims[0], heads, dims[1], per_head(c, dims[2], heads, what)))
-    return c.require_rank(x, 4, what)
+        return Shape((dims[0], heads, dims[1], head_size(c, dims[2], heads, name)))
+    return c.require_rank(x, 4, name)
 
 
 @onnx("Attention")
@@ -50,8 +50,8 @@ def attention(
         c.fail("past_key and past_value must be given together")
     if c.version >= 25:
         _check_variant(c, q, lengths, past_key, q_num_heads, kv_num_heads)
-    query = heads_of(c, q, q_num_heads, "the query")
-    key, value = heads_of(c, k, kv_num_heads, "the key"), heads_of(c, v, kv_num_heads, "the value")
+    query = split_heads(c, q, q_num_heads, "the query")
+    key, value = split_heads(c, k, kv_num_heads, "the key"), split_heads(c, v, kv_num_heads, "the value")
     c.merge(query[3], key[3], "heads of query and key must be of equal size")
     for other in (key, value):
         c.merge(query[0], other[0], "query, key and value must be of one batch size")
@@ -59,13 +59,13 @@ def attention(
     c.merge(key[2], value[2], "key and value must be of equal length")
     total, total_value = key[2], value[2]
     if past_key is not None and past_value is not None:
-        total = _with_past(c, past_key, key, "past_key")
-        total_value = _with_past(c, past_value, value, "past_value")
+        total = _cache_length(c, past_key, key, "past_key")
+        total_value = _cache_length(c, past_value, value, "past_value")
         c.merge(total, total_value, "past_key and past_value must be of equal length")
     if isinstance(key[1], int) and key[1]:
         c.divisible(query[1], key[1], "the heads of the query must be a multiple of those of the key")
     _check_mask(c, mask, Shape((query[0], query[1], query[2], total)))
-    vector(c, lengths, query[0], "nonpad_kv_seqlen must hold one value a sample")
+    require_vector(c, lengths, query[0], "nonpad_kv_seqlen must hold one value a sample")
     output = Shape((query[0], query[1], query[2], value[3]))
     if len(q) == 3:
         output = Shape((query[0], query[2], query[1] * value[3]))
@@ -80,7 +80,7 @@ def _check_mask(c: InferenceContext, mask: Shape | None, scores: Shape) -> None:
     if mask is not None and mask.dims and c.version >= 24:
         c.at_most(mask.dims[-1], scores[3], "the mask must not be longer than there are keys")
         mask, scores = Shape(mask.dims[:-1]), Shape(scores[:3])
-    spreads_over(c, mask, scores, message)
+    require_broadcast_to(c, mask, scores, message)
 
 
 def _check_variant(
@@ -96,11 +96,11 @@ def _check_variant(
         c.fail("the numbers of heads are for packed inputs of rank 3 only", q)
 
 
-def _with_past(c: InferenceContext, past: Shape, new: Shape, what: str) -> Dim:
+def _cache_length(c: InferenceContext, past: Shape, new: Shape, name: str) -> Dim:
     """The length of a cache after the new entries."""
-    past = c.require_rank(past, 4, what)
+    past = c.require_rank(past, 4, name)
     for axis in (0, 1, 3):
-        c.merge(past[axis], new[axis], f"axis {axis} of {what} must be that of the new entries")
+        c.merge(past[axis], new[axis], f"axis {axis} of {name} must be that of the new entries")
     return past[2] + new[2]
 
 
@@ -156,7 +156,7 @@ def rotary_embedding(
     if rank == 3 and num_heads < 1:
         c.fail("an input of rank 3 needs the attribute 'num_heads'", num_heads)
     batch, steps = x[0], x[1] if rank == 3 else x[2]
-    size = per_head(c, x[2], num_heads, "the input") if rank == 3 else x[3]
+    size = head_size(c, x[2], num_heads, "the input") if rank == 3 else x[3]
     caches = 3 if position_ids is None else 2
     cache = c.merge(
         c.require_rank(cos_cache, caches, "cos_cache"),
@@ -196,9 +196,9 @@ def linear_attention(
     for other in (key, value):
         c.merge(query[0], other[0], "query, key and value must be of one batch size")
         c.merge(query[1], other[1], "query, key and value must be of equal length")
-    size = per_head(c, query[2], q_num_heads, "the query")
-    c.merge(size, per_head(c, key[2], kv_num_heads, "the key"), "heads of query and key must be of equal size")
-    wide = per_head(c, value[2], kv_num_heads, "the value")
+    size = head_size(c, query[2], q_num_heads, "the query")
+    c.merge(size, head_size(c, key[2], kv_num_heads, "the key"), "heads of query and key must be of equal size")
+    wide = head_size(c, value[2], kv_num_heads, "the value")
     state = Shape((query[0], kv_num_heads, size, wide))
     if past is not None:
         state = c.merge(state, past, "the past state must be [B, Hkv, Dk, Dv]")
@@ -215,19 +215,19 @@ _GATES = {"linear": (False, False), "gated": (True, False), "delta": (False, Tru
 def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shape | None) -> None:
     if rule not in _GATES:
         c.fail(f"the update rule must be one of {', '.join(_GATES)}", rule)
-    for given, wanted, name in zip((decay, beta), _GATES[rule], ("decay", "beta"), strict=True):
-        if (given is not None) != wanted:
+    for gate, wanted, name in zip((decay, beta), _GATES[rule], ("decay", "beta"), strict=True):
+        if (gate is not None) != wanted:
             c.fail(f"the update rule {rule!r} {'needs' if wanted else 'takes no'} {name}")
 
 
-def _check_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], what: str) -> None:
+def _check_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
     if gate is None:
         return
-    batch, steps, last = c.require_rank(gate, 3, what)
-    for size, whole in ((batch, query[0]), (steps, query[1])):
-        c.merge(size, whole, f"{what} must be of the batch and the length of the query")
+    batch, steps, last = c.require_rank(gate, 3, name)
+    for size, expected in ((batch, query[0]), (steps, query[1])):
+        c.merge(size, expected, f"{name} must be of the batch and the length of the query")
     if all(c.prove_eq(last, choice) is False for choice in choices):
-        c.fail(f"the last axis of {what} must be one of {choices[0]} and {choices[1]}", last)
+        c.fail(f"the last axis of {name} must be one of {choices[0]} and {choices[1]}", last)
 
 
 @onnx("CausalConvWithState", since=27)

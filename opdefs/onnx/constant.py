@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import fits, wanted_dims
-from opdefs.rules.progressions import arithmetic_range, filled
+from opdefs.rules.elements import is_listable, requested_dims
+from opdefs.rules.progressions import arithmetic_range, fill_tensor
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
@@ -25,9 +25,9 @@ def constant(
 ) -> PartialTensor:
     """The one attribute that is given."""
     if value is not None or sparse_value is not None:
-        found = value if value is not None else sparse_value
-        assert found is not None
-        return found
+        tensor = value if value is not None else sparse_value
+        assert tensor is not None
+        return tensor
     scalars = (("int64", value_int), ("float32", value_float), ("string", value_string))
     for dtype, single in scalars:
         if single is not None:
@@ -35,7 +35,7 @@ def constant(
     for dtype, many in (("int64", value_ints), ("float32", value_floats), ("string", value_strings)):
         if many is not None:
             shape = Shape((len(many),))
-            return PartialTensor(dtype, shape, many if fits(shape) else None)
+            return PartialTensor(dtype, shape, many if is_listable(shape) else None)
     c.fail("a constant needs one value attribute")
 
 
@@ -44,14 +44,14 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     """A tensor of the shape that the input holds, filled with `value` (one float 0 without it)."""
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
-    result = _given_shape(c, shape, dtype)
-    if not fits(result):
-        return filled(dtype, result, fill)
+    result = _requested_shape(c, shape, dtype)
+    if not is_listable(result):
+        return fill_tensor(dtype, result, fill)
     return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))  # type: ignore[arg-type]
 
 
-def _given_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
-    dims = wanted_dims(c, shape, dtype=dtype)
+def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
+    dims = requested_dims(c, shape, dtype=dtype)
     if shape.dtype == "int32":
         c.fail("the shape must be of type int64", shape.dtype)
     for d in dims:

@@ -16,18 +16,18 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import (
     Operation,
-    folded,
-    in_range,
+    dim_operation,
+    drop_overflow,
+    fold_elements,
     is_float,
     known_dims,
     known_ints,
-    mapped,
-    on_dims,
+    map_elements,
     truncated_quotient,
 )
-from opdefs.rules.floats import FloatArithmetic, on_floats
-from opdefs.rules.operands import one_or, one_value, scalar, spreads_over
-from opdefs.rules.progressions import added, scaled, subtracted, summed
+from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
+from opdefs.rules.progressions import add, multiply, running_sum, subtract
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -50,7 +50,7 @@ def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
 @onnx("PRelu", since=7, in_place=(0,))
 def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
     """The shape of the input, to which the slope broadcasts."""
-    spreads_over(c, slope, x, "the slope must broadcast to the shape of the input")
+    require_broadcast_to(c, slope, x, "the slope must broadcast to the shape of the input")
     return x
 
 
@@ -58,7 +58,7 @@ def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
 def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
     """Before opset 7: one slope for all, or one a channel."""
     if x.dims is not None and slope.dims is not None and len(x.dims) > 1:
-        one_or(c, c.numel(slope), x.dims[1], "there must be one slope, or one a channel")
+        require_broadcast_size(c, c.numel(slope), x.dims[1], "there must be one slope, or one a channel")
     return x
 
 
@@ -79,13 +79,13 @@ def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
     """[*B, N, M] -> the same; `k` is one number."""
     if x.dims is not None and len(x.dims) < 2:
         c.fail("the input must be of rank 2 or more", x)
-    one_value(c, k, "k must be one value")
+    require_single(c, k, "k must be one value")
     return x
 
 
-def _along(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
+def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
     """The axis that a tensor of one element holds, None where it is not known."""
-    one_value(c, axis.shape, "axis must be one value")
+    require_single(c, axis.shape, "axis must be one value")
     if x.dims == ():
         c.fail("the input must be of rank 1 or more", x)
     known = known_ints(axis)
@@ -95,7 +95,7 @@ def _along(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
 @onnx("CumProd")
 def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
     """The shape of the input."""
-    _along(c, x, axis)
+    _read_axis(c, x, axis)
     return x
 
 
@@ -104,15 +104,15 @@ def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
     """The shape of the input; contents of vectors."""
-    along, elements = _along(c, x.shape, axis), known_dims(x)
+    along, elements = _read_axis(c, x.shape, axis), known_dims(x)
     if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
         if x.contents is None or along is None:
             return PartialTensor(x.dtype, x.shape, None)
-        return summed(x, along, bool(exclusive), bool(reverse))
+        return running_sum(x, along, bool(exclusive), bool(reverse))
     ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
     sums = list(accumulate(ordered))
     sums = [s - e if exclusive else s for s, e in zip(sums, ordered, strict=True)]
-    return PartialTensor(x.dtype, x.shape, [in_range(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
+    return PartialTensor(x.dtype, x.shape, [drop_overflow(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
 
 
 @onnx("Identity", views={0: 0})
@@ -133,13 +133,13 @@ def _unary(
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
         floats = rounded is not None and is_float(x.dtype)
-        operation = on_floats(c, x.dtype, concrete, rounded) if floats else on_dims(symbolic)  # type: ignore[arg-type]
-        return folded(x.dtype, x.shape, concrete, operation, x)
+        operation = float_operation(c, x.dtype, concrete, rounded) if floats else dim_operation(symbolic)  # type: ignore[arg-type]
+        return fold_elements(x.dtype, x.shape, concrete, operation, x)
 
     return rule
 
 
-def _nothing(_: Dim) -> Dim | None:
+def _unknown(_: Dim) -> Dim | None:
     return None
 
 
@@ -149,7 +149,7 @@ def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
 
-    return folded(x.dtype, x.shape, np.abs, on_dims(operation), x)
+    return fold_elements(x.dtype, x.shape, np.abs, dim_operation(operation), x)
 
 
 onnx("Abs", in_place=(0,))(_absolute)
@@ -158,11 +158,11 @@ onnx("Relu", in_place=(0,))(_unary(lambda x: np.maximum(x, 0), lambda d: maximum
 onnx("Floor", in_place=(0,))(_unary(np.floor, lambda d: d, FloatArithmetic.floor))
 onnx("Ceil", in_place=(0,))(_unary(np.ceil, lambda d: d, FloatArithmetic.ceil))
 onnx("Round", in_place=(0,))(_unary(np.rint, lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(_unary(np.sqrt, _nothing))
-onnx("Exp", in_place=(0,))(_unary(np.exp, _nothing))
-onnx("Log", in_place=(0,))(_unary(np.log, _nothing))
-onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _nothing, lambda floats, x: floats.divide(1.0, x)))
-onnx("Sign", in_place=(0,))(_unary(np.sign, _nothing))
+onnx("Sqrt", in_place=(0,))(_unary(np.sqrt, _unknown))
+onnx("Exp", in_place=(0,))(_unary(np.exp, _unknown))
+onnx("Log", in_place=(0,))(_unary(np.log, _unknown))
+onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Sign", in_place=(0,))(_unary(np.sign, _unknown))
 
 
 def _binary(
@@ -176,7 +176,7 @@ def _binary(
         shape = c.broadcast(a.shape, b.shape)
         if a.__class__ is Progression or b.__class__ is Progression:
             return even(a, b, shape)
-        return folded(None, shape, concrete, _arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
+        return fold_elements(None, shape, concrete, _arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
 
     return rule
 
@@ -190,14 +190,14 @@ def _arithmetic(
 ) -> Operation:
     """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded."""
     if is_float(dtype):
-        return on_floats(c, dtype, concrete, rounded)
-    operation = on_dims(symbolic)
-    return lambda *elements: in_range(dtype, operation(*elements))
+        return float_operation(c, dtype, concrete, rounded)
+    operation = dim_operation(symbolic)
+    return lambda *elements: drop_overflow(dtype, operation(*elements))
 
 
-onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, lambda a, b: a + b, FloatArithmetic.add, added))
-onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtracted))
-onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, scaled))
+onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
+onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
+onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
 
 
 @onnx("Div", since=7, in_place=(0, 1))
@@ -205,11 +205,13 @@ def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
     shape = c.broadcast(a.shape, b.shape)
     if is_float(a.dtype):
-        return folded(None, shape, np.divide, on_floats(c, a.dtype, np.divide, FloatArithmetic.divide), a, b)
-    quotient = on_dims(truncated_quotient(c))
+        return fold_elements(
+            None, shape, np.divide, float_operation(c, a.dtype, np.divide, FloatArithmetic.divide), a, b
+        )
+    quotient = dim_operation(truncated_quotient(c))
     if _may_have_zero(c, b):
-        return mapped(None, shape, quotient, a, b)
-    return folded(None, shape, _integer_quotient, quotient, a, b)
+        return map_elements(None, shape, quotient, a, b)
+    return fold_elements(None, shape, _integer_quotient, quotient, a, b)
 
 
 def _integer_quotient(a: Any, b: Any) -> Any:
@@ -221,29 +223,29 @@ def _integer_quotient(a: Any, b: Any) -> Any:
 def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
     """Broadcasting; Python's sign unless `fmod`."""
 
-    def rest(x: Dim, y: Dim) -> Dim | None:
+    def remainder(x: Dim, y: Dim) -> Dim | None:
         return x % y if c.prove_le(1, y) is True and (not fmod or c.prove_le(0, x) is True) else None
 
     shape = c.broadcast(a.shape, b.shape)
     if not is_float(a.dtype) and _may_have_zero(c, b):
-        return mapped(None, shape, on_dims(rest), a, b)
-    return folded(None, shape, np.fmod if fmod else np.mod, on_dims(rest), a, b)
+        return map_elements(None, shape, dim_operation(remainder), a, b)
+    return fold_elements(None, shape, np.fmod if fmod else np.mod, dim_operation(remainder), a, b)
 
 
 def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
     """Whether there may be a 0 among known divisors: of integers by 0 runtimes make anything, or end; that is noted."""
-    found = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
-    for d in found:
+    zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
+    for d in zeros:
         if isinstance(d, (int, Dimension)):
             c.advise_at_most(1, d, "some runtimes end where integers are divided by 0")
-    return bool(found)
+    return bool(zeros)
 
 
 @onnx("Pow", since=7, in_place=(0,))
 def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; contents by numpy, or small whole exponents of symbolic dims. The element type is the base's."""
 
-    def raised(x: Dim, y: Dim) -> Dim | None:
+    def integer_power(x: Dim, y: Dim) -> Dim | None:
         if not isinstance(y, int) or not 0 <= y <= 4:
             return None
         total: Dim = 1
@@ -251,11 +253,15 @@ def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
             total = total * x
         return total
 
-    def concrete(x: Any, y: Any) -> Any:
+    def float_power(x: Any, y: Any) -> Any:
         return np.power(x.astype(float), y).astype(x.dtype)
 
-    operation = on_dims(raised) if not is_float(a.dtype) else on_floats(c, a.dtype, concrete, FloatArithmetic.power)
-    return folded(a.dtype, c.broadcast(a.shape, b.shape), concrete, operation, a, b)
+    operation = (
+        dim_operation(integer_power)
+        if not is_float(a.dtype)
+        else float_operation(c, a.dtype, float_power, FloatArithmetic.power)
+    )
+    return fold_elements(a.dtype, c.broadcast(a.shape, b.shape), float_power, operation, a, b)
 
 
 def _extreme(name: str) -> Callable[..., PartialTensor]:
@@ -265,12 +271,12 @@ def _extreme(name: str) -> Callable[..., PartialTensor]:
         """Broadcasting of any number of inputs."""
         shape = c.broadcast(*(x.shape for x in xs))
         pick = maximum if name == "Max" else minimum
-        return folded(None, shape, lambda *arrays: _reduced(concrete, arrays), on_dims(pick), *xs)
+        return fold_elements(None, shape, lambda *arrays: _reduce(concrete, arrays), dim_operation(pick), *xs)
 
     return rule
 
 
-def _reduced(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
+def _reduce(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
     result = arrays[0]
     for array in arrays[1:]:
         result = operation(result, array)
@@ -285,15 +291,15 @@ onnx("Min", since=8, in_place=(0, 1))(_extreme("Min"))
 def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; contents where all are known."""
 
-    def concrete(*arrays: Any) -> Any:
-        return _reduced(np.add, arrays)
+    def sum_arrays(*arrays: Any) -> Any:
+        return _reduce(np.add, arrays)
 
-    def rounded(floats: FloatArithmetic, *elements: Element) -> Element:
+    def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
         return reduce(floats.add, elements)
 
     shape = c.broadcast(*(x.shape for x in xs))
-    operation = _arithmetic(c, xs[0].dtype, concrete, lambda *dims: sum(dims), rounded)
-    return folded(None, shape, concrete, operation, *xs)
+    operation = _arithmetic(c, xs[0].dtype, sum_arrays, lambda *dims: sum(dims), sum_floats)
+    return fold_elements(None, shape, sum_arrays, operation, *xs)
 
 
 @onnx("Mean", since=8, in_place=(0, 1))
@@ -332,11 +338,11 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
     if low is None and high is None and c.version < 11:
         return PartialTensor(x.dtype, x.shape, None)
     for bound in (low, high):
-        one_value(c, None if bound is None else bound.shape, "a bound must be one value")
+        require_single(c, None if bound is None else bound.shape, "a bound must be one value")
     result = x
     for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
         if bound is not None and bound.shape.dims in ((), (1,)):
-            result = folded(x.dtype, x.shape, concrete, on_dims(pick), result, bound)
+            result = fold_elements(x.dtype, x.shape, concrete, dim_operation(pick), result, bound)
         elif bound is not None:
             result = PartialTensor(x.dtype, x.shape, None)  # no scalar
     return result
@@ -350,6 +356,6 @@ def dropout(
     c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
 ) -> tuple[Shape, Shape]:
     """Output and mask have the shape of the input."""
-    scalar(c, ratio, "the ratio")
-    scalar(c, training, "training_mode")
+    require_scalar(c, ratio, "the ratio")
+    require_scalar(c, training, "training_mode")
     return x, x

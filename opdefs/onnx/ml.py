@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.gathering import tell_inside
+from opdefs.rules.gathering import constrain_indices
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
@@ -63,7 +63,7 @@ def label_encoder(
     values_floats: Floats = (),
 ) -> TensorType:
     """The shape of the input, in the type of the values."""
-    return _encoded(
+    return _encode(
         c,
         x,
         {"string": keys_strings, "int64": keys_int64s, "float32": keys_floats},
@@ -92,7 +92,7 @@ def label_encoder_by_tensors(
             c.fail("default_tensor must hold one element", default_tensor.shape)
         if values_tensor is not None and default_tensor.dtype != values_tensor.dtype:
             c.fail("default_tensor must be of the type of the values", default_tensor.dtype, values_tensor.dtype)
-    return _encoded(
+    return _encode(
         c,
         x,
         {None: keys_tensor, "string": keys_strings, "int64": keys_int64s, "float32": keys_floats},
@@ -100,10 +100,13 @@ def label_encoder_by_tensors(
     )
 
 
-def _encoded(
+def _encode(
     c: InferenceContext, x: Shape, keys: dict[str | None, Attribute], values: dict[str | None, Attribute]
 ) -> TensorType:
-    (key_type, key_count), (value_type, value_count) = _only(c, keys, "keys_*"), _only(c, values, "values_*")
+    (key_type, key_count), (value_type, value_count) = (
+        _single_attribute(c, keys, "keys_*"),
+        _single_attribute(c, values, "values_*"),
+    )
     if key_count != value_count:
         c.fail("there must be as many values as keys", key_count, value_count)
     if c.dtype(0) not in (None, key_type):
@@ -111,15 +114,17 @@ def _encoded(
     return TensorType(value_type, x)
 
 
-def _only(c: InferenceContext, attributes: dict[str | None, Attribute], name: str) -> tuple[str | None, Dim]:
+def _single_attribute(
+    c: InferenceContext, attributes: dict[str | None, Attribute], name: str
+) -> tuple[str | None, Dim]:
     """The type and the number of values of the one attribute that is given."""
-    given = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
-    if len(given) != 1:
+    present = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
+    if len(present) != 1:
         c.fail(f"one and only one of {name} must be set")
-    dtype, found = given[0]
-    if isinstance(found, PartialTensor):
-        return found.dtype, c.numel(found.shape)
-    return dtype, len(found or ())
+    dtype, value = present[0]
+    if isinstance(value, PartialTensor):
+        return value.dtype, c.numel(value.shape)
+    return dtype, len(value or ())
 
 
 # -- features --------------------------------------------------------------------------------------------------------
@@ -131,7 +136,7 @@ def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Sh
     if len(x) == 0:
         c.fail("the data must have an axis", x)
     count = c.fresh("count") if indices.shape.dims is None else c.numel(indices.shape)
-    tell_inside(c, indices, x[-1])
+    constrain_indices(c, indices, x[-1])
     return Shape((1, count)) if len(x) == 1 else Shape((*x[:-1], count))
 
 
@@ -208,7 +213,7 @@ def zip_map(
     return SequenceType(MapType(key, TensorType("float32", SCALAR)))
 
 
-def _classified(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
+def _label_and_scores(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
     """A label for each sample, and its scores."""
     samples = batch(c, x)
     label = TensorType("string" if strings else "int64", Shape((samples,)))
@@ -231,7 +236,7 @@ def linear_classifier(
         scores = 2
     elif not intercepts:  # a row of coefficients for each class; for one class or none that says nothing
         scores = labels if labels > 2 else c.fresh("classes")
-    return _classified(c, x, classlabels_strings, scores)
+    return _label_and_scores(c, x, classlabels_strings, scores)
 
 
 @ml("SVMClassifier")
@@ -249,7 +254,7 @@ def svm_classifier(
     if not labels:
         c.fail("one of classlabels_ints and classlabels_strings must be set")
     pairs = sum(vectors_per_class) > 0 and not prob_a
-    return _classified(c, x, classlabels_strings, max(2, labels * (labels - 1) // 2) if pairs else labels)
+    return _label_and_scores(c, x, classlabels_strings, max(2, labels * (labels - 1) // 2) if pairs else labels)
 
 
 @ml("TreeEnsembleClassifier")
@@ -260,7 +265,7 @@ def tree_ensemble_classifier(
     labels = len(classlabels_strings) or len(classlabels_int64s)
     if not labels:
         c.fail("one of classlabels_int64s and classlabels_strings must be set")
-    return _classified(c, x, classlabels_strings, labels)
+    return _label_and_scores(c, x, classlabels_strings, labels)
 
 
 @ml("LinearRegressor")
@@ -300,11 +305,11 @@ def tree_ensemble_of_tensors(
     """[N, C] -> [N, n_targets]; every list has one entry a node, or one a leaf."""
     lists = nodes_featureids, nodes_truenodeids, nodes_falsenodeids, nodes_trueleafs, nodes_falseleafs
     nodes = c.numel(nodes_modes.shape)
-    if any(len(found) != nodes for found in lists) or nodes_splits.shape != nodes_modes.shape:
-        c.fail("every list of nodes must have one entry a node", *(len(found) for found in lists))
+    if any(len(values) != nodes for values in lists) or nodes_splits.shape != nodes_modes.shape:
+        c.fail("every list of nodes must have one entry a node", *(len(values) for values in lists))
     if c.numel(leaf_weights.shape) != len(leaf_targetids):
         c.fail("there must be a weight for each leaf", leaf_weights.shape, len(leaf_targetids))
-    for found, name in ((leaf_weights, "leaf_weights"), (nodes_splits, "nodes_splits")):
-        if c.dtype(0) not in (None, found.dtype):
-            c.fail(f"{name} must be of the type of the input", found.dtype, c.dtype(0))
+    for values, name in ((leaf_weights, "leaf_weights"), (nodes_splits, "nodes_splits")):
+        if c.dtype(0) not in (None, values.dtype):
+            c.fail(f"{name} must be of the type of the input", values.dtype, c.dtype(0))
     return tree_ensemble(c, x, n_targets=n_targets)

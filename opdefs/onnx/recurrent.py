@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import equal, vector
+from opdefs.rules.operands import merge_optional, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -73,15 +73,15 @@ def recurrent_states(
     directions = cells.directions
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
-    vector(c, lengths, batch, "sequence_lens must hold one length a sample")
-    laws = (
+    require_vector(c, lengths, batch, "sequence_lens must hold one length a sample")
+    expected_shapes = (
         (bias, Shape((directions, 2 * gates * hidden)), "B must be [directions, 2*gates*hidden_size]"),
         (hidden_state, last, "the state to start with, initial_h, must be [directions, batch, hidden_size]"),
         (cell_state, last, "the state to start with, initial_c, must be [directions, batch, hidden_size]"),
         (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
     )
-    for operand, shape, message in laws:
-        equal(c, shape, operand, message)
+    for operand, shape, message in expected_shapes:
+        merge_optional(c, shape, operand, message)
     return Shape((batch, steps, directions, hidden) if layout else (steps, directions, batch, hidden)), last, last
 
 

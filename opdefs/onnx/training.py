@@ -21,8 +21,8 @@ def negative_log_likelihood(
 ) -> Shape:
     """[N, C, *D] scores and [N, *D] targets -> [N, *D], or a scalar when reduced."""
     if scores.dims is not None:
-        classes = _per_class(c, scores, target.shape)
-        _tell_classes(c, target, classes, ignore_index)
+        classes = _class_count(c, scores, target.shape)
+        _require_classes(c, target, classes, ignore_index)
         if weight is not None:
             (length,) = c.require_rank(weight, 1, "weight")
             c.merge(length, classes, "there must be one weight a class")
@@ -31,7 +31,7 @@ def negative_log_likelihood(
     return target.shape if reduction == "none" else SCALAR
 
 
-def _per_class(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
+def _class_count(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
     """The number of classes; targets have the shape of the scores without that axis."""
     dims = scores.require()
     if len(dims) < 2:
@@ -40,7 +40,7 @@ def _per_class(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
     return dims[1]
 
 
-def _tell_classes(c: InferenceContext, target: Value, classes: Dim, ignored: int | None) -> None:
+def _require_classes(c: InferenceContext, target: Value, classes: Dim, ignored: int | None) -> None:
     """Tell that targets that are known are classes, but for those that are ignored."""
     known = [label for label in known_ints(target) or () if label != ignored]
     if known and min(known) < 0:
@@ -89,5 +89,5 @@ def optimizer(c: InferenceContext, rate: Shape, count: Shape, *tensors: Shape) -
         c.fail(f"the inputs must be {groups} groups of equal length", len(tensors))
     for i in range(number, len(tensors)):
         c.merge(tensors[i % number], tensors[i], "gradients and statistics must have the shape of their tensor")
-    kept = [*range(number), *range(2 * number, len(tensors))]
-    return tuple(TensorType(c.dtype(2 + i), tensors[i]) for i in kept)
+    updated = [*range(number), *range(2 * number, len(tensors))]
+    return tuple(TensorType(c.dtype(2 + i), tensors[i]) for i in updated)

@@ -6,7 +6,7 @@ from math import prod
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
-from opdefs.rules.window import pad_pairs, spatial, window_size
+from opdefs.rules.window import pad_pairs, spatial_attribute, window_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -65,7 +65,7 @@ def max_roi_pool(c: InferenceContext, x: Shape, rois: Shape, *, pooled_shape: In
 def max_unpool(
     c: InferenceContext,
     x: Shape,
-    places: Shape,
+    indices: Shape,
     output_shape: Value | None = None,
     *,
     kernel_shape: Ints,
@@ -73,7 +73,7 @@ def max_unpool(
     strides: Ints = (),
 ) -> Shape:
     """[N, C, *S] -> the sizes that a pooling made S of, or those that `output_shape` holds."""
-    x = c.merge(c.require_rank(x, len(kernel_shape) + 2, "X"), places, "values and their places must be of one shape")
+    x = c.merge(c.require_rank(x, len(kernel_shape) + 2, "X"), indices, "values and their places must be of one shape")
     rank = len(kernel_shape)
     if output_shape is not None:
         c.merge(c.require_rank(output_shape.shape, 1, "output_shape")[0], rank + 2, "output_shape must give every axis")
@@ -81,7 +81,7 @@ def max_unpool(
         return Shape(
             c.fresh(f"unpool.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)
         )
-    steps = spatial(strides, rank, 1, c, "strides")
+    steps = spatial_attribute(strides, rank, 1, c, "strides")
     sizes: list[Dim] = [
         (size - 1) * step + kernel - pair[0] - pair[1]
         for size, step, kernel, pair in zip(x[2:], steps, kernel_shape, pad_pairs(pads, rank, c), strict=True)
@@ -113,11 +113,11 @@ def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints |
     wanted = known_dims(shape) or (None,) * len(named)
     dims = list(x)
     for axis, size in zip(named, wanted, strict=True):
-        dims[axis] = _size(c, size, axis)
+        dims[axis] = _size_or_fresh(c, size, axis)
     return Shape(dims)
 
 
-def _size(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
+def _size_or_fresh(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
     if isinstance(size, int) and size < 0:
         c.fail("a size must be at least 0", size)
     return c.fresh(f"size.{axis}") if size is None or c.prove_le(0, size) is not True else size
@@ -141,14 +141,17 @@ def col2im(
     rank = c.concrete(c.merge(length, other, "image_shape and block_shape must be of equal length"))
     if rank is None or rank > MAX_RANK:
         raise c.unknowable("the number of spatial axes is not known" if rank is None else f"more than {MAX_RANK} axes")
-    sizes = [_size(c, d, i) for i, d in enumerate(known_dims(image) or (None,) * rank)]
+    sizes = [_size_or_fresh(c, d, i) for i, d in enumerate(known_dims(image) or (None,) * rank)]
     kernel = known_ints(block)
     if kernel is None:
         return Shape((n, c.fresh("channels"), *sizes))
     if any(k < 1 for k in kernel):
         c.fail("a block must be at least 1 in each axis", kernel)
     c.divisible(rows, prod(kernel), "axis 1 must be divisible by the size of a block")
-    steps, spread = spatial(strides, rank, 1, c, "strides"), spatial(dilations, rank, 1, c, "dilations")
+    steps, spread = (
+        spatial_attribute(strides, rank, 1, c, "strides"),
+        spatial_attribute(dilations, rank, 1, c, "dilations"),
+    )
     blocks = [window_size(*w) for w in zip(sizes, kernel, steps, pad_pairs(pads, rank, c), spread, strict=True)]
     c.merge(columns, c.numel(blocks), "axis 2 must hold the blocks that fit into the image")
     return Shape((n, rows // prod(kernel), *sizes))

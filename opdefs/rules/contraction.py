@@ -37,9 +37,9 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new
     sizes: dict[str, Dim] = {}
     spread = Shape(())
     for term, operand in zip(terms, operands, strict=True):
-        spread = _read(c, term, operand, sizes, spread)
+        spread = _read_term(c, term, operand, sizes, spread)
     if not arrow:
-        right = _implied(terms)
+        right = _implicit_output(terms)
     missing = [letter for letter in right.replace(ELLIPSIS, "") if letter not in sizes]
     if new_axes:
         sizes.update(dict.fromkeys(missing, 1))
@@ -50,7 +50,7 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new
     return Shape((*(sizes[letter] for letter in head), *middle, *(sizes[letter] for letter in tail)))
 
 
-def _read(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
     """Enter the sizes of one operand; the broadcast of what its ellipsis stands for with that of earlier ones."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]
@@ -69,7 +69,7 @@ def _read(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim],
     return c.broadcast(spread, Shape(dims[len(head) : end])) if dots else spread
 
 
-def _implied(terms: Sequence[str]) -> str:
+def _implicit_output(terms: Sequence[str]) -> str:
     """Without `->`: the ellipsis, then the letters that occur once, in alphabetical order."""
     every = "".join(terms).replace(ELLIPSIS, "")
     once = sorted(letter for letter in set(every) if every.count(letter) == 1)

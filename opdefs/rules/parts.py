@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opdefs.rules.elements import Elements, concatenated, elements_of, fits, moved
+from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -15,7 +15,7 @@ HUGE = 2**31 - 1
 """Ends from here on mean "to the end"."""
 
 
-def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
+def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
     """An index counted from the front and clamped to lowest..highest; None where its sign is not known."""
     if isinstance(index, int) and index >= HUGE:
         return highest
@@ -37,8 +37,8 @@ def clamped(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Di
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
     """The number of elements of `start:end:step`; bounded by 0..size where an end is not known."""
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
-    first = None if start is None else clamped(c, start, size, 0, highest)
-    last = None if end is None else clamped(c, end, size, lowest, highest)
+    first = None if start is None else clamp_index(c, start, size, 0, highest)
+    last = None if end is None else clamp_index(c, end, size, lowest, highest)
     if step < 0 and isinstance(end, int) and end <= -HUGE:
         last = -1
     if first is None or last is None:
@@ -48,19 +48,19 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
     return count if c.prove_le(0, count) is True else maximum(count, 0)
 
 
-def first_of(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:
+def first_index(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:
     """The index of the first element of a slice that has one; None where it is not known."""
-    return None if start is None else clamped(c, start, size, 0, size if step > 0 else size - 1)
+    return None if start is None else clamp_index(c, start, size, 0, size if step > 0 else size - 1)
 
 
-def sliced(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> PartialTensor:
+def slice_elements(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> PartialTensor:
     """The tensor of `shape` with the contents at these slices of all axes (None is not known)."""
     known = [i for i in index if i is not None]
     if len(known) < len(index) or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
     if len(known) == 1:
         return PartialTensor(x.dtype, shape, x.elements[known[0]])
-    return moved(x, shape, lambda array: array[tuple(known)])
+    return move_elements(x, shape, lambda array: array[tuple(known)])
 
 
 def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[PartialTensor, ...]:
@@ -78,35 +78,37 @@ def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Di
     """The tensor of `shape` that is `offset:offset + size` of an axis."""
     if not isinstance(offset, int) or not isinstance(size, int):
         return PartialTensor(x.dtype, shape, None)
-    return sliced(
+    return slice_elements(
         x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
     )
 
 
 def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
     """The sizes along `axis` add up; all other axes are equal."""
-    shapes = _of_one_rank(c, [x.shape for x in xs])
+    shapes = _align_ranks(c, [x.shape for x in xs])
     rank = c.same_rank(*shapes)
     at = c.axis(axis, rank)
     dims = list(shapes[0].require())
-    for one in shapes[1:]:
-        for i, d in enumerate(one.require()):
+    for each in shapes[1:]:
+        for i, d in enumerate(each.require()):
             if i == at:
                 dims[i] = dims[i] + d
             elif d is not dims[i]:
                 dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
-    known = fits(shape) and all(isinstance(one[at], int) for one in shapes)
+    known = is_listable(shape) and all(isinstance(each[at], int) for each in shapes)
     if not known or all(x.elements is None for x in xs):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
-        rows = (x.elements or (None,) * int(one[0]) for x, one in zip(xs, shapes, strict=True))  # type: ignore[arg-type]
+        rows = (x.elements or (None,) * int(each[0]) for x, each in zip(xs, shapes, strict=True))  # type: ignore[arg-type]
         return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
-    parts = [_elements_or_unknown(x, [*dims[:at], one[at], *dims[at + 1 :]]) for x, one in zip(xs, shapes, strict=True)]
-    return PartialTensor(xs[0].dtype, shape, concatenated(parts, at).reshape(-1).tolist())
+    parts = [
+        _elements_or_unknown(x, [*dims[:at], each[at], *dims[at + 1 :]]) for x, each in zip(xs, shapes, strict=True)
+    ]
+    return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
 
 
-def _of_one_rank(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
+def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
     """The shapes; one of unknown rank has that of the others."""
     if all(s.dims is not None for s in shapes):
         return shapes
@@ -116,11 +118,11 @@ def _of_one_rank(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape
 
 def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
     """The elements; `sizes` are what the shape has become, since the other inputs may have told some of it."""
-    found = elements_of(x)
-    return found if found is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
+    array = element_array(x)
+    return array if array is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
 
 
-def repeated(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
+def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
     """The size of an axis repeated so many times (None is not known)."""
     if isinstance(count, int) and count < 0:
         c.fail("an axis cannot be repeated a negative number of times", count)

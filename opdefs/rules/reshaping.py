@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.unknowns import any_dim
+from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -12,14 +12,14 @@ from shapeinf.ops import InferenceContext
 COUNT = "the element count must not change"
 
 
-def reshaped(
+def reshape_dims(
     c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool, message: str = COUNT
 ) -> Shape:
     """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known.
 
     `message` says in the operator's words that there must be as many elements as before.
     """
-    dims = [_wanted(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
+    dims = [_requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
     open_axes = [i for i, d in enumerate(dims) if d is None]
     inferred = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
     if len(inferred) > 1:
@@ -30,7 +30,7 @@ def reshaped(
     known = c.numel(d for d in dims if d is not None)
     total = c.numel(x)
     if open_axes:
-        dims[open_axes[0]] = _left(c, total, known, bool(inferred), message)
+        dims[open_axes[0]] = _inferred_dim(c, total, known, bool(inferred), message)
     else:
         c.same_count(total, known, message)
     return Shape(d for d in dims if d is not None)
@@ -42,7 +42,7 @@ def _largest_part(c: InferenceContext, total: Dim) -> int | None:
     return bounds.hi if bounds.lo is not None and bounds.lo >= 1 else None
 
 
-def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
+def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
     """The dim that an element asks for, None where it is left open."""
     if d is None or (isinstance(d, int) and d == -1) or (x.dims is None and zero_copies and d == 0):
         return None
@@ -71,7 +71,7 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, message: str) -> Dim:
+def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool, message: str) -> Dim:
     """What is left for the one open axis; where that is asked for by -1, the others must have elements to tell it."""
     if inferred and known == 0:
         c.fail("no size can be told for -1 where another one is 0")
@@ -89,24 +89,24 @@ def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, message: 
     return total // known
 
 
-def with_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
+def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
     """A shape with so many axes of size 1 put in anywhere: each is one of these, or moves back by at most `count`."""
     dims = x.require()
     new = (1,) if count else ()
     return Shape(
-        any_dim(c, (*new, *dims[max(at - count, 0) : at + 1]), f"unsqueeze.{at}") for at in range(len(dims) + count)
+        cover_dim(c, (*new, *dims[max(at - count, 0) : at + 1]), f"unsqueeze.{at}") for at in range(len(dims) + count)
     )
 
 
-def only_ones(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
+def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
     """The axes of size 1 where so many are to be taken out: None where there are more than that."""
-    places = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
-    if len(places) < count:
+    axes = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
+    if len(axes) < count:
         c.fail(f"there must be {count} axes of size 1 to be squeezed", x)
-    return places if len(places) == count else None
+    return axes if len(axes) == count else None
 
 
-def without_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
+def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
     """A shape with so many axes of size 1 taken out anywhere: each axis comes from one at most `count` behind it."""
     dims = x.require()
     before = [0]
@@ -117,6 +117,6 @@ def without_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
         return by <= before[source] and count - by <= before[-1] - before[source + 1]
 
     return Shape(
-        any_dim(c, [dims[at + by] for by in range(count + 1) if may_move(at + by, by)], f"squeeze.{at}")
+        cover_dim(c, [dims[at + by] for by in range(count + 1) if may_move(at + by, by)], f"squeeze.{at}")
         for at in range(len(dims) - count)
     )

@@ -7,53 +7,53 @@ from collections.abc import Sequence
 import numpy as np
 
 from opdefs.rules.elements import known_dims
-from opdefs.rules.progressions import without_zeros
+from opdefs.rules.progressions import has_no_zeros
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 
-def any_of(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
     """A shape that covers all of these; an unknown rank when the ranks differ."""
     ranked = [s.dims for s in shapes if s.dims is not None]
     if len(ranked) < len(shapes) or len({len(dims) for dims in ranked}) != 1:
         return c.unknown_shape()
-    return Shape(any_dim(c, axis, f"any.{i}") for i, axis in enumerate(zip(*ranked, strict=True)))
+    return Shape(cover_dim(c, axis, f"any.{i}") for i, axis in enumerate(zip(*ranked, strict=True)))
 
 
-def any_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
+def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
     """A dim that covers all of these (one at least): itself when all are equal, else a new unknown with their hull."""
     if all(d == dims[0] or c.prove_eq(d, dims[0]) is True for d in dims):
         return dims[0]
     bounds = [c.interval(d) for d in dims]
     low = min(0 if b.lo is None else b.lo for b in bounds)
     highs = [b.hi for b in bounds if b.hi is not None]
-    found = c.fresh(hint, low, max(highs) if len(highs) == len(bounds) else None)
-    c.limit(found, maximum(*dims))
-    return found
+    cover = c.fresh(hint, low, max(highs) if len(highs) == len(bounds) else None)
+    c.limit(cover, maximum(*dims))
+    return cover
 
 
-def one_of(c: InferenceContext, shape: Shape) -> Shape:
+def element_shape(c: InferenceContext, shape: Shape) -> Shape:
     """The shape of one element: where elements may differ it gets unknowns of its own, since two need not be equal."""
     if shape.dims is None:
         return c.unknown_shape()
-    return Shape(_own(c, d, i) for i, d in enumerate(shape.dims))
+    return Shape(_element_dim(c, d, i) for i, d in enumerate(shape.dims))
 
 
-def _own(c: InferenceContext, d: Dim, axis: int) -> Dim:
+def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
     if isinstance(d, int) or not d.is_anonymous:
         return d
     bounds = c.interval(d)
-    found = c.fresh(f"element.{axis}", bounds.lo, bounds.hi)
+    size = c.fresh(f"element.{axis}", bounds.lo, bounds.hi)
     most = c.limit_of(d)
     if most is not None:
-        c.limit(found, most)
-    return found
+        c.limit(size, most)
+    return size
 
 
-def some(c: InferenceContext, all_of_them: Dim, lo: int = 0) -> Dim:
+def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
     """An unknown number of at most so many."""
-    return c.some_of(all_of_them, "count", lo)
+    return c.some_of(most, "count", lo)
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
@@ -63,31 +63,31 @@ def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
         return int(np.count_nonzero(array))
     if x.shape.dims is None:
         return c.fresh("count")
-    all_of_them = without_zeros(c, x)
-    if all_of_them is None:
-        return some(c, c.numel(x.shape))
-    return c.numel(x.shape) if all_of_them else 0
+    no_zeros = has_no_zeros(c, x)
+    if no_zeros is None:
+        return fresh_count(c, c.numel(x.shape))
+    return c.numel(x.shape) if no_zeros else 0
 
 
-def top(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
+def top_k_shape(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
     """The shape of the k largest or smallest elements along an axis."""
     c.at_least(k, 0, "k must be at least 0")
     c.at_most(k, x[axis], f"k must be at most the size of axis {axis}")
     return Shape((*x[:axis], k, *x[axis + 1 :]))
 
 
-def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
+def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
     """[B, N, 4] boxes, [B, C, N] scores: for each batch and class at most all boxes and at most the limit."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")
     c.expect(batch, batches, "boxes and scores must be of equal batch size")
     c.expect(count, counts, "there must be a score for each box")
-    most = _limit(c, c.interval(count).hi, limit)
+    most = _box_limit(c, c.interval(count).hi, limit)
     return 0 if most == 0 else c.some_of(c.numel((batch, classes, count if most is None else most)), "count")
 
 
-def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:
-    found = (limit,) if isinstance(limit, int) else known_dims(limit)
-    high = c.interval(found[0]).hi if found and found[0] is not None else None
+def _box_limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:
+    limits = (limit,) if isinstance(limit, int) else known_dims(limit)
+    high = c.interval(limits[0]).hi if limits and limits[0] is not None else None
     known = [n for n in (boxes, high) if n is not None]
     return max(0, min(known)) if known else None
