@@ -131,7 +131,7 @@ def conv_transpose_with_dynamic_pads(
 ) -> Shape:
     """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is open where the contents of `Pads` are not known."""
     if pads is not None:
-        require_vector(c, pads.shape, 2 * (len(w) - 2), "Pads must hold a begin and an end for each spatial axis")
+        require_vector(c, pads.shape, 2 * (len(w) - 2), "Pads must have a begin and an end for each spatial axis")
     known = known_ints(pads) if pads is not None else ()
     padded = attrs.evolve(window, pads=known or ())
     result = base.conv_transpose(c, x, w, b, window=padded, group=group, output_padding=output_padding)
@@ -152,7 +152,7 @@ def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Wi
     """[N, C, *S] and a mask -> [N, C, *window(S)]."""
     if mask.dims is not None:
         c.same_rank(x, mask)
-        c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial axes of the input")
+        c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial sizes of the input")
     return pool(c, x, window=window)
 
 
@@ -185,8 +185,8 @@ def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels
     """[N, padded(C), H, W] -> [N, C, H, W], or [N, H, W, C] with `channels_last`."""
     x = c.require_rank(x, 4, "X")
     if channels < 1:
-        c.fail("the number of channels must be at least 1", channels)
-    c.at_least(x[1], channels, "there must not be more channels than the input has")
+        c.fail("channels must be at least 1", channels)
+    c.at_least(x[1], channels, "channels must be at most the channels of the input")
     result = Shape((x[0], channels, x[2], x[3]))
     return move_channels_last(result) if channels_last else result
 
@@ -196,5 +196,5 @@ def blocked_upsample(c: InferenceContext, x: Shape, *, scales: Ints = ()) -> Sha
     """[N, C, H, W] -> every axis repeated as often as `scales` says."""
     x = c.require_rank(x, 4, "X")
     if scales and (len(scales) != 4 or min(scales) < 1):
-        c.fail("scales must have 4 values of at least 1, one an axis", scales)
+        c.fail("scales must have 4 values of at least 1", scales)
     return Shape(d * s for d, s in zip(x, scales or (1, 1, 1, 1), strict=True))

@@ -8,7 +8,7 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
-LIMIT = "lengths, numbers and penalties must be one value each"
+LIMIT = "lengths, counts and penalties must have exactly one element each"
 
 
 def _vocabulary(c: InferenceContext, size: int) -> Dim:
@@ -95,4 +95,4 @@ def greedy_search(
 @onnx("EPContext", "Snpe", domain=MS)
 def compiled_graph(c: InferenceContext, *xs: Shape | None) -> Shape:
     """Nothing says what a compiled graph gives."""
-    raise c.unknowable("the node holds a compiled graph; only its declared outputs say their shapes")
+    raise c.unknowable("the node contains a compiled graph; the shapes of its outputs are known only where declared")

@@ -14,9 +14,9 @@ def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: in
     """The width of a head and of the output, from [.., N*D], or from [.., (N + 2*K)*D] when there is no key."""
     if key is not None:
         width = part_size(c, query[-1], heads, HEADS_FILL_HIDDEN)
-        c.merge(key[-1], width * kv_heads, "the key must hold kv_num_heads heads of the query's width")
+        c.merge(key[-1], width * kv_heads, "the last axis of the key must be kv_num_heads times the head size")
         return width, query[-1]
-    width = part_size(c, query[-1], heads + 2 * kv_heads, "a packed query must hold query, key and value side by side")
+    width = part_size(c, query[-1], heads + 2 * kv_heads, "a packed query must split evenly into query, key and value")
     return width, width * heads
 
 
@@ -36,11 +36,11 @@ def _constrain_keys(
     if key is None:
         return
     key = c.require_rank(key, 3, "key")
-    c.merge(query[0], key[0], "query and key must be of equal batch")
+    c.merge(query[0], key[0], "query and key must have the same batch size")
     if past is None:
-        c.merge(query[1], key[1], "without a cache query and key must be of equal length")
+        c.merge(query[1], key[1], "without a cache, query and key must have the same length")
     if value is not None:
-        c.merge(key, value, "key and value must be of equal shape")
+        c.merge(key, value, "key and value must have the same shape")
 
 
 @onnx("GroupQueryAttention", domain=MS)
@@ -72,28 +72,28 @@ def group_query_attention(
     batch, tokens, _ = query
     _constrain_keys(c, query, key, value, past_key)
     if past_key is not None and past_value is not None:
-        c.merge(past_key[2], past_value[2], "both caches must be of equal length")
+        c.merge(past_key[2], past_value[2], "past_key and past_value must have the same length")
     if lengths.dims == ():
-        c.fail("seqlens_k must hold one value a sample", lengths)
-    require_count(c, lengths, batch, "seqlens_k must hold one value a sample")
-    require_single(c, total_length.shape, "total_sequence_length must be one value")
+        c.fail("seqlens_k must have one value per sample", lengths)
+    require_count(c, lengths, batch, "seqlens_k must have one value per sample")
+    require_single(c, total_length.shape, "total_sequence_length must have exactly one element")
     known = scalar_size(c, total_length)
     if cosines is not None and sines is not None:
-        c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must be of equal shape")
+        c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must have the same shape")
     if positions is not None:
         samples, steps = c.require_rank(positions, 2, "position_ids")
-        c.merge(samples, batch, "position_ids must hold the positions of each sample")
-        c.at_least(steps, tokens, "position_ids must hold the positions of all tokens")
+        c.merge(samples, batch, "position_ids must have the batch size of the query")
+        c.at_least(steps, tokens, "position_ids must have a position for each token")
     constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
-    require_vector(c, sink, num_heads, "head_sink must hold one value a head")
+    require_vector(c, sink, num_heads, "head_sink must have one value per head")
     caches = []
     for past in (past_key, past_value):
         if past is not None:
             past = c.require_rank(past, 4, "a cache")
-            c.merge(past[0], batch, "a cache must be of the query's batch")
-            c.merge(past[1], kv_num_heads, "a cache must hold kv_num_heads heads")
+            c.merge(past[0], batch, "a cache must have the batch size of the query")
+            c.merge(past[1], kv_num_heads, "a cache must have kv_num_heads heads")
             if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
-                c.merge(past[3], width, "a cache must be as wide as a head")
+                c.merge(past[3], width, "the last axis of a cache must be the head size")
         cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
         size = past[2] if past is not None and sliding_window_cache else _cache_length(c, past, known)
         caches.append(Shape((batch, kv_num_heads, size, cached)))
@@ -236,9 +236,9 @@ def sparse_attention_indexer(
         grown = past if past_length is not None else Shape((past[0], past[1] + query[1], past[2]))
         return selected, grown, c.unknown_shape()
     if buffer is None:
-        c.fail("policy_mode 'csa' needs past_proj_buffer")
+        c.fail("policy_mode 'csa' requires past_proj_buffer")
     two, batch, length, width = c.require_rank(buffer, 4, "past_proj_buffer")
-    c.merge(two, 2, "past_proj_buffer must hold keys and gates")
+    c.merge(two, 2, "past_proj_buffer[0] must be 2 (keys and gates)")
     total = length % compress_ratio + query[1]
     entries = past[1] if past_length is not None else past[1] + total // compress_ratio
     left = _remaining_tokens(c, length, total, compress_ratio)
@@ -287,7 +287,7 @@ def packed_sparse_attention_indexer(
     query = c.require_rank(query, 2, "query")
     capacity = _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)
     key_state = c.require_rank(key_state, 3, "past_key_state")
-    c.merge(key_state[1], state_capacity, "past_key_state must have room for state_capacity entries")
+    c.merge(key_state[1], state_capacity, "past_key_state[1] must equal state_capacity")
     batch, width = key_state[0], key_state[2]
     update = Shape((batch, state_update_capacity, width))
     gates = buffer if gate_buffer is None else gate_buffer

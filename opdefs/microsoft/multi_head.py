@@ -11,8 +11,8 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
-LENGTH = "past_sequence_length and beam_width must be one value each"
-BATCH = "query, key and value must be of equal batch"
+LENGTH = "past_sequence_length and beam_width must have exactly one element each"
+BATCH = "query, key and value must have the same batch size"
 
 
 @attrs.frozen
@@ -34,25 +34,29 @@ def read_sizes(c: InferenceContext, query: Shape, key: Shape | None, value: Shap
     batch, queries, hidden = c.require_rank(query, 3, "query")
     width = part_size(c, hidden, heads, HEADS_FILL_HIDDEN)
     if key is None:
-        c.fail("a query without packed key and value needs a key", query)
+        c.fail("key is required unless the query is packed", query)
     batch = c.merge(batch, key[0], BATCH)
     if len(key) == 5:
-        c.merge(Shape(key[2:]), Shape((heads, 2, width)), "packed keys and values must be [.., heads, 2, width]")
+        c.merge(
+            Shape(key[2:]),
+            Shape((heads, 2, width)),
+            "packed keys and values must be [batch, sequence, num_heads, 2, head_size]",
+        )
         return AttentionSizes(batch, queries, key[1], width, width, hidden)
     if value is None:
-        c.fail("a key that holds no values needs a value", key)
+        c.fail("value is required unless the key is packed", key)
     batch = c.merge(batch, value[0], BATCH)
     if len(key) == 4:
         return _cached_sizes(c, AttentionSizes(batch, queries, key[2], width, width, hidden), key, value, heads)
     key, value = c.require_rank(key, 3, "key"), c.require_rank(value, 3, "value")
-    c.merge(key[2], hidden, "query and key must be of equal hidden size")
-    length = c.merge(key[1], value[1], "key and value must be of equal length")
+    c.merge(key[2], hidden, "query and key must have the same hidden size")
+    length = c.merge(key[1], value[1], "key and value must have the same length")
     return AttentionSizes(batch, queries, length, width, part_size(c, value[2], heads, HEADS_FILL_HIDDEN), value[2])
 
 
 def _packed_sizes(c: InferenceContext, query: Shape, heads: int) -> AttentionSizes:
     batch, length, count, three, width = query
-    c.merge(count, heads, "the third axis of a packed query must be the heads")
+    c.merge(count, heads, "axis 2 of a packed query must equal num_heads")
     c.merge(three, 3, "a packed query must hold query, key and value")
     return AttentionSizes(batch, length, length, width, width, width * heads)
 
@@ -60,10 +64,10 @@ def _packed_sizes(c: InferenceContext, query: Shape, heads: int) -> AttentionSiz
 def _cached_sizes(c: InferenceContext, common: AttentionSizes, key: Shape, value: Shape, heads: int) -> AttentionSizes:
     value = c.require_rank(value, 4, "value")
     for cache in (key, value):
-        c.merge(cache[1], heads, "the second axis of a cache must be the heads")
-    c.merge(key[3], common.key_width, "query and key must be of equal width")
-    c.merge(key[3], value[3], "key and value must be of equal width")
-    c.merge(key[2], value[2], "key and value must be of equal length")
+        c.merge(cache[1], heads, "axis 1 of a cache must equal num_heads")
+    c.merge(key[3], common.key_width, "query and key must have the same head size")
+    c.merge(key[3], value[3], "key and value must have the same head size")
+    c.merge(key[2], value[2], "key and value must have the same length")
     return attrs.evolve(common, value_width=value[3], hidden=value[3] * heads)
 
 
@@ -104,7 +108,10 @@ def _constrain_masks(
     """The biases of the projections of query, key and value, a mask of keys and a bias of the scores."""
     width = sizes.key_width * heads
     require_vector(
-        c, bias, 2 * width + sizes.hidden, "the bias must be as long as query, key and value are wide together"
+        c,
+        bias,
+        2 * width + sizes.hidden,
+        "the bias must be as long as the hidden sizes of query, key and value together",
     )
     constrain_key_mask(c, mask, sizes.batch, sizes.queries, keys)
     constrain_scores_bias(c, scores_bias, sizes.batch, heads, sizes.queries, keys)
@@ -119,7 +126,7 @@ def _outputs(
     shared: bool,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     if past_key is not None and past_value is not None:
-        c.merge(past_key[2], past_value[2], "past_key and past_value must be of equal length")
+        c.merge(past_key[2], past_value[2], "past_key and past_value must have the same length")
     keys = append_to_cache(c, past_key, (sizes.batch, heads, sizes.key_width), sizes.keys, shared)
     values = append_to_cache(c, past_value, (sizes.batch, heads, sizes.value_width), sizes.keys, shared)
     total = c.fresh("total", 0, c.interval(keys[2]).hi) if shared else keys[2]
@@ -154,9 +161,9 @@ def decoder_multi_head_attention(
     The query alone may hold all three side by side; key and value may be caches of a cross attention.
     """
     query = c.require_rank(query, 3, "query")
-    c.merge(query[1], 1, "the query must hold one token")
+    c.merge(query[1], 1, "the query must have a sequence length of 1")
     if key is None:
-        hidden = part_size(c, query[2], 3, "a packed query must hold query, key and value side by side")
+        hidden = part_size(c, query[2], 3, "a packed query must split evenly into query, key and value")
         width = part_size(c, hidden, num_heads, HEADS_FILL_HIDDEN)
         sizes = AttentionSizes(query[0], query[1], query[1], width, width, hidden)
     else:
@@ -190,8 +197,8 @@ def gated_relative_position_bias(
     else:
         batch, length, _ = c.require_rank(query, 3, "query_layer")
     positions = c.require_rank(positions, 4, "rel_pos")
-    c.merge(positions[1], num_heads, "the second axis of rel_pos must be the heads")
+    c.merge(positions[1], num_heads, "rel_pos[1] must equal num_heads")
     for i in (2, 3):
-        length = c.merge(length, positions[i], "rel_pos must be as long as the sequence")
-    require_vector(c, query_bias, query[-1], "the bias must be as long as the query is wide")
+        length = c.merge(length, positions[i], "rel_pos[2] and rel_pos[3] must equal the sequence length")
+    require_vector(c, query_bias, query[-1], "query_bias must be as long as the last axis of the query")
     return Shape((batch, num_heads, length, length))

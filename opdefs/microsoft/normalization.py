@@ -54,9 +54,9 @@ def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
     if skip.dims is None:
         return
     if not max(2, len(x) - 1) <= len(skip) <= len(x):
-        c.fail("the skip must have the rank of the input, or lack its batch", x, skip)
+        c.fail("skip must have the rank of the input, or lack its batch axis", x, skip)
     for i in range(1, min(len(skip), 2) + 1):
-        c.merge(x[-i], skip[-i], "the last two axes of input and skip must be equal")
+        c.merge(x[-i], skip[-i], "the last two axes of skip must equal those of the input")
 
 
 @onnx("SkipSimplifiedLayerNormalization", domain=MS)
@@ -82,22 +82,26 @@ def embed_layer_normalization(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] before the normalization."""
     ids = merge_optional(
-        c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape"
+        c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must have the same shape"
     )
-    ids = merge_optional(c, ids, mask, "input_ids and mask must be of equal shape")
+    ids = merge_optional(c, ids, mask, "input_ids and mask must have the same shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
     if position_ids is None:
-        c.at_most(ids[1], c.require_rank(positions, 2, "an embedding")[0], "there must be an embedding a position")
+        c.at_most(
+            ids[1],
+            c.require_rank(positions, 2, "an embedding")[0],
+            "position_embedding must have a row for each position",
+        )
     else:
         batch, steps = c.require_rank(position_ids, 2, "position_ids")
-        require_broadcast_size(c, batch, ids[0], "position_ids must be for one sample or for all")
-        c.merge(steps, ids[1], "position_ids must be as long as input_ids")
+        require_broadcast_size(c, batch, ids[0], "position_ids must have a batch size of 1 or that of input_ids")
+        c.merge(steps, ids[1], "position_ids must have the sequence length of input_ids")
     for table in (positions, segments):
         if table is not None:
             width = c.require_rank(table, 2, "an embedding")[1]
-            hidden = c.merge(hidden, width, "all embeddings must be equally wide")
+            hidden = c.merge(hidden, width, "all embeddings must have the same hidden size")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        require_vector(c, v, hidden, f"{name} must be as long as an embedding")
+        require_vector(c, v, hidden, f"{name} must be as long as the hidden size of the embeddings")
     result = Shape((*ids, hidden))
     return result, Shape((ids[0],)), result
 
@@ -117,7 +121,7 @@ def quantized_embed_layer_normalization(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
     for v in scales:
-        require_single(c, v, "a scale or zero point must be one value")
+        require_single(c, v, "a scale or zero point must have exactly one element")
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
 
 
@@ -127,9 +131,9 @@ def group_norm(
 ) -> Shape:
     """[N, *S, C] (or [N, C, *S] without `channels_last`), [C], [C] -> the shape of the input."""
     channels = x[-1] if channels_last else x[1]
-    part_size(c, channels, groups, "the channels must split into equal groups")
+    part_size(c, channels, groups, "the channels must be divisible by groups")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        require_vector(c, v, channels, f"{name} must hold one value a channel")
+        require_vector(c, v, channels, f"{name} must have one value per channel")
     return x
 
 
@@ -147,7 +151,7 @@ def skip_group_norm(
 ) -> tuple[Shape, Shape]:
     """[N, *S, C], [C], [C] -> the shape of the input, twice: the result, and the sum that was normalized."""
     x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
-    require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must hold one value a channel")
+    require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must have one value per channel")
     return x, x
 
 
@@ -171,8 +175,8 @@ def ordered_layer_normalization(
 @onnx("GatedRMSNorm", domain=MS)
 def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> Shape:
     """[*S, H*C], [C], [*S, H*C] -> [*S, H*C]."""
-    x = c.merge(x, gate, "X and gate must be of equal shape")
+    x = c.merge(x, gate, "X and gate must have the same shape")
     group = None if scale.dims is None else c.concrete(c.numel(scale))
     if group and x.dims:
-        c.divisible(x[-1], group, "the last axis must be a multiple of the length of scale")
+        c.divisible(x[-1], group, "the last axis must be divisible by the length of scale")
     return x

@@ -94,7 +94,7 @@ def quantized_binary(
 def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Shape:
     """The shape of the first input."""
     for v in scales:
-        require_single(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return x
 
 
@@ -104,7 +104,7 @@ def quantized_where(
 ) -> Shape:
     """Numpy broadcasting of condition, x and y."""
     for v in (x_scale, x_zero, *scales):
-        require_single(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return c.broadcast(condition, x, y)
 
 
@@ -112,9 +112,9 @@ def quantized_where(
 def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value, axis: int) -> TensorType:
     """Inputs come in threes (tensor, scale, zero point); the tensors' sizes along `axis` add up."""
     if not xs or len(xs) % 3:
-        c.fail("inputs must come in threes: a tensor, its scale, its zero point", len(xs))
+        c.fail("inputs must be triples of a tensor, its scale and its zero point", len(xs))
     for v in (scale, zero, *(x.shape for i, x in enumerate(xs) if i % 3)):
-        require_single(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return TensorType(c.dtype(1), concat(c, *xs[::3], axis=axis).shape)
 
 
@@ -169,5 +169,5 @@ def quantized_global_average_pool(
 ) -> Shape:
     """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
     for v in scales:
-        require_single(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return move_channels_last(global_pool(c, move_channels_first(x))) if channels_last else global_pool(c, x)

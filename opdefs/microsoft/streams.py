@@ -12,9 +12,9 @@ from shapeinf.ops import InferenceContext
 def _lead_and_width(c: InferenceContext, streams: Shape, branches: int) -> tuple[tuple[Dim, ...], Dim]:
     """[*S] and H of [*S, C, H], or of [*S, C*H] with a number of branches."""
     if branches:
-        return streams[:-1], part_size(c, streams[-1], branches, "the last axis must split into equal branches")
+        return streams[:-1], part_size(c, streams[-1], branches, "the last axis must be divisible by num_branches")
     if len(streams) < 2:
-        c.fail("streams must be [.., branches, features]", streams)
+        c.fail("the input must be [..., branches, features]", streams)
     return streams[:-2], streams[-1]
 
 
@@ -28,7 +28,7 @@ def pre_mix(c: InferenceContext, streams: Shape, gates: Shape, *, num_branches: 
 
 def _constrain_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...], width: Dim, packed: bool) -> None:
     """Gates are [*S, C], [*S, C, 1] or [*S, C, H]; of packed streams also [*S, C*H]."""
-    message = "the gates must be [.., branches], [.., branches, 1] or [.., branches, features]"
+    message = "the gates must be [..., branches], [..., branches, 1] or [..., branches, features]"
     if gates.dims is None:
         return
     lead, count = Shape(branches[:-1]), branches[-1]
@@ -55,10 +55,10 @@ def post_mix(
     """[*S, C, H], or [*S, C*H] with `num_branches`, and [*S, H] -> the shape of the streams."""
     if streams.dims is not None:
         lead, width = _lead_and_width(c, streams, num_branches)
-        c.merge(Shape((*lead, width)), block, "block_output must have the features of one stream")
+        c.merge(Shape((*lead, width)), block, "block_output must have the shape of one stream")
         count = num_branches or streams[-2]
         _constrain_gates(c, gates, (*lead, count), width, bool(num_branches))
-        merge_optional(c, Shape((*lead, count, count)), mix, "stream_mix must be [.., branches, branches]")
+        merge_optional(c, Shape((*lead, count, count)), mix, "stream_mix must be [..., branches, branches]")
     return streams
 
 
@@ -73,8 +73,10 @@ def engram_gate(
     conv_scale: Shape | None = None,
 ) -> tuple[Shape, Shape]:
     """[B, S, C, H], [B, S, C, H], [B, S, H] -> [B, S, C, H], twice."""
-    key = merge_optional(c, c.require_rank(key, 4, "key"), query, "key and query must be of equal shape")
-    c.merge(Shape((key[0], key[1], key[3])), value, "the value must be [batch, sequence, hidden] of the key")
+    key = merge_optional(c, c.require_rank(key, 4, "key"), query, "key and query must have the same shape")
+    c.merge(
+        Shape((key[0], key[1], key[3])), value, "the value must have the batch, sequence and hidden sizes of the key"
+    )
     for scale in (key_scale, query_scale, conv_scale):
         merge_optional(c, Shape(key[2:]), scale, "a scale must be [branches, hidden]")
     return key, key

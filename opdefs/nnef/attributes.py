@@ -21,7 +21,7 @@ def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") 
     """
     at = read_int(c, axis, name)
     if c.version == TRACT and -rank <= at < 0:
-        message = f"{name} is {at}, taken to count from the end as in torch; tract itself refuses it"
+        message = f"{name} is {at} and counts from the end, as in torch; tract itself rejects it"
         c.warnings = (*c.warnings, ShapeError(message))
         return at + rank
     if not 0 <= at < rank:
@@ -35,7 +35,7 @@ def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") 
         axes = (axes,)
     indices = tuple(read_axis(c, axis, rank, f"an item of {name}") for axis in axes)
     if len(set(indices)) != len(indices):
-        c.fail(f"{name} must name no axis twice", indices)
+        c.fail(f"{name} must not repeat an axis", indices)
     return indices
 
 

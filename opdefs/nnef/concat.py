@@ -43,7 +43,7 @@ def stack(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
         c.fail("values must have at least one item")
     shape = values[0].shape
     for value in values[1:]:
-        shape = c.merge(shape, value.shape, "values must be of equal shape")
+        shape = c.merge(shape, value.shape, "values must have the same shape")
     at = read_axis(c, axis, len(shape) + 1)
     single = Shape((*shape[:at], 1, *shape[at:]))
     return concatenation(c, [reshape_elements(value, single) for value in values], at)
@@ -67,7 +67,7 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
 def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTensor, ...]:
     """As many parts as the axis is long, without the axis."""
     at = read_axis(c, axis, len(value.shape))
-    message = f"there must be as many results as axis {at} of the value is long"
+    message = f"the number of results must equal the size of axis {at}"
     c.merge(value.shape[at], c.num_outputs, message)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
     return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * c.num_outputs))
@@ -100,7 +100,7 @@ def pad(c: InferenceContext, input: Shape, *, padding: Listed, border: str = "co
 def _pad_extent(c: InferenceContext, size: Dim, amount: int) -> Dim:
     extent = size + amount
     if c.prove_le(1, extent) is not True and amount:
-        c.at_least(extent, 1, "padding must leave something of each axis")
+        c.at_least(extent, 1, "padding must leave at least one element of each axis")
     return extent
 
 
@@ -115,5 +115,5 @@ def cast(c: InferenceContext, input: Value) -> PartialTensor:
     """The shape of the input, in the type that is the argument of the invocation."""
     dtype = c.attributes.get(TYPE_ARGUMENT)
     if not isinstance(dtype, str):
-        c.fail("a cast needs the type that it casts to")
+        c.fail("a cast requires a target type")
     return convert(c, input, dtype)

@@ -55,7 +55,7 @@ def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) 
     if c.version == TRACT:
         _match_channels(c, channels, w, groups)
         return w[0]
-    c.merge(w[0], channels, "the first extent of the filter must be the channels of the input")
+    c.merge(w[0], channels, "the first extent of the filter must equal the channels of the input")
     count = groups or channels
     _require_groups(c, count, w[0])
     return w[1] * count
@@ -63,7 +63,7 @@ def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) 
 
 def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
     """A filter [K, C/groups, *W]; without groups, which only tract takes for it, each of its K is a group."""
-    message = "the channels of the filter, times groups, must be those of the input"
+    message = "filter channels * groups must equal the channels of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
     _require_groups(c, groups, w[0])
 
@@ -75,8 +75,8 @@ def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels:
     if c.version == TRACT and len(shape) == rank - 2:
         return read_ints(c, shape, "output_shape", 1)
     wanted = read_ints(c, shape, "output_shape", 1, rank)
-    c.merge(batch, wanted[0], "output_shape must have the batch of the input")
-    c.merge(channels, wanted[1], "output_shape must have the channels that the filter makes")
+    c.merge(batch, wanted[0], "output_shape must have the batch size of the input")
+    c.merge(channels, wanted[1], "output_shape must have the output channels of the filter")
     return wanted[2:]
 
 
@@ -134,7 +134,7 @@ def separable_deconv(
 def _operands(c: InferenceContext, x: Shape, w: Shape, name: str) -> tuple[Shape, Shape]:
     ranked = require_equal_ranks(c, (x, w), f"input and {name}")
     if len(ranked[0]) < 2:
-        c.fail("the input must be of rank 2 or more: a batch, channels and spatial axes", x)
+        c.fail("the input must have rank 2 or more: batch, channels and spatial axes", x)
     return ranked[0], ranked[1]
 
 
@@ -165,7 +165,7 @@ def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
         return
     bias = fit_rank(c, bias, 2)
     if len(bias) > 2:
-        c.fail("bias must be of rank 2 at most: [1, channels]", bias)
+        c.fail("bias must have rank 2 at most: [1, channels]", bias)
     if len(bias) == 2:
         c.merge(bias[0], 1, "the first extent of bias must be 1")
     if c.prove_le(2, bias[-1]) is True:

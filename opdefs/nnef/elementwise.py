@@ -201,7 +201,7 @@ def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor,
     if count < 1:
         c.fail("times must be at least 1", count)
     if count != c.num_outputs:
-        c.fail("times must be the number of results", count, c.num_outputs)
+        c.fail("times must equal the number of results", count, c.num_outputs)
     return (x,) * count
 
 
@@ -262,9 +262,9 @@ def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: t
     if tensor.dims is None:
         return ()
     rank = len(tensor.dims)
-    message = f"the quantization parameter {parameter!r} of shape {list(shape)} broadcasts to the tensor"
+    message = f"the quantization parameter {parameter!r} of shape {list(shape)} must broadcast to the tensor"
     if len(shape) > rank:
-        c.fail(f"{message}: its rank is at most {rank}")
+        c.fail(f"{message}: its rank must be at most {rank}")
     for axis, extent in enumerate(shape):
         if extent != 1:
             c.merge(tensor[axis], extent, message)

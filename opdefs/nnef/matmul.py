@@ -28,7 +28,7 @@ def matmul(
     if len(a) != len(b) and c.version != TRACT:  # which puts ones before the shorter one
         c.fail("A and B must be of equal rank", a, b)
     if min(len(a), len(b)) < 2:
-        c.fail("A and B must be of rank 2 or more", a, b)
+        c.fail("A and B must have rank 2 or more", a, b)
     return product(c, _swap_axes(a) if transposeA or trA else a, _swap_axes(b) if transposeB or trB else b)
 
 

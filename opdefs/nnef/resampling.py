@@ -58,7 +58,7 @@ def roi_pool(c: InferenceContext, input: Shape, rois: Shape, batch_index: Shape,
     c.merge(regions[1], 2 * len(sizes), "rois must have two coordinates for each spatial axis of the input")
     if batch_index.dims is not None:  # (R, 1) in the text, (R) in its authors' own code
         if len(batch_index) not in (1, 2):
-            c.fail("batch_index must be of rank 2", batch_index)
+            c.fail("batch_index must have rank 2", batch_index)
         c.merge(batch_index[0], regions[0], "batch_index must have one item for each region")
         if len(batch_index) == 2:
             c.merge(batch_index[1], 1, "batch_index must have one item for each region")

@@ -14,8 +14,6 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
-COUNT = "shape must ask for as many elements as the input has"
-
 
 @nnef("reshape", views={0: 0})
 def reshape(
@@ -34,7 +32,7 @@ def reshape(
     x = extend_rank(c, input.shape, start + len(wanted)) if 0 in known else input.shape
     end = _range_end(c, len(x), start, count)
     dims = [_extent(c, x, start + i, d) for i, d in enumerate(wanted)]
-    middle = reshape_dims(c, Shape(x[start:end]), dims, False, COUNT)
+    middle = reshape_dims(c, Shape(x[start:end]), dims, False)
     return reshape_elements(input, Shape((*x[:start], *middle, *x[end:])))
 
 
@@ -62,7 +60,7 @@ def _reshape_unknown_rank(
 ) -> Shape:
     if start != 0 or count != -1:
         raise c.unknowable("the rank of the input is not known")
-    return reshape_dims(c, x, wanted, True, COUNT)
+    return reshape_dims(c, x, wanted, True)
 
 
 @nnef("transpose")
@@ -78,7 +76,7 @@ def transpose(
     if sorted(order) != list(range(len(order))):
         c.fail(f"axes must name each of 0..{len(order) - 1} once", order)
     if len(order) > len(x):
-        c.fail("axes must not be longer than the rank of the input", order, x)
+        c.fail("the length of axes must be at most the rank of the input", order, x)
     full = (*order, *range(len(order), len(x)))
     shape = Shape(x[i] for i in full)
     if len(x) > len(input.shape):

@@ -14,8 +14,8 @@ from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
-FORWARD = "begin must not lie behind end, nor outside of the input"
-BACKWARD = "with a negative stride end must not lie behind begin, nor begin outside of the input"
+FORWARD = "begin must be at most end and lie inside the input"
+BACKWARD = "with a negative stride, end must be at most begin, and begin must lie inside the input"
 
 
 @nnef("slice")
@@ -74,7 +74,7 @@ def _clamp_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
     """An end clamped to the axis; tract does not clamp, so there a symbolic axis reaches as far as the end."""
     if c.version != TRACT or (isinstance(end, int) and isinstance(size, int)):
         return minimum(end, size)
-    c.at_most(end, size, "end must not lie outside of the input")
+    c.at_most(end, size, "end must be at most the size of the axis")
     return end
 
 

@@ -61,7 +61,7 @@ def unslide(
         return list(wanted)
     if wanted:
         for size, count in zip(sizes, slide(c, wanted, kernel, sliding), strict=True):
-            c.merge(count, size, "a window that slides over output_shape must have as many places as the input")
+            c.merge(count, size, "a window that slides over output_shape must give the extents of the input")
         return list(wanted)
     if pairs is None:  # even where the stride is more than the window, which then skips elements
         return [size * step for size, step in zip(sizes, steps, strict=True)]
@@ -69,7 +69,7 @@ def unslide(
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
         extent = (size - 1) * step + window_span(k, dilation) - (before + after)
         if c.prove_le(1, extent) is not True:
-            c.at_least(extent, 1, "padding must leave something of the output")
+            c.at_least(extent, 1, "padding must leave at least one element of the output")
         extents.append(extent)
     return extents
 

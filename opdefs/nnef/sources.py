@@ -68,5 +68,5 @@ def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int, known: int | None
         c.fail(f"axis {axis} is out of range for rank {len(x)}", x)
     extent = x[axis]
     if known is not None:
-        extent = c.merge(extent, known, f"the document asks for the extent of axis {axis}, so it must stay as declared")
+        extent = c.merge(extent, known, f"the document reads the extent of axis {axis}, so it must stay as declared")
     return PartialTensor("int64", Shape(()), [extent])

@@ -15,7 +15,7 @@ def read_dtype(c: InferenceContext, name: str) -> str:
     """The element type that an attribute names."""
     dtype = dtype_of(name)
     if dtype is None:
-        c.fail("the name of an element type is not known", name)
+        c.fail("unknown element type", name)
     return dtype
 
 
@@ -81,7 +81,7 @@ def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
 @nnef("tract_core_clamped_swiglu", in_place=(0, 1))
 def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
     """Two equal shapes."""
-    return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must be of equal shape"))
+    return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must have the same shape"))
 
 
 @nnef("tract_core_cast", in_place=(0,))
@@ -134,8 +134,8 @@ def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, 
     at = read_axis(c, axis, len(input) - parts)
     rest = [d for i, d in enumerate(input) if i != at]
     if parts:
-        c.merge(rest.pop(), 2, "the last axis must hold real and imaginary part")
-    c.merge(state, Shape(rest), "the state must have the shape of a slice of the input along the axis")
+        c.merge(rest.pop(), 2, "the last axis must have size 2 (real and imaginary part)")
+    c.merge(state, Shape(rest), "the state must have the shape of one slice of the input along the axis")
 
 
 @nnef("tract_onnx_lrn")

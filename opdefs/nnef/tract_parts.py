@@ -44,7 +44,7 @@ def tract_gather_nd(c: InferenceContext, input: Value, indices: Value, *, batch_
     """[*B, *I, k] indices into [*B, *D] -> [*B, *I, *D[k:]]."""
     (batches,) = read_ints(c, batch_dims, "batch_dims", 0)
     if batches > min(len(input.shape), len(indices.shape) - 1):
-        c.fail("input and indices must have the batch axes, and indices one more", input.shape, indices.shape)
+        c.fail("input must have batch_dims axes, and indices at least one more", input.shape, indices.shape)
     return gather_nd(c, input, indices, batch_dims=batches)
 
 
@@ -54,7 +54,7 @@ def tract_scatter_elements(
 ) -> PartialTensor:
     """The shape of the input, whatever the updates are: tract looks at these when it runs."""
     at = read_axis(c, axis, len(input.shape))
-    c.expect(indices.shape, updates.shape, "indices and updates must be of equal shape")
+    c.expect(indices.shape, updates.shape, "indices and updates must have the same shape")
     if c.warnings:
         return PartialTensor(input.dtype, input.shape, None)
     return scatter_elements(c, input, indices, updates, axis=at, reduction=reduction)
@@ -77,10 +77,10 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
     length = read_size(c, len_, "len")
     first, last = flatten((start,)), flatten((end,))
     if len(first) != 1 or len(last) != 1:
-        c.fail("start and end of a slice must be single numbers", first, last)
+        c.fail("start and end must each be one number", first, last)
     low, high = (bound if isinstance(bound, (int, Dimension)) else None for bound in (*first, *last))
     if low is not None and high is not None:
-        c.expect(length, high - low, "a slice must be as long as it says")
+        c.expect(length, high - low, "end - start must equal len")
     return TensorType(c.dtype(0), replace_axis(input, at, length))
 
 
@@ -99,7 +99,7 @@ def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[T
 def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
     """The shape of the input, which is matrices."""
     if input.dims is not None and len(input) < 2:
-        c.fail("a triangle needs matrices: rank 2 or more", input)
+        c.fail("the input must have rank 2 or more", input)
     return TensorType(c.dtype(0), input)
 
 
@@ -119,7 +119,10 @@ def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> Te
     bounds = c.interval(count)
     named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
     c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
-    return TensorType("int64", Shape((len(input.shape), c.merge(named, count, "the count must be that of the name"))))
+    return TensorType(
+        "int64",
+        Shape((len(input.shape), c.merge(named, count, "the number of nonzero elements must equal count_symbol"))),
+    )
 
 
 @nnef("tract_onnx_non_max_suppression")

@@ -68,10 +68,10 @@ def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
     rank = c.same_rank(a, b)
     listed = read_ints(c, axes, "axes", 0)
-    check_count(c, listed, "axes", 6, "axis of a matrix of the three")
+    check_count(c, listed, "axes", 6, "axis of the three matrices")
     rows, sum_a, sum_b, columns, rows_out, columns_out = (read_axis(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
-        c.fail("rows, columns and the axis that is summed must differ", axes)
+        c.fail("axes must name different axes for rows, columns and the sum", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")
     lead_a = (d for i, d in enumerate(a) if i not in (rows, sum_a))
     lead_b = (d for i, d in enumerate(b) if i not in (sum_b, columns))
@@ -99,5 +99,5 @@ def quantized_conv(
     (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
     shape = conv(c, input, filter, sliding=sliding, groups=count)
     if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
-        c.merge(bias[0], shape[1], "there must be one bias a channel")
+        c.merge(bias[0], shape[1], "the bias must have one value per channel")
     return TensorType(read_dtype(c, output_dt) if output_dt else None, shape)

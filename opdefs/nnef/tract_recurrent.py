@@ -19,7 +19,7 @@ from shapeinf.ops import InferenceContext
 def scan_chunk(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> TensorType:
     """What one call sees of a scanned tensor; a negative chunk counts from the end."""
     if chunk == 0:
-        c.fail("a chunk must not be empty", chunk)
+        c.fail("chunk must not be 0", chunk)
     return TensorType(c.dtype(0), replace_axis(input, read_axis(c, axis, len(input)), abs(chunk)))
 
 
@@ -47,11 +47,11 @@ def scan_full(
 ) -> TensorType:
     """The results of all calls along an axis; `axes` and `chunks` are those of the scanned tensors."""
     if not scanned:
-        c.fail("a scan needs a tensor that is scanned")
+        c.fail("a scan requires a scanned tensor")
     known = read_ints(c, axes, "axes"), read_ints(c, chunks, "chunks")
     calls = [_calls(c, x, *ways) for x, *ways in zip(scanned, *known, strict=True)]
     for other in calls[1:]:
-        c.merge(calls[0], other, "scanned tensors must have as many chunks")
+        c.merge(calls[0], other, "scanned tensors must have the same number of chunks")
     at = read_axis(c, axis, len(result))
     return TensorType(c.dtype(0), replace_axis(result, at, result[at] * calls[0]))
 
@@ -64,7 +64,7 @@ def _calls(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
 @nnef("tract_core_gru_epilogue")
 def gru_epilogue(c: InferenceContext, xh: Shape, rh: Shape, h_prev: Shape, *, hidden: int) -> TensorType:
     """[*B, 3h], [*B, 3h], [*B, h] -> [*B, h]."""
-    gates = c.merge(xh, rh, "both products of a GRU must be of equal shape")
+    gates = c.merge(xh, rh, "xh and rh must have the same shape")
     return TensorType(c.dtype(2), _cell(c, gates, h_prev, 3, *read_ints(c, hidden, "hidden", 1)))
 
 
@@ -82,7 +82,9 @@ def _cell(c: InferenceContext, gates: Shape, state: Shape, count: int, hidden: i
     if not len(state) or len(state) != len(gates):
         c.fail("gates and state must be of equal rank, 1 or more", gates, state)
     c.merge(gates[-1], count * hidden, f"the last axis of the gates must be {count} times the hidden size")
-    return c.merge(state, Shape((*gates[:-1], hidden)), "a state must have the hidden size, and the batch of the gates")
+    return c.merge(
+        state, Shape((*gates[:-1], hidden)), "the state must have the hidden size and the batch size of the gates"
+    )
 
 
 @nnef("tract_core_gru_seq")
@@ -100,7 +102,7 @@ def gru_sequence(
     """[B, T, in] -> all states [B, T, h] (none of them without `emit_y`) and the last one [B, 1, h]."""
     (hidden,) = read_ints(c, hidden, "hidden", 1)
     batch, time, size = c.require_rank(x, 3, "x")
-    c.merge(w, Shape((3 * hidden, size)), "w must be of shape [3 * hidden, input]")
-    c.merge(r, Shape((3 * hidden, hidden)), "r must be of shape [3 * hidden, hidden]")
+    c.merge(w, Shape((3 * hidden, size)), "w must be [3 * hidden, input]")
+    c.merge(r, Shape((3 * hidden, hidden)), "r must be [3 * hidden, hidden]")
     states = Shape((batch, time if emit_y else 0, hidden))
     return TensorType("float32", states), TensorType("float32", Shape((batch, 1, hidden)))

@@ -25,8 +25,8 @@ def _read_item(c: InferenceContext, item: object, name: str) -> Dim:
         return c.fresh(name)
     dim = to_dim(item) if isinstance(item, (int, float, Dimension)) else None
     if dim is None:
-        c.fail(f"`{name}` must be made of whole numbers", item)
-    c.at_least(dim, 0, f"`{name}` must be made of sizes, at least 0")
+        c.fail(f"`{name}` must consist of integers", item)
+    c.at_least(dim, 0, f"`{name}` must consist of sizes of at least 0")
     return dim
 
 
@@ -43,7 +43,7 @@ def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
     """The extent that a text names, as a scalar; readers write it where a document has a symbol in an expression."""
     named = text.elements[0] if text.elements else None
     if not isinstance(named, str):
-        raise c.unknowable("the text that names an extent is not known", "int64")
+        raise c.unknowable("the name of the extent is unknown", "int64")
     c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
     dim, _ = parse_dim_lenient(named, c.store.scope, 0)
     return PartialTensor("int64", SCALAR, None if dim is None else (c.store.canon(dim),))
@@ -62,7 +62,7 @@ def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = N
     """`ceil((end - start) / step)` elements, at least none."""
     unit = PartialTensor(start.dtype, SCALAR, (1,))
     if any(part is not None and part.elements is not None and len(part.elements) != 1 for part in (start, end, step)):
-        c.fail("start, end and step must be single numbers")
+        c.fail("start, end and step must each be one number")
     return arithmetic_range(c, start, end, unit if step is None else step)
 
 

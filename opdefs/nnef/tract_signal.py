@@ -47,8 +47,8 @@ def complex_to_axis(c: InferenceContext, input: Shape) -> TensorType:
 def axis_to_complex(c: InferenceContext, input: Shape) -> TensorType:
     """Without the last axis, which holds real and imaginary part."""
     if not len(input):
-        c.fail("there must be an axis of real and imaginary part", input)
-    c.merge(input[-1], 2, "the last axis must hold real and imaginary part")
+        c.fail("the input must have an axis for real and imaginary part", input)
+    c.merge(input[-1], 2, "the last axis must have size 2 (real and imaginary part)")
     return TensorType(_COMPLEX.get(c.dtype(0) or ""), Shape(input[:-1]))
 
 
@@ -57,11 +57,11 @@ def resize(c: InferenceContext, input: Shape, scales: Value | None = None, sizes
     """The given sizes, or the floor of each size times its scale."""
     requested = scales if sizes is None else sizes
     if requested is None or (scales is not None and sizes is not None):
-        c.fail("either scales or sizes must be given, not both")
+        c.fail("exactly one of scales and sizes is required")
     (length,) = c.require_rank(requested.shape, 1, "scales or sizes")
     if isinstance(length, int):
         input = c.require_rank(input, length)
-    c.merge(length, len(input), "scales or sizes must hold one value an axis")
+    c.merge(length, len(input), "scales or sizes must have one value per axis")
     new = known_dims(requested) if requested is sizes else _scale_sizes(c, input, requested)
     wanted = new or (None,) * len(input)
     sound = (d if d is not None and c.prove_le(0, d) is True else None for d in wanted)
@@ -87,9 +87,9 @@ def grid_sample(c: InferenceContext, input: Shape, grid: Shape) -> TensorType:
     """[N, C, *S], [N, *T, len(S)] -> [N, C, *T]."""
     rank = c.same_rank(input, grid)
     if rank < 3:
-        c.fail("sampling needs [N, C, spatial...]: rank 3 or more", input)
-    batch = c.merge(input[0], grid[0], "input and grid must be of equal batch size")
-    c.merge(grid[-1], rank - 2, "the last axis of the grid must hold one coordinate a spatial axis")
+        c.fail("the input must be [N, C, spatial...]", input)
+    batch = c.merge(input[0], grid[0], "input and grid must have the same batch size")
+    c.merge(grid[-1], rank - 2, "the last axis of the grid must have one coordinate per spatial axis")
     return TensorType(c.dtype(0), Shape((batch, input[1], *grid[1:-1])))
 
 

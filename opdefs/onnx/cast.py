@@ -31,9 +31,9 @@ def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
     """The shape of the input; both types have as many bits."""
     target, source = dtype_name(to), c.dtype(0)
     if target is None or target == "string" or source == "string":
-        c.fail("bits are cast between types of numbers only", source, target or to)
+        c.fail("BitCast requires numeric types", source, target or to)
     if source is not None and bits(source) != bits(target):
-        c.fail("both types must have as many bits", source, target)
+        c.fail("both types must have the same number of bits", source, target)
     return TensorType(target, x)
 
 

@@ -39,7 +39,7 @@ def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...])
     result: list[Dim] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
-            c.fail("a size to expand to must not be negative", b)
+            c.fail("the sizes in shape must be at least 0", b)
         if b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))
         else:
@@ -55,7 +55,7 @@ def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     c.require_rank(repeats.shape, 1, "`repeats`")
     counts = known_dims(repeats) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
-        c.fail("repeats must have one value an axis", x.shape, counts)
+        c.fail("repeats must have one value per axis", x.shape, counts)
     dims = [repeat_size(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
     known = known_ints(repeats)
     if known is None:

@@ -36,7 +36,7 @@ def constant(
         if many is not None:
             shape = Shape((len(many),))
             return PartialTensor(dtype, shape, many if is_listable(shape) else None)
-    c.fail("a constant needs one value attribute")
+    c.fail("a constant requires a value attribute")
 
 
 @onnx("ConstantOfShape")
@@ -53,7 +53,7 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
 def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
     dims = requested_dims(c, shape, dtype=dtype)
     if shape.dtype == "int32":
-        c.fail("the shape must be of type int64", shape.dtype)
+        c.fail("shape must have type int64", shape.dtype)
     for d in dims:
         if d is not None:
             c.at_least(d, 0, "a dimension must be at least 0")

@@ -60,7 +60,7 @@ def determinant(c: InferenceContext, x: Shape) -> Shape:
     """[*B, M, M] -> [*B]."""
     dims = x.require()
     if len(dims) < 2:
-        c.fail("determinants are of matrices", x)
+        c.fail("the input must have rank 2 or more", x)
     c.merge(dims[-1], dims[-2], "the matrices must be square")
     return Shape(dims[:-2])
 

@@ -15,7 +15,7 @@ from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Ints, Value
 
-SINGLE_CONDITION = "the condition must be one value"
+SINGLE_CONDITION = "the condition must have exactly one element"
 
 
 @onnx("If")
@@ -39,7 +39,7 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
         return tuple(left[0].run((), certain=True))
     branches[0].require_with(branches[1])
     if len(then) != len(other):
-        c.fail("both branches must have as many outputs", len(then), len(other))
+        c.fail("both branches must have the same number of outputs", len(then), len(other))
     pairs = enumerate(zip(then, other, strict=True))
     return tuple(c.relax_type(a, b, str(i), at_one_moment=True) for i, (a, b) in pairs)
 
@@ -49,13 +49,13 @@ def loop(
     c: InferenceContext, limit: Value | None = None, condition: Value | None = None, *carried: Type, body: Graph
 ) -> tuple[Type, ...]:
     """The carried values after the last trip, then each scan output: [trips, *element]."""
-    require_count(c, None if limit is None else limit.shape, 1, "the number of trips must be one value")
+    require_count(c, None if limit is None else limit.shape, 1, "the trip count must have exactly one element")
     require_count(c, None if condition is None else condition.shape, 1, SINGLE_CONDITION)
     run = c.bodies["body"]
     width = run.num_inputs - 2
     if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:
         signature = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
-        c.fail("the body must take and give the iteration number, the condition and the carried values", signature)
+        c.fail("the inputs and outputs of the body must match the carried values", signature)
     most = None if limit is None else to_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
@@ -66,7 +66,7 @@ def loop(
 def stack(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
     """Elements side by side along a new axis."""
     if not isinstance(element, TensorType):
-        c.fail("only tensors can be stacked by a loop", element)
+        c.fail("scan outputs must be tensors", element)
     if element.shape.dims is None:
         return TensorType(element.dtype, c.unknown_shape())
     dims = element.shape.dims
@@ -87,10 +87,10 @@ def scan(
     run = c.bodies["body"]
     states, inputs = _split_inputs(c, values, num_scan_inputs)
     if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
-        c.fail("the body must give every state and every scan output", run.num_outputs, c.num_outputs)
+        c.fail("the body must return every state and every scan output", run.num_outputs, c.num_outputs)
     slices, count = _slices(c, inputs, scan_input_axes)
     if c.store.bounds(count)[0] < 1:
-        c.advise_at_most(1, count, "some runtimes scan no axis without elements")
+        c.advise_at_most(1, count, "some runtimes reject scans over an empty axis")
     after, outputs = _run_scan(c, run, states, slices, certain=c.prove_le(1, count) is True)
     axes = scan_output_axes or (0,) * len(outputs)
     return (*after, *(stack(c, element, count, axis) for element, axis in zip(outputs, axes, strict=False)))
@@ -112,11 +112,11 @@ def batched_scan(
 
 def _split_inputs(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
     if scanned < 0 or len(values) < scanned:
-        c.fail("there must be an input for each scan", len(values), scanned)
+        c.fail("there are fewer inputs than num_scan_inputs", len(values), scanned)
     at = len(values) - scanned
     inputs = [v for v in values[at:] if isinstance(v, TensorType)]
     if len(inputs) < scanned:
-        c.fail("only tensors can be scanned")
+        c.fail("scan inputs must be tensors")
     return [_drop_contents(v) for v in values[:at]], inputs
 
 
@@ -129,7 +129,7 @@ def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[
     known = [t.shape.dims[0] for t in tensors if t.shape.dims]
     batch = known[0] if known else c.fresh("batch")
     for other in known[1:]:
-        c.merge(batch, other, "states and scan inputs must be of one batch size")
+        c.merge(batch, other, "states and scan inputs must have the same batch size")
     return batch, [t if t.shape.dims is None else TensorType(t.dtype, Shape(t.shape.dims[1:])) for t in tensors]
 
 
@@ -143,7 +143,7 @@ def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tu
             continue
         dims = tensor.shape.dims
         at = c.axis(axis, len(dims))
-        count = dims[at] if count is None else c.merge(count, dims[at], "scan inputs must be of equal length")
+        count = dims[at] if count is None else c.merge(count, dims[at], "scan inputs must have the same length")
         slices.append(PartialTensor(tensor.dtype, Shape((*dims[:at], *dims[at + 1 :])), None))
     return slices, c.fresh("length") if count is None else count
 
@@ -189,7 +189,7 @@ def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tupl
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]
         for row, out in zip(rows, c.bodies["body"].run(each, certain=True, beside=i > 0), strict=False):
             if not isinstance(out, TensorType):
-                c.fail("a mapped body must give tensors", out)
+                c.fail("the body must return tensors", out)
             row.append(TensorType(out.dtype, out.shape))
     return tuple(create_sequence(c, row) for row in rows)
 

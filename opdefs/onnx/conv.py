@@ -23,9 +23,9 @@ def conv(
     """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; the weights fix an unknown rank and channel count."""
     x = c.require_rank(x, len(w), "x")
     if len(w) < 3:
-        c.fail("a convolution needs [N, C, spatial...]: rank 3 or more", x)
+        c.fail("a convolution requires [N, C, spatial...]: rank 3 or more", x)
     c.merge(x[1], w[1] * group, "input channels x[1] must equal w[1] * group")
-    require_groups(c, w[0], group, "the groups must be of equally many output channels w[0]")
+    require_groups(c, w[0], group, "output channels w[0] must be divisible by group")
     require_vector(c, b, w[0], "the bias length must equal the output channels w[0]")
     for known, size in zip(window.kernel_shape, w[2:], strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
@@ -53,7 +53,7 @@ def conv_integer(
 ) -> TensorType:
     """A convolution of integers, summed in int32."""
     shape = conv(c, x, w, window=window, group=group)
-    require_single(c, x_zero, "x_zero_point must be one value")
+    require_single(c, x_zero, "x_zero_point must have exactly one element")
     constrain_filter_scales(c, w, w_zero, "w_zero_point")
     return TensorType("int32", shape)
 
@@ -99,7 +99,7 @@ def deform_conv(
     """A convolution whose sampling places move: offset [N, groups*prod(K)*len(K), *T], mask [N, groups*prod(K), *T]."""
     result = conv(c, x, w, b, window=window, group=group)
     points = c.numel(w[2:]) * offset_group
-    message = "there must be an offset (and a mask) for every place of the kernel in every window"
+    message = "offset and mask must have a value for each kernel element of each window"
     c.merge(offset, Shape((result[0], points * (len(w) - 2), *result[2:])), message)
     if mask is not None:
         c.merge(mask, Shape((result[0], points, *result[2:])), message)
@@ -123,17 +123,17 @@ def conv_transpose(
     if w.dims is None and kernel:
         w = c.require_rank(w, 2 + len(kernel), "w")
     if len(w) < 3:
-        c.fail("a convolution needs weights [C, M/group, kernel...]: rank 3 or more", w)
+        c.fail("a convolution requires weights [C, M/group, kernel...]: rank 3 or more", w)
     x = c.require_rank(x, len(w), "x")
     rank = len(w) - 2
     c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
-    require_groups(c, w[0], group, "the groups must be of equally many input channels w[0]")
+    require_groups(c, w[0], group, "input channels w[0] must be divisible by group")
     for known, size in zip(
         spatial_attribute(kernel, rank, 1, c, "kernel_shape") if kernel else (), w[2:], strict=False
     ):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
     channels = w[1] * group
-    require_vector(c, b, channels, "the bias must hold one value an output channel, w[1] * group")
+    require_vector(c, b, channels, "the bias length must equal the output channels w[1] * group")
     if auto_pad not in ("", "NOTSET") and any(window.pads):
         c.fail("pads and auto_pad cannot both be given", auto_pad, window.pads)
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
@@ -154,7 +154,7 @@ def conv_transpose(
         full = (size - 1) * steps[i] + extra[i] + span
         # padding called SAME makes `size * stride` of it; it only takes away, so a large stride leaves less
         left = minimum(full, size * steps[i]) if same else full - pairs[i][0] - pairs[i][1]
-        c.at_least(left, 1, "the pads must leave something of the output")
+        c.at_least(left, 1, "the pads must leave at least one element of the output")
         sizes.append(left)
     return Shape((x[0], channels, *sizes))
 
@@ -182,7 +182,7 @@ def max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 
 def global_pool(c: InferenceContext, x: Shape) -> Shape:
     """[N, C, *S] -> [N, C, 1...]."""
     if len(x) < 2:
-        c.fail("pooling needs [N, C, spatial...]", x)
+        c.fail("pooling requires [N, C, spatial...]", x)
     _advise_elements(c, x)
     return Shape((*x[:2], *(1 for _ in x[2:])))
 
@@ -191,4 +191,4 @@ def _advise_elements(c: InferenceContext, x: Shape) -> None:
     """Note that onnxruntime pools no images without elements; there may be no images."""
     for size in x[1:]:
         if not isinstance(size, int) or size < 1:
-            c.advise_at_most(1, size, "some runtimes pool no images without elements")
+            c.advise_at_most(1, size, "some runtimes reject pooling of empty images")

@@ -58,7 +58,7 @@ def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
 def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
     """Before opset 7: one slope for all, or one a channel."""
     if x.dims is not None and slope.dims is not None and len(x.dims) > 1:
-        require_broadcast_size(c, c.numel(slope), x.dims[1], "there must be one slope, or one a channel")
+        require_broadcast_size(c, c.numel(slope), x.dims[1], "the slope must have one element, or one per channel")
     return x
 
 
@@ -67,7 +67,7 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
     """The shape of the input, which must have an axis to go along (the last one; before opset 13 the second)."""
     if x.dims is not None:
         if not x.dims:
-            c.fail("the input must be of rank 1 or more", x)
+            c.fail("the input must have rank 1 or more", x)
         at = axis if axis is not None else -1 if c.version >= 13 else min(1, len(x.dims))
         if c.version >= 13 or at != len(x.dims):  # before opset 13 all axes may be in front of the axis
             c.axis(at, len(x.dims))
@@ -78,16 +78,16 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
 def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
     """[*B, N, M] -> the same; `k` is one number."""
     if x.dims is not None and len(x.dims) < 2:
-        c.fail("the input must be of rank 2 or more", x)
-    require_single(c, k, "k must be one value")
+        c.fail("the input must have rank 2 or more", x)
+    require_single(c, k, "k must have exactly one element")
     return x
 
 
 def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
     """The axis that a tensor of one element holds, None where it is not known."""
-    require_single(c, axis.shape, "axis must be one value")
+    require_single(c, axis.shape, "axis must have exactly one element")
     if x.dims == ():
-        c.fail("the input must be of rank 1 or more", x)
+        c.fail("the input must have rank 1 or more", x)
     known = known_ints(axis)
     return c.axis(known[0], len(x)) if known and x.dims is not None else None
 
@@ -237,7 +237,7 @@ def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
     zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
     for d in zeros:
         if isinstance(d, (int, Dimension)):
-            c.advise_at_most(1, d, "some runtimes end where integers are divided by 0")
+            c.advise_at_most(1, d, "some runtimes abort on integer division by 0")
     return bool(zeros)
 
 
@@ -314,7 +314,7 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
     """Before opset 8 there is no broadcasting: all inputs have one shape."""
     result = xs[0]
     for x in xs[1:]:
-        result = c.merge(result, x, "inputs must be of equal shape (no broadcasting before opset 8)")
+        result = c.merge(result, x, "inputs must have the same shape (no broadcasting before opset 8)")
     return result
 
 
@@ -322,14 +322,14 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
 def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
     """Before opset 7: the shape of the first input; the second must equal it, or a part of it with `broadcast`."""
     if not broadcast:
-        c.expect(a, b, "inputs must be of equal shape (no broadcast attribute)")
+        c.expect(a, b, "inputs must have the same shape (no broadcast attribute)")
     return a
 
 
 @onnx("SwiGLU", in_place=(0, 1))
 def gated(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
     """Both inputs have one shape; there is no broadcasting."""
-    return c.merge(gate, x, "gate and value must be of equal shape")
+    return c.merge(gate, x, "gate and value must have the same shape")
 
 
 @onnx("Clip", in_place=(0,))
@@ -338,7 +338,7 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
     if low is None and high is None and c.version < 11:
         return PartialTensor(x.dtype, x.shape, None)
     for bound in (low, high):
-        require_single(c, None if bound is None else bound.shape, "a bound must be one value")
+        require_single(c, None if bound is None else bound.shape, "a bound must have exactly one element")
     result = x
     for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
         if bound is not None and bound.shape.dims in ((), (1,)):

@@ -33,12 +33,12 @@ def tensor_scatter(
     for i, (a, b) in enumerate(zip(cache, update, strict=True)):
         if i != at:
             c.merge(a, b, f"axis {i} of cache and update must be equal")
-    c.at_most(update[at], cache[at], "an update must fit into the cache")
+    c.at_most(update[at], cache[at], "the update must fit into the cache")
     if write_indices is not None:
-        require_vector(c, write_indices.shape, cache[0], "write_indices must hold one value a sample")
+        require_vector(c, write_indices.shape, cache[0], "write_indices must have one value per sample")
     known = known_ints(write_indices)
     if known and mode == "linear":
-        c.at_most(update[at] + max(known), cache[at], "an update must fit into the cache behind its write_indices")
+        c.at_most(update[at] + max(known), cache[at], "the update must fit into the cache at its write_indices")
     return cache
 
 
@@ -48,10 +48,10 @@ def reverse_sequence(
 ) -> Shape:
     """The shape of the data; one length a sample, none longer than the axis of time."""
     samples, steps = x[c.axis(batch_axis, len(x))], x[c.axis(time_axis, len(x))]
-    require_vector(c, lengths.shape, samples, "sequence_lens must hold one value a sample")
+    require_vector(c, lengths.shape, samples, "sequence_lens must have one value per sample")
     known = known_ints(lengths)
     if known:
-        c.at_most(max(known), steps, "sequence_lens must not be more than the axis of time has")
+        c.at_most(max(known), steps, "sequence_lens must be at most the size of the time axis")
     return x
 
 
@@ -60,8 +60,8 @@ def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *,
     """An axis of size `depth` put in at `axis` of the output; [off, on] are the two elements of `values`."""
     at = c.axis(axis, len(indices.shape) + 1)
     if indices.shape.dims == ():
-        c.fail("indices must be of rank 1 or more", indices.shape)
-    require_single(c, depth.shape, "the depth must be one value")
+        c.fail("indices must have rank 1 or more", indices.shape)
+    require_single(c, depth.shape, "the depth must have exactly one element")
     require_vector(c, values.shape, 2, "values must be [off, on]")
     known = known_dims(depth)
     size = known[0] if known else None

@@ -46,7 +46,9 @@ def strings_or_ints(c: InferenceContext, x: Shape) -> TensorType:
 def category_mapper(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> TensorType:
     """Integers for strings and strings for integers, by two lists of one length."""
     if not cats_int64s or len(cats_int64s) != len(cats_strings):
-        c.fail("cats_int64s and cats_strings must be of one length, at least 1", len(cats_int64s), len(cats_strings))
+        c.fail(
+            "cats_int64s and cats_strings must have the same length, at least 1", len(cats_int64s), len(cats_strings)
+        )
     return strings_or_ints(c, x)
 
 
@@ -89,9 +91,9 @@ def label_encoder_by_tensors(
     """The shape of the input, in the type of the values, which may be a tensor."""
     if default_tensor is not None:
         if default_tensor.shape.dims != (1,):
-            c.fail("default_tensor must hold one element", default_tensor.shape)
+            c.fail("default_tensor must have one element", default_tensor.shape)
         if values_tensor is not None and default_tensor.dtype != values_tensor.dtype:
-            c.fail("default_tensor must be of the type of the values", default_tensor.dtype, values_tensor.dtype)
+            c.fail("default_tensor must have the type of the values", default_tensor.dtype, values_tensor.dtype)
     return _encode(
         c,
         x,
@@ -108,9 +110,9 @@ def _encode(
         _single_attribute(c, values, "values_*"),
     )
     if key_count != value_count:
-        c.fail("there must be as many values as keys", key_count, value_count)
+        c.fail("the number of values must equal the number of keys", key_count, value_count)
     if c.dtype(0) not in (None, key_type):
-        c.fail("the input must be of the type of the keys", c.dtype(0), key_type)
+        c.fail("the input must have the type of the keys", c.dtype(0), key_type)
     return TensorType(value_type, x)
 
 
@@ -120,7 +122,7 @@ def _single_attribute(
     """The type and the number of values of the one attribute that is given."""
     present = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
     if len(present) != 1:
-        c.fail(f"one and only one of {name} must be set")
+        c.fail(f"exactly one of {name} must be set")
     dtype, value = present[0]
     if isinstance(value, PartialTensor):
         return value.dtype, c.numel(value.shape)
@@ -144,10 +146,10 @@ def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Sh
 def feature_vectorizer(c: InferenceContext, *xs: Shape, inputdimensions: Ints = ()) -> Shape:
     """[N, C] side by side, cut or filled to the given sizes; [C] is [1, C]."""
     if inputdimensions and len(inputdimensions) != len(xs):
-        c.fail("inputdimensions must give a size for each input", len(xs), len(inputdimensions))
+        c.fail("inputdimensions must have a size for each input", len(xs), len(inputdimensions))
     rows: list[Dim] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
     for more in rows[1:]:
-        c.merge(rows[0], more, "all inputs must hold as many samples")
+        c.merge(rows[0], more, "all inputs must have the same number of samples")
     columns = sum(inputdimensions) if inputdimensions else _columns(c, xs)
     return Shape((rows[0] if rows else c.fresh("batch"), columns))
 
@@ -165,7 +167,7 @@ def _columns(c: InferenceContext, xs: tuple[Shape, ...]) -> Dim:
 def one_hot_encoder(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> Shape:
     """One more axis, as long as there are categories."""
     if bool(cats_int64s) == bool(cats_strings):
-        c.fail("one and only one of cats_int64s and cats_strings must be set")
+        c.fail("exactly one of cats_int64s and cats_strings must be set")
     return Shape((*x, len(cats_int64s) or len(cats_strings)))
 
 
@@ -192,7 +194,7 @@ def dict_vectorizer(
 ) -> TensorType:
     """[1, C], a value for each word of the vocabulary, in the type of the map's values."""
     if bool(int64_vocabulary) == bool(string_vocabulary):
-        c.fail("one and only one of int64_vocabulary and string_vocabulary must be set")
+        c.fail("exactly one of int64_vocabulary and string_vocabulary must be set")
     value = x.element if isinstance(x, MapType) else None
     dtype = value.dtype if isinstance(value, TensorType) else None
     return TensorType(dtype, Shape((1, len(int64_vocabulary) or len(string_vocabulary))))
@@ -204,11 +206,11 @@ def zip_map(
 ) -> SequenceType:
     """A sequence of maps from labels to scalars, one map a sample."""
     if bool(classlabels_int64s) == bool(classlabels_strings):
-        c.fail("one and only one of classlabels_int64s and classlabels_strings must be set")
+        c.fail("exactly one of classlabels_int64s and classlabels_strings must be set")
     batch(c, x)
     if x.dims is not None:
         labels = len(classlabels_int64s) or len(classlabels_strings)
-        c.merge(x[-1], labels, "there must be as many columns as labels")
+        c.merge(x[-1], labels, "the number of columns must equal the number of labels")
     key = "string" if classlabels_strings else "int64"
     return SequenceType(MapType(key, TensorType("float32", SCALAR)))
 
@@ -306,10 +308,10 @@ def tree_ensemble_of_tensors(
     lists = nodes_featureids, nodes_truenodeids, nodes_falsenodeids, nodes_trueleafs, nodes_falseleafs
     nodes = c.numel(nodes_modes.shape)
     if any(len(values) != nodes for values in lists) or nodes_splits.shape != nodes_modes.shape:
-        c.fail("every list of nodes must have one entry a node", *(len(values) for values in lists))
+        c.fail("every list of nodes must have one entry per node", *(len(values) for values in lists))
     if c.numel(leaf_weights.shape) != len(leaf_targetids):
-        c.fail("there must be a weight for each leaf", leaf_weights.shape, len(leaf_targetids))
+        c.fail("leaf_weights must have one weight per leaf", leaf_weights.shape, len(leaf_targetids))
     for values, name in ((leaf_weights, "leaf_weights"), (nodes_splits, "nodes_splits")):
         if c.dtype(0) not in (None, values.dtype):
-            c.fail(f"{name} must be of the type of the input", values.dtype, c.dtype(0))
+            c.fail(f"{name} must have the type of the input", values.dtype, c.dtype(0))
     return tree_ensemble(c, x, n_targets=n_targets)

@@ -27,7 +27,7 @@ def batch_normalization(
 @onnx("InstanceNormalization")
 def instance_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape) -> Shape:
     """[N, C, *S]; scale and bias are of length C."""
-    _require_lengths(c, scale, bias, _channels(c, x), "a channel")
+    _require_lengths(c, scale, bias, _channels(c, x), "channel")
     return x
 
 
@@ -35,16 +35,16 @@ def instance_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Sh
 def group_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
     """[N, C, *S] in groups of channels; scale and bias are of length C."""
     channels = _channels(c, x)
-    part_size(c, channels, num_groups, "the channels must split into num_groups equal groups")
-    _require_lengths(c, scale, bias, channels, "a channel")
+    part_size(c, channels, num_groups, "the channels must be divisible by num_groups")
+    _require_lengths(c, scale, bias, channels, "channel")
     return x
 
 
 @onnx("GroupNormalization")
 def group_normalization_by_group(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
     """Before opset 21 scale and bias hold one value a group."""
-    part_size(c, _channels(c, x), num_groups, "the channels must split into num_groups equal groups")
-    _require_lengths(c, scale, bias, num_groups, "a group")
+    part_size(c, _channels(c, x), num_groups, "the channels must be divisible by num_groups")
+    _require_lengths(c, scale, bias, num_groups, "group")
     return x
 
 
@@ -57,7 +57,7 @@ def _channels(c: InferenceContext, x: Shape) -> Dim:
 
 def _require_lengths(c: InferenceContext, scale: Shape, bias: Shape, count: Dim, unit: str) -> None:
     for v, name in ((scale, "scale"), (bias, "bias")):
-        require_vector(c, v, count, f"the {name} must hold one value {unit}")
+        require_vector(c, v, count, f"the {name} must have one value per {unit}")
 
 
 @onnx("RMSNormalization")

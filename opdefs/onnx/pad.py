@@ -29,7 +29,7 @@ def pad(
     for values, name in ((pads, "`pads`"), (axes, "`axes`")):
         if values is not None:
             c.require_rank(values.shape, 1, name)
-    require_single(c, None if fill is None else fill.shape, "the value to fill with must be one value")
+    require_single(c, None if fill is None else fill.shape, "constant_value must have exactly one element")
     before = _learn_rank(c, x.shape, pads.shape) if axes is None else x.shape
     rank = len(before)
     named = tuple(range(rank)) if axes is None else known_ints(axes)
@@ -91,12 +91,12 @@ def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Seque
 def _require_elements(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
     """Tell that there are elements to pad with."""
     if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
-        c.at_least(size, 1, "an axis without elements has none to pad with")
+        c.at_least(size, 1, "an empty axis can only be padded with a constant")
 
 
 def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
     """A longer reflection goes to and fro, by the specification's reference and numpy; onnxruntime refuses it."""
-    message = "onnxruntime reflects no more than an axis has beside its border; the specification sets no limit"
+    message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
     crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
     amount = maximum(begin, end)
     if not crops and amount != 0:
@@ -106,7 +106,7 @@ def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> 
 def _pad_dim(c: InferenceContext, size: Dim, amount: Dim) -> Dim:
     grown = size + amount
     if c.prove_le(0, grown) is not True:
-        c.at_least(grown, 0, "padding must not take more from an axis than it has")
+        c.at_least(grown, 0, "negative pads must not exceed the size of the axis")
     return grown
 
 

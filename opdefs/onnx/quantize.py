@@ -23,7 +23,7 @@ def quantize(
     """The shape of the input; the type of the zero point, else `output_dtype`, else uint8."""
     named = dtype_name(output_dtype)
     if named is not None and c.dtype(2) not in (None, named):
-        c.fail("output_dtype must be the type of the zero point", named, c.dtype(2))
+        c.fail("output_dtype must equal the type of the zero point", named, c.dtype(2))
     constrain_scales(c, x, scale, zero, axis, block_size)
     return TensorType(c.dtype(2) or dtype_name(output_dtype) or "uint8", x)
 

@@ -73,11 +73,11 @@ def recurrent_states(
     directions = cells.directions
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
-    require_vector(c, lengths, batch, "sequence_lens must hold one length a sample")
+    require_vector(c, lengths, batch, "sequence_lens must have one length per sample")
     expected_shapes = (
         (bias, Shape((directions, 2 * gates * hidden)), "B must be [directions, 2*gates*hidden_size]"),
-        (hidden_state, last, "the state to start with, initial_h, must be [directions, batch, hidden_size]"),
-        (cell_state, last, "the state to start with, initial_c, must be [directions, batch, hidden_size]"),
+        (hidden_state, last, "initial_h must be [directions, batch, hidden_size]"),
+        (cell_state, last, "initial_c must be [directions, batch, hidden_size]"),
         (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
     )
     for operand, shape, message in expected_shapes:

@@ -47,7 +47,7 @@ def _reduce_unknown_axes(c: InferenceContext, x: PartialTensor, axes: PartialTen
     """Each axis may become 1; without `keepdims` it comes from one at most as many behind it as are gone."""
     rank, count = len(x.shape), None if axes.shape.dims is None else c.concrete(c.numel(axes.shape))
     if count is not None and count > rank:
-        c.fail("there must be no more axes than the input has", x.shape)
+        c.fail("the number of axes must be at most the rank of the input", x.shape)
     if keepdims:
         dims = [1 if count == rank else _reduced_or_same(c, at, d) for at, d in enumerate(x.shape)]
     elif count is None:

@@ -17,7 +17,7 @@ def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) 
     """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
     wanted = requested_dims(c, shape)
     if allowzero and 0 in wanted and -1 in wanted:
-        c.fail("with allowzero, 0 and -1 cannot both be asked for: what is left would be any size", list(wanted))
+        c.fail("with allowzero, shape must not contain both 0 and -1: any size would fit", list(wanted))
     result = reshape_dims(c, x.shape, wanted, not allowzero)
     return reshape_elements(x, result)
 
@@ -112,5 +112,5 @@ def _squeeze_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     if None in verdicts:
         left = zip(x.shape, verdicts, strict=True)
         some = SomeAxes((d, is_unit is None) for d, is_unit in left if not is_unit)
-        raise c.unknowable_rank("which axes have size 1 is not decided", some)
+        raise c.unknowable_rank("it is undecided which axes have size 1", some)
     return reshape_elements(x, Shape(d for d, is_unit in zip(x.shape, verdicts, strict=True) if not is_unit))

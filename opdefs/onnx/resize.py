@@ -33,10 +33,10 @@ def resize(
     if axes is None and isinstance(length, int):
         x = c.require_rank(x, length)
     named = tuple(range(len(x))) if axes is None else c.axes(axes, len(x))
-    c.merge(length, len(named), "scales or sizes must hold one value an axis")
+    c.merge(length, len(named), "scales or sizes must have one value per axis")
     cropped = coordinate_transformation_mode == "tf_crop_and_resize"
     if cropped:
-        require_vector(c, roi, 2 * len(named), "roi must hold a start and an end for each axis")
+        require_vector(c, roi, 2 * len(named), "roi must have a start and an end for each axis")
     old = [x[i] for i in named]
     new = (
         _requested_sizes(c, old, sizes, keep_aspect_ratio_policy)
@@ -63,7 +63,7 @@ def _requested_sizes(
     sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
     for size, new in zip(old, sound, strict=True):
         if new is not None and c.store.bounds(new)[0] >= 1:
-            c.at_least(size, 1, "an axis without elements has none to make others of")
+            c.at_least(size, 1, "an empty axis cannot be resized to a non-empty one")
     return sound if policy == "stretch" else keep_aspect_ratio(c, old, sound, policy)
 
 

@@ -32,7 +32,7 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
 def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
     """The axis becomes k; values and positions."""
     at = c.axis(axis, len(x))
-    require_vector(c, k.shape, 1, "K must be a vector of one value")
+    require_vector(c, k.shape, 1, "K must be a vector with one element")
     size = None if not k.elements else to_dim(k.elements[0])
     if size is None or c.prove_le(0, size) is None:
         size = c.fresh("k", 0, c.interval(x[at]).hi)
@@ -64,7 +64,7 @@ def _compressed_size(c: InferenceContext, condition: Value, size: Dim | None) ->
     """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
     choices = c.require_rank(condition.shape, 1, "condition")[0]
     if size is not None:
-        c.at_most(choices, size, "the condition must not be longer than what it chooses from")
+        c.at_most(choices, size, "the condition must be at most as long as the data")
     decided = condition.array()
     if decided is not None and decided.dtype.kind == "b":
         return int(decided.sum())
@@ -107,5 +107,5 @@ def non_max_suppression(
     c.merge(c.require_rank(boxes, 3, "boxes")[2], 4, "a box must have 4 coordinates")
     limits = (None if limit is None else limit.shape, iou_threshold, score_threshold)
     for v, name in zip(limits, ("max_output_boxes_per_class", "iou_threshold", "score_threshold"), strict=True):
-        require_single(c, v, f"{name} must be one value")
+        require_single(c, v, f"{name} must have exactly one element")
     return TensorType("int64", Shape((box_count(c, boxes, scores, 0 if limit is None else limit), 3)))

@@ -37,7 +37,7 @@ def _element(c: InferenceContext, sequence: Elements) -> TensorType:
     """The type of any element."""
     element = _sequence(c, sequence).element
     if not isinstance(element, TensorType):
-        raise c.unknowable("the elements of the sequence are no tensors")
+        raise c.unknowable("the elements of the sequence are not tensors")
     return element
 
 
@@ -69,9 +69,9 @@ def _require_position(c: InferenceContext, sequence: Elements, position: Partial
     if length is None or at is None:
         return
     if c.prove_le(0, at) is True:
-        c.at_least(length, at + 1 - more, "a sequence must be long enough for a position in it")
+        c.at_least(length, at + 1 - more, "the position must lie inside the sequence")
     elif c.prove_le(at, -1) is True:
-        c.at_least(length, -at, "a sequence must be long enough for a position counted from its end")
+        c.at_least(length, -at, "the position, counted from the end, must lie inside the sequence")
 
 
 @onnx("SequenceEmpty")
@@ -114,7 +114,7 @@ def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | No
     _require_position(c, sequence, position)
     length = _sequence(c, sequence).length
     if length is not None:
-        c.at_least(length, 1, "there must be an element to erase")
+        c.at_least(length, 1, "the sequence must have an element to erase")
     return SequenceType(_element(c, sequence), None if length is None else length - 1)
 
 
@@ -144,7 +144,7 @@ def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, 
     element = _element(c, sequence)
     length = _sequence(c, sequence).length
     if length is not None:
-        c.at_least(length, 1, "a sequence that is joined must hold a tensor")
+        c.at_least(length, 1, "the sequence must have at least one tensor")
     items = _items(sequence)
     shapes = [t.shape for t in items] if items else []
     if len({s.rank for s in shapes}) == 1 and shapes[0].dims is not None:
@@ -234,7 +234,7 @@ def _declared_type(c: InferenceContext, declared: Declared | None) -> Type:
 def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | None = None) -> OptionalType:
     """The input, or nothing of the type that the attribute says."""
     if x is None and type_ is None:
-        c.fail("an empty optional needs the attribute 'type'")
+        c.fail("an empty optional requires the attribute 'type'")
     return OptionalType(_declared_type(c, type_) if x is None else x)
 
 

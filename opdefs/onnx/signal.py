@@ -33,10 +33,12 @@ def _transform(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inv
     rank = len(x)
     at = c.axis(axis, rank)
     if at == rank - 1:
-        c.fail("the last axis holds real and imaginary parts: it cannot be transformed", axis)
+        c.fail("the last axis (real and imaginary part) cannot be transformed", axis)
     c.at_most(x[rank - 1], 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if onesided:
-        c.merge(x[rank - 1], 2 if inverse else 1, "one-sided transforms take real input, their inverses complex input")
+        c.merge(
+            x[rank - 1], 2 if inverse else 1, "a one-sided transform requires real input, its inverse complex input"
+        )
     size = x[at] if length is None else length
     last = 2
     if onesided and inverse:
@@ -70,7 +72,7 @@ def dft(
 def _transform_unknown_axis(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
     """An axis that is not known: each is as it is, or transformed."""
     if len(x) < 2:
-        c.fail("the input must have an axis beside the last, which holds real and imaginary parts", x)
+        c.fail("the input must have an axis before the last one (real and imaginary part)", x)
     each = [_transform(c, x, length, at, inverse, onesided) for at in range(len(x) - 1)]
     return Shape(cover_dim(c, sizes, f"dft.{i}") for i, sizes in enumerate(zip(*each, strict=True)))
 
@@ -106,8 +108,8 @@ def stft(
             c.merge(c.require_rank(window, 1, "window")[0], size, "the window must be as long as a frame")
     else:
         size = samples if window is None else c.require_rank(window, 1, "window")[0]
-    c.at_most(size, samples, "a frame must not be longer than the signal")
-    require_single(c, step.shape, "`frame_step` must be one value")
+    c.at_most(size, samples, "a frame must be at most as long as the signal")
+    require_single(c, step.shape, "`frame_step` must have exactly one element")
     stride = read_size(c, step, "frame_step")
     if c.prove_le(1, stride) is not True:
         frames: Dim = c.fresh("frames", 1)
@@ -131,6 +133,6 @@ def mel_weight_matrix(
     """[length // 2 + 1, bins] from two scalar inputs."""
     names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
     for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
-        require_single(c, v, f"`{name}` must be one value")
+        require_single(c, v, f"`{name}` must have exactly one element")
     rows = read_size(c, length, "dft_length") // 2 + 1
     return TensorType(dtype_name(output_datatype), Shape((rows, read_size(c, bins, "num_mel_bins"))))

@@ -27,10 +27,10 @@ def slice_(
     (length,) = c.require_rank(starts.shape, 1, "starts")
     for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
         if values is not None:
-            require_vector(c, values.shape, length, f"{name} must hold one value a slice, as starts")
+            require_vector(c, values.shape, length, f"{name} must be as long as starts")
     count = c.concrete(length)
     if count is not None and count > len(x.shape):
-        c.fail("more slices than axes", f"{count} starts", x.shape)
+        c.fail("there are more slices than axes", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
     if named is None or count is None:
         return _slice_unknown_axes(c, x)
@@ -66,7 +66,7 @@ def _slice(
     rank = len(x.shape)
     lengths = {len(axes), len(starts), len(ends), len(axes if steps is None else steps)}
     if len(lengths) > 1:
-        c.fail("starts, ends, axes and steps must be of equal length")
+        c.fail("starts, ends, axes and steps must have the same length")
     dims = list(x.shape)
     index: list[slice | None] = [slice(None)] * rank
     firsts: list[Dim | None] = [0] * rank
@@ -105,11 +105,11 @@ def split(
     """Parts along an axis: of the given sizes, else of equal size with a smaller last one."""
     at = c.axis(axis, len(x.shape))
     if num_outputs and num_outputs != c.num_outputs:
-        c.fail("num_outputs must be the number of outputs", num_outputs, c.num_outputs)
+        c.fail("num_outputs must equal the number of outputs", num_outputs, c.num_outputs)
     count = c.num_outputs
     if split is None:
         return _split(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
-    require_vector(c, split.shape, c.num_outputs, "split must hold one size an output")
+    require_vector(c, split.shape, c.num_outputs, "split must have one size per output")
     sizes = known_dims(split) or (None,) * c.num_outputs
     return _split(c, x, at, sizes)
 
@@ -130,13 +130,13 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
         return [part] * count
     part = ceildiv(size, count)
     last = size - part * (count - 1)
-    c.at_least(last, 0, f"{count} parts of equal size must not be more than the axis has")
+    c.at_least(last, 0, f"{count} parts of equal size must not exceed the axis")
     return [part] * (count - 1) + [last]
 
 
 def _split(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
-        c.fail(f"{c.num_outputs} outputs need as many sizes", tuple(sizes))
+        c.fail(f"{c.num_outputs} outputs require as many sizes", tuple(sizes))
     return split_axis(x, axis, _complete_sizes(c, x.shape[axis], sizes))
 
 

@@ -25,7 +25,7 @@ def negative_log_likelihood(
         _require_classes(c, target, classes, ignore_index)
         if weight is not None:
             (length,) = c.require_rank(weight, 1, "weight")
-            c.merge(length, classes, "there must be one weight a class")
+            c.merge(length, classes, "the weight must have one value per class")
     if reduction not in ("none", "mean", "sum"):
         c.fail("the reduction must be none, mean or sum", reduction)
     return target.shape if reduction == "none" else SCALAR
@@ -35,7 +35,7 @@ def _class_count(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
     """The number of classes; targets have the shape of the scores without that axis."""
     dims = scores.require()
     if len(dims) < 2:
-        c.fail("scores must be of shape [N, C, ...]", scores)
+        c.fail("scores must be [N, C, ...]", scores)
     c.expect(Shape((dims[0], *dims[2:])), target, "targets must have the shape of the scores without the class axis")
     return dims[1]
 
@@ -73,7 +73,7 @@ def gradient(
 ) -> tuple[TensorType, ...]:
     """The shape and type of each tensor of `xs`, whose values are the first inputs."""
     if len(inputs) != len(xs) + len(zs):
-        c.fail("there must be an input for each tensor of xs and zs", len(inputs), len(xs) + len(zs))
+        c.fail("the inputs must match the tensors of xs and zs", len(inputs), len(xs) + len(zs))
     return tuple(TensorType(c.dtype(i), x) for i, x in enumerate(inputs[: len(xs)]))
 
 

@@ -13,7 +13,7 @@ def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     """`numpy.matmul`: [*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]; vectors lose their axis."""
     left, right = a.require(), b.require()
     if not left or not right:
-        c.fail("a matrix product needs operands of rank 1 or more", a, b)
+        c.fail("the operands of a matrix product must have rank 1 or more", a, b)
     inner_right = right[-2] if len(right) > 1 else right[0]
     c.merge(left[-1], inner_right, "the inner dimensions of a matrix product must be equal")
     lead = c.broadcast(Shape(left[:-2]), Shape(right[:-2]))
@@ -44,7 +44,7 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new
     if new_axes:
         sizes.update(dict.fromkeys(missing, 1))
     elif missing:
-        c.fail("every letter of the result must be one of an operand", equation, missing[0])
+        c.fail("every letter of the result must occur in an operand", equation, missing[0])
     head, dots, tail = right.partition(ELLIPSIS)
     middle = spread.require() if dots else ()
     return Shape((*(sizes[letter] for letter in head), *middle, *(sizes[letter] for letter in tail)))
@@ -55,7 +55,7 @@ def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, 
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]
     if not all(letter.isalpha() for letter in letters):
-        c.fail("a term must be letters and at most one ellipsis", term)
+        c.fail("a term must consist of letters and at most one ellipsis", term)
     dims = operand.dims
     if dims is None:
         for letter in letters:

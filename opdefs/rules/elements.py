@@ -177,7 +177,7 @@ def requested_dims(
     if length is None:
         raise c.unknowable(f"neither the contents nor the length of `{name}` are known", dtype)
     if length > MAX_RANK:
-        raise c.unknowable(f"`{name}` asks for a rank of {length}, more than {MAX_RANK}", dtype)
+        raise c.unknowable(f"`{name}` requests rank {length}, more than {MAX_RANK}", dtype)
     return known if known is not None else (None,) * length
 
 

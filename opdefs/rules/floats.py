@@ -165,7 +165,7 @@ class FloatArithmetic:
             return True
         if False in proofs or not self.format.allows_assumptions or limit < MIN_LIMIT:
             return False
-        message = f"sizes are taken to be small enough for {self.format.name} to count with them exactly"
+        message = f"sizes are assumed to be small enough to be exact in {self.format.name}"
         return c.assume_small(x, limit, message) and c.assume_small(-x, limit, message)
 
     def fresh_between(self, low: Dim, high: Dim) -> Element:

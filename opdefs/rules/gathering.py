@@ -12,7 +12,7 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
-INDEX_RANGE = "indices must lie inside of the axis that they pick from"
+INDEX_RANGE = "indices must lie inside the indexed axis"
 
 
 def _known_indices(indices: Value) -> tuple[int, ...] | None:
@@ -47,20 +47,20 @@ def constrain_index_shape(c: InferenceContext, indices: Shape, x: Shape, axis: i
     """Tell that indices along an axis reach no further than the data along the others: there they are places."""
     for i, (count, size) in enumerate(zip(indices, x, strict=True)):
         if i != axis:
-            c.at_most(count, size, f"along axis {i} there must not be more indices than data")
+            c.at_most(count, size, f"along axis {i}, indices must not be larger than the data")
 
 
 def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
     """[*B, *I, k] indices into [*B, *D] data -> [*B, *I, *D[k:]]."""
     if indices.shape.dims == ():
-        c.fail("indices must have an axis, along which an index lies", indices.shape)
+        c.fail("indices must have rank 1 or more", indices.shape)
     depth = c.concrete(indices.shape[-1])
     if depth is None:
-        raise c.unknowable("the length of an index (the last axis of `indices`) is not known")
+        raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
     if not 0 <= batch_dims < min(len(x.shape), len(indices.shape)):
         c.fail("batch_dims must be less than both ranks", batch_dims, x.shape, indices.shape)
     if batch_dims + depth > len(x.shape):
-        c.fail("an index is longer than the data's rank", x.shape, indices.shape)
+        c.fail("the length of an index must be at most the rank of the data", x.shape, indices.shape)
     for i in range(batch_dims):
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
     shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
@@ -101,13 +101,13 @@ def scatter_nd(
 def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> None:
     """[*I, k] indices into [*D] data take updates of shape [*I, *D[k:]]."""
     if indices.dims == ():
-        c.fail("indices must have an axis, along which an index lies", indices)
+        c.fail("indices must have rank 1 or more", indices)
     depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
     if depth is None:
         return
     if depth > len(x):
-        c.fail("an index is longer than the data's rank", x, indices)
-    c.expect(Shape((*indices[:-1], *x[depth:])), updates, "an update must have the shape of what an index picks")
+        c.fail("the length of an index must be at most the rank of the data", x, indices)
+    c.expect(Shape((*indices[:-1], *x[depth:])), updates, "updates must have the shape of the indexed slices")
 
 
 def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
@@ -157,7 +157,7 @@ def scatter_elements(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
 ) -> PartialTensor:
     """The shape of the data; contents where all three are known and nothing is reduced."""
-    c.merge(indices.shape, updates.shape, "indices and updates must be of equal shape")
+    c.merge(indices.shape, updates.shape, "indices and updates must have the same shape")
     if x.shape.dims is None or indices.shape.dims is None:
         return PartialTensor(x.dtype, x.shape, None)
     at = c.axis(axis, c.same_rank(x.shape, indices.shape))

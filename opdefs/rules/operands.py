@@ -35,7 +35,7 @@ def require_scalar(c: InferenceContext, v: Shape | None, name: str) -> None:
 
 
 def merge_optional(c: InferenceContext, a: Shape, b: Shape | None, message: str) -> Shape:
-    """The shape of two inputs that must be of equal shape; the second may be left out."""
+    """The shape of two inputs that must have the same shape; the second may be left out."""
     return a if b is None else c.merge(a, b, message)
 
 
@@ -94,8 +94,8 @@ def scalar_size_or_fresh(c: InferenceContext, value: PartialTensor, hint: str) -
     return c.fresh(hint) if size is None else size
 
 
-PER_AXIS = "there must be one scale, or one for each element of the quantized axis"
-PER_BLOCK = "scales of blocks must have the shape of the input, but one a block along the quantized axis"
+PER_AXIS = "the scale must have one element, or one per element of the quantized axis"
+PER_BLOCK = "the scale must have the shape of the input, with one value per block along the quantized axis"
 ZEROS = "the zero point must have the shape of the scale"
 
 
@@ -123,23 +123,31 @@ def constrain_scales(
 def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
     """One value for [*B, M, K], one a row [M], or [*B, M, 1]."""
     _constrain_slice_scales(
-        c, v, x.dims and x.dims[-2:-1], x.dims and (*x.dims[:-1], 1), f"{name} must be one value, or one a row"
+        c,
+        v,
+        x.dims and x.dims[-2:-1],
+        x.dims and (*x.dims[:-1], 1),
+        f"{name} must have exactly one element, or one a row",
     )
 
 
 def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
     """One value for [*B, K, N], one a column [N], or [*B, 1, N]."""
     full = x.dims and (*x.dims[:-2], 1, x.dims[-1])
-    _constrain_slice_scales(c, v, x.dims and x.dims[-1:], full, f"{name} must be one value, or one a column")
+    _constrain_slice_scales(
+        c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one a column"
+    )
 
 
 def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name: str) -> None:
     """One value for the filters [M, ...] of a convolution, or one a filter [M]."""
     if v is not None and v.dims:
         if len(v.dims) > 1:
-            c.fail(f"{name} must be one value, or one an output channel", v)
+            c.fail(f"{name} must have exactly one element, or one an output channel", v)
         if w.dims is not None:
-            require_broadcast_size(c, v.dims[0], w.dims[0], f"{name} must be one value, or one an output channel")
+            require_broadcast_size(
+                c, v.dims[0], w.dims[0], f"{name} must have exactly one element, or one an output channel"
+            )
 
 
 def _constrain_slice_scales(
@@ -155,5 +163,5 @@ def _constrain_slice_scales(
 
 def require_single_scale(c: InferenceContext, scale: Shape | None, zero: Shape | None, operand: str) -> None:
     """Tell that an operand is quantized as a whole."""
-    require_single(c, scale, f"the scale of {operand} must be one value")
-    require_single(c, zero, f"the zero point of {operand} must be one value")
+    require_single(c, scale, f"the scale of {operand} must have exactly one element")
+    require_single(c, zero, f"the zero point of {operand} must have exactly one element")

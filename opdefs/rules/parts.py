@@ -125,5 +125,5 @@ def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
 def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
     """The size of an axis repeated so many times (None is not known)."""
     if isinstance(count, int) and count < 0:
-        c.fail("an axis cannot be repeated a negative number of times", count)
+        c.fail("the number of repeats must be at least 0", count)
     return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count

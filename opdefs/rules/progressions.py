@@ -234,7 +234,7 @@ def has_no_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
 def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
     """`ceil((limit - start) / delta)` elements, at least none."""
     for v in (start, limit, delta):
-        require_single(c, v.shape, "the ends and the step of a range must be single numbers")
+        require_single(c, v.shape, "the start, limit and step of a range must each have exactly one element")
     extremes = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
     if all(isinstance(e, (int, float)) for e in extremes):
         return _concrete_range(c, start, limit, delta)
@@ -271,7 +271,7 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
     a, b, d = (v.array() for v in (start, limit, delta))
     assert a is not None and b is not None and d is not None
     if d.item() == 0:
-        c.fail("a range's step must not be 0")
+        c.fail("the step of a range must not be 0")
     count = _range_length(c, a, b, d)
     if not isinstance(count, int) or not is_listable(Shape((count,))):
         return arithmetic_vector(start.dtype, Shape((count,)), a.item(), d.item())
@@ -282,14 +282,14 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
 def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
     """Exact for ints; for floats unknown where the operands' own type and float64 round to another integer."""
     if a.dtype.kind in "bOSU":
-        c.fail("a range is one of numbers", str(a.dtype))
+        c.fail("a range requires numbers", str(a.dtype))
     if a.dtype.kind in "iu":
         return int(max(0, -((a.item() - b.item()) // d.item())))
     with np.errstate(all="ignore"):
         wide = np.ceil((b.astype(float) - a.astype(float)) / d.astype(float)).item()
         narrow = np.ceil((b - a).astype(float) / d.astype(float)).item()
     if not (np.isfinite(wide) and np.isfinite(narrow)):
-        c.fail("the ends and the step of a range must be finite")
+        c.fail("the start, limit and step of a range must be finite")
     low, high = (int(max(0.0, n)) for n in sorted((wide, narrow)))
     return low if low == high else c.fresh("range", low, high)
 

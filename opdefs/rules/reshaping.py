@@ -1,4 +1,4 @@
-"""Reshapes: the same elements under other dims, and axes of size 1 put in or taken out at places that are not known."""
+"""Reshapes: the same elements under other dims, and axes of size 1 inserted or removed at unknown positions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,8 @@ from shapeinf.ops import InferenceContext
 COUNT = "the element count must not change"
 
 
-def reshape_dims(
-    c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool, message: str = COUNT
-) -> Shape:
-    """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known.
-
-    `message` says in the operator's words that there must be as many elements as before.
-    """
+def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
+    """The requested dims: -1 is inferred, 0 copies an axis (with `zero_copies`), None is unknown."""
     dims = [_requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
     open_axes = [i for i, d in enumerate(dims) if d is None]
     inferred = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
@@ -30,9 +25,9 @@ def reshape_dims(
     known = c.numel(d for d in dims if d is not None)
     total = c.numel(x)
     if open_axes:
-        dims[open_axes[0]] = _inferred_dim(c, total, known, bool(inferred), message)
+        dims[open_axes[0]] = _inferred_dim(c, total, known, bool(inferred))
     else:
-        c.same_count(total, known, message)
+        c.same_count(total, known, COUNT)
     return Shape(d for d in dims if d is not None)
 
 
@@ -71,21 +66,21 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool, message: str) -> Dim:
-    """What is left for the one open axis; where that is asked for by -1, the others must have elements to tell it."""
+def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
+    """The size of the one open axis; an axis requested as -1 can be inferred only if no other size is 0."""
     if inferred and known == 0:
-        c.fail("no size can be told for -1 where another one is 0")
+        c.fail("-1 cannot be inferred when another dimension is 0")
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
         return c.fresh("reshape")  # of no elements, any size is what is left
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
-            c.fail(message, f"{total} elements", f"a multiple of {known}")
+            c.fail(COUNT, f"{total} elements", f"a multiple of {known}")
         return total // known
     exact = exact_quotient(total, known)
     if exact is None and isinstance(known, int):
-        c.divisible(total, known, message)
+        c.divisible(total, known, COUNT)
     elif exact is None and c.prove_le(1, known) is True:
-        c.merge(total // known * known, total, message)
+        c.merge(total // known * known, total, COUNT)
     return total // known
 
 
@@ -102,7 +97,7 @@ def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | No
     """The axes of size 1 where so many are to be taken out: None where there are more than that."""
     axes = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
     if len(axes) < count:
-        c.fail(f"there must be {count} axes of size 1 to be squeezed", x)
+        c.fail(f"the input must have {count} axes of size 1 to be squeezed", x)
     return axes if len(axes) == count else None
 
 

@@ -26,7 +26,7 @@ def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
     """
     if isinstance(scale, (int, float)):
         if not 0 < scale < inf:
-            c.fail("a scale must be greater than 0, and finite", scale)
+            c.fail("a scale must be finite and greater than 0", scale)
         return _scale_by_number(c, size, Fraction(scale))
     parts = to_fraction(scale)
     if parts is None or c.prove_le(1, parts[0]) is not True:

@@ -80,8 +80,8 @@ def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTe
     """[B, N, 4] boxes, [B, C, N] scores: for each batch and class at most all boxes and at most the limit."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")
-    c.expect(batch, batches, "boxes and scores must be of equal batch size")
-    c.expect(count, counts, "there must be a score for each box")
+    c.expect(batch, batches, "boxes and scores must have the same batch size")
+    c.expect(count, counts, "scores must have a score for each box")
     most = _box_limit(c, c.interval(count).hi, limit)
     return 0 if most == 0 else c.some_of(c.numel((batch, classes, count if most is None else most)), "count")
 

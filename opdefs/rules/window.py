@@ -62,7 +62,7 @@ def spatial_attribute(
     if min(values) < default:
         c.fail(f"{name} must be at least {default}", tuple(values))
     if len(values) != rank:
-        c.fail(f"{name} must have {rank} values, one a spatial axis", tuple(values))
+        c.fail(f"{name} must have {rank} values, one per spatial axis", tuple(values))
     return tuple(values)
 
 
@@ -83,11 +83,11 @@ def windows(
     """The output sizes of all spatial axes. Convolutions refuse a window that does not fit, pools do not."""
     rank = len(sizes)
     if len(kernel) != rank:
-        c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
+        c.fail(f"the kernel must have {rank} spatial axes, like the input", tuple(kernel))
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
     spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
     if any(isinstance(k, int) and k < 1 for k in kernel):
-        c.fail("the kernel must be at least 1 in each axis", tuple(kernel))
+        c.fail("the kernel must be at least 1 along each axis", tuple(kernel))
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
@@ -107,12 +107,12 @@ def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
         span = window_span(kernel, dilation)
         if isinstance(span, int) and stride > span:
             end = (same_size(size, stride) - 1) * stride + span
-            c.advise_at_most(size, end, "some runtimes refuse the negative padding of windows that end before the axis")
+            c.advise_at_most(size, end, "some runtimes reject the negative padding of windows that end before the axis")
 
 
 FIT = "the window must fit into the padded input"
-TAKEN_TO_FIT = "the window is taken to fit into the padded input"
-TAKEN_TO_EXIST = "the input is taken to be long enough for one window"
+TAKEN_TO_FIT = "the window is assumed to fit into the padded input"
+TAKEN_TO_EXIST = "the input is assumed to be long enough for one window"
 NOT_NEGATIVE = "the number of windows must not be negative"
 
 
