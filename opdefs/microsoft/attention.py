@@ -1,7 +1,7 @@
 """Attention over one tensor or over query, key and value, with caches of past keys and values.
 
-Letters: B batch, S new tokens, L new keys, P past keys, N heads, D width of a head, H = N*D, I input width, T packed
-tokens. A `present` cache grows along its sequence axis, or is the buffer that the past came in.
+Letters: B batch, S new tokens, L new keys, P past keys, N heads, D head size, H = N*D, I input width, T packed
+tokens. A `present` cache grows along its sequence axis, or is the buffer of the past.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
 def constrain_scores_bias(
     c: InferenceContext, bias: Shape | None, batch: Dim, heads: int, queries: Dim, keys: Dim | None
 ) -> None:
-    """[B or 1, N or 1, S, T]; how many keys there are may not be known."""
+    """[B or 1, N or 1, S, T]; `keys` is None if unknown."""
     if bias is not None:
         bias = c.require_rank(bias, 4, "attention_bias")
         require_broadcast_size(c, bias[0], batch, SCORES_BIAS)
@@ -36,7 +36,7 @@ def constrain_scores_bias(
 
 
 def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
-    """[B, T] or [B, S, T]; or lengths [B] or [3*B + 2]; other forms are left alone."""
+    """[B, T], [B, S, T], or lengths [B] or [3*B + 2]; other forms are not checked."""
     message = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
     if mask is None or mask.dims is None:
         return
@@ -55,7 +55,7 @@ HEADS_FILL_HIDDEN = "the hidden size must be divisible by num_heads"
 def append_to_cache(
     c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
 ) -> Shape:
-    """[B, N, P + new, D] from [B, N, P, D] (or from nothing); a shared buffer keeps its size. `dims` is (B, N, D)."""
+    """[B, N, P + new, D] from [B, N, P, D] (or no past); a shared buffer keeps its size. `dims` is (B, N, D)."""
     batch, heads, width = dims
     if past is None:
         return Shape((batch, heads, new, width))
@@ -105,7 +105,7 @@ def attention(
 
 
 def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | None, sizes: Ints) -> Dim:
-    """The hidden size of the values: a third of the columns of the weights, or as the attribute says."""
+    """The hidden size of the values: a third of the columns of the weights, or as in the attribute."""
     weights = c.require_rank(weights, 2, "weights")
     c.merge(width, weights[0], "the last axis of the input must equal weights[0]")
     require_vector(c, bias, weights[1], "the bias must have one value per column of the weights")
@@ -223,7 +223,7 @@ def ordered_longformer_attention(
 
 @onnx("QOrderedAttention", domain=MS)
 def ordered_attention(c: InferenceContext, x: Shape, *others: Shape | None, qkv_hidden_sizes: Ints = ()) -> Shape:
-    """[B, S, I], three weights [I, H] -> [B, S, H]; H as the bias of the values [H] says."""
+    """[B, S, I], three weights [I, H] -> [B, S, H]; H is the length of V_bias."""
     x = c.require_rank(x, 3, "input")
     bias = others[12] if len(others) > 12 else None
     if bias is None:
@@ -235,7 +235,7 @@ def ordered_attention(c: InferenceContext, x: Shape, *others: Shape | None, qkv_
 def decoder_attention(
     c: InferenceContext, query: Shape, key: Shape, *others: Shape | None, num_heads: int
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, H], [L, B, H] -> [S, B, H], and two caches [B, N, cached, D] whose length the flags decide."""
+    """[S, B, H], [L, B, H] -> [S, B, H], and two caches [B, N, cached, D] whose length depends on the flags."""
     query = c.require_rank(query, 3, "query")
     width = part_size(c, query[2], num_heads, HEADS_FILL_HIDDEN)
     keys, values = (Shape((query[1], num_heads, c.fresh(f"cached.{i}"), width)) for i in range(2))
@@ -258,8 +258,8 @@ def rotary_embedding(
 ) -> Shape:
     """[B, S, H] or [B, N, S, D], positions [1] or [B, S] -> the shape of the first; caches are [P, rotated/2].
 
-    The kernel takes caches of half a head for those of half of what is rotated, too, and the last of an odd number of
-    elements stays as it is.
+    The kernel also accepts caches of half a head where half the rotary dimension is specified; the last of an odd
+    number of elements is not rotated.
     """
     batch, steps, width = _head_dims(c, x, num_heads, rotary_embedding_dim)
     half = _cache_width(c, cosines, sines)
@@ -306,7 +306,7 @@ def multimodal_rotary_embedding(
 
 
 def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim, Dim, Dim | None]:
-    """Batch, length, and the width of a head; None for a width that no attribute tells."""
+    """Batch, length and head size; None for a head size that no attribute gives."""
     if len(x) not in (3, 4):
         c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, head_size]", x)
     if rotated and heads < 1:

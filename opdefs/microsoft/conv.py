@@ -129,7 +129,7 @@ def conv_transpose_with_dynamic_pads(
     group: int = 1,
     output_padding: Ints = (),
 ) -> Shape:
-    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is open where the contents of `Pads` are not known."""
+    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is unknown where the contents of `Pads` are."""
     if pads is not None:
         require_vector(c, pads.shape, 2 * (len(w) - 2), "Pads must have a begin and an end for each spatial axis")
     known = known_ints(pads) if pads is not None else ()
@@ -157,7 +157,7 @@ def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Wi
 
 
 BLOCKS = (4, 8, 16)
-"""The sizes of a block of channels; which one, the machine decides."""
+"""Possible sizes of a block of channels; the machine determines which one."""
 
 onnx("Conv", domain=NCHWC)(fused_conv)
 onnx("MaxPool", "AveragePool", domain=NCHWC)(pool)
@@ -173,7 +173,7 @@ def reorder_input(c: InferenceContext, x: Shape, *, channels_last: int = 0) -> S
 
 
 def _pad_channels(c: InferenceContext, channels: Dim) -> Dim:
-    """The channels in whole blocks: open where the sizes of blocks give different results."""
+    """The channels rounded up to blocks: unknown where the possible block sizes differ."""
     low, *_, high = (ceildiv(channels, block) * block for block in BLOCKS)
     if c.prove_eq(low, high) is True:
         return low
@@ -193,7 +193,7 @@ def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels
 
 @onnx("Upsample", domain=NCHWC)
 def blocked_upsample(c: InferenceContext, x: Shape, *, scales: Ints = ()) -> Shape:
-    """[N, C, H, W] -> every axis repeated as often as `scales` says."""
+    """[N, C, H, W] -> each axis multiplied by its scale."""
     x = c.require_rank(x, 4, "X")
     if scales and (len(scales) != 4 or min(scales) < 1):
         c.fail("scales must have 4 values of at least 1", scales)

@@ -86,7 +86,7 @@ def bias_dropout(
 def bitmask_dropout(
     c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and one bit an element in words of 32."""
+    """The shape of the data, and one bit per element in words of 32."""
     words = c.fresh("words") if x.dims is None else ceildiv(c.numel(x), 32)
     return x, TensorType("uint32", Shape((words,)))
 
@@ -100,7 +100,7 @@ def bitmask_bias_dropout(
     ratio: Shape | None = None,
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and one bit an element in words of 32."""
+    """The shape of the data, and one bit per element in words of 32."""
     return bitmask_dropout(c, merge_optional(c, x, residual, "data and residual must have the same shape"))
 
 
@@ -137,7 +137,7 @@ def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b
 
 @onnx("ExpandDims", domain=MS, views={0: 0})
 def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
-    """An axis of size 1 put in at `axis` of the output; the contents stay."""
+    """An axis of size 1 inserted at `axis` of the output; the contents are unchanged."""
     known, rank = known_ints(axis), len(x.shape) + 1
     if not known:
         return PartialTensor(x.dtype, c.unknown_shape_of_rank(rank), None)

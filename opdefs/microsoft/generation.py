@@ -1,4 +1,4 @@
-"""Loops that generate tokens, and containers of compiled graphs."""
+"""Token generation loops, and compiled graphs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def beam_search(
     model_type: int = 0,
 ) -> tuple[TensorType, Shape, Shape]:
     """[B, ..] -> [B, returned, length], [B, returned] and, of each step, [steps, B, beams, vocabulary] scores."""
-    if model_type != 2:  # features of speech have one axis more
+    if model_type != 2:  # speech features have one more axis
         ids = c.require_rank(ids, 2, "input_ids")
     for v in (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2]):
         require_single(c, v, LIMIT)
@@ -64,7 +64,7 @@ def whisper_beam_search(
     vocab_size: int = -1,
     model_type: int = 2,
 ) -> tuple[TensorType, Shape, Shape, Shape, Shape]:
-    """As BeamSearch; then [B, returned, layers*heads, tokens, frames] of cross attention, and [B] of no speech."""
+    """As BeamSearch; then cross attention [B, returned, layers*heads, tokens, frames] and no-speech scores [B]."""
     sequences, scores, steps = beam_search(
         c,
         ids,
@@ -94,5 +94,5 @@ def greedy_search(
 
 @onnx("EPContext", "Snpe", domain=MS)
 def compiled_graph(c: InferenceContext, *xs: Shape | None) -> Shape:
-    """Nothing says what a compiled graph gives."""
+    """The outputs of a compiled graph are unknown."""
     raise c.unknowable("the node contains a compiled graph; the shapes of its outputs are known only where declared")

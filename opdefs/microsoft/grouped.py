@@ -11,7 +11,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int) -> tuple[Dim, Dim]:
-    """The width of a head and of the output, from [.., N*D], or from [.., (N + 2*K)*D] when there is no key."""
+    """The head size and the width of the output, from [..., N*D], or from [..., (N + 2*K)*D] without a key."""
     if key is not None:
         width = part_size(c, query[-1], heads, HEADS_FILL_HIDDEN)
         c.merge(key[-1], width * kv_heads, "the last axis of the key must be kv_num_heads times the head size")
@@ -21,7 +21,7 @@ def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: in
 
 
 def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
-    """How long a cache is after the call: room for all tokens, unless the past came in a longer buffer."""
+    """The length of a cache after the call: all tokens, or a longer buffer of the past."""
     if past is None:
         return c.fresh("total") if total is None else total
     if total is None:
@@ -32,7 +32,7 @@ def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) ->
 def _constrain_keys(
     c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None
 ) -> None:
-    """Key and value are [B, L, K*D]; without a cache they are as long as the query."""
+    """Key and value are [B, L, K*D]; without a cache, L is the length of the query."""
     if key is None:
         return
     key = c.require_rank(key, 3, "key")
@@ -65,7 +65,7 @@ def group_query_attention(
 ) -> tuple[Shape, Shape | TensorType, Shape | TensorType, Shape]:
     """[B, S, N*D], two of [B, S, K*D] -> [B, S, N*D], caches [B, K, max(P, total), D], scores [B, N, S, total].
 
-    The query alone may hold all three: [B, S, (N + 2*K)*D].
+    A packed query holds all three: [B, S, (N + 2*K)*D].
     """
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
@@ -164,9 +164,9 @@ def paged_attention(
     kv_cache_layout: str = "SEPARATE",
     v_head_size: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, N*D] (or packed with key and value) -> [T, N*V] and both caches as they are.
+    """[T, N*D] (or packed with key and value) -> [T, N*V] and both caches unchanged.
 
-    V is D, unless a latent cache, which keys and values share, has narrower values.
+    V is D, unless a latent cache shared by keys and values has narrower values.
     """
     query = c.require_rank(query, 2, "query")
     _, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
@@ -187,12 +187,12 @@ def sparse_paged_attention(
     num_heads: int,
     kv_num_heads: int,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, N*D] (or packed with key and value) -> [T, N*D] and both caches as they are."""
+    """[T, N*D] (or packed with key and value) -> [T, N*D] and both caches unchanged."""
     return paged_attention(c, query, key, value, key_cache, value_cache, num_heads=num_heads, kv_num_heads=kv_num_heads)
 
 
 def _capacity(c: InferenceContext, mode: str, ratio: int, budget: int | None, top: int | None) -> int:
-    """How many entries are selected for a token."""
+    """The number of entries selected per token."""
     if ratio < 1:
         c.fail("compress_ratio must be at least 1", ratio)
     if mode == "qsa" and budget is not None:
@@ -227,8 +227,8 @@ def sparse_attention_indexer(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S, N*D], a cache [B, P, D] -> [B, S, capacity], the cache with the new entries, a buffer [2, B, left, 2*D].
 
-    The cache stays as it is when its fill is an input. In mode csa each `compress_ratio` tokens make one entry; tokens
-    that do not fill one yet, and the window before them, stay in the buffer.
+    The cache keeps its size if its fill is an input. In mode csa, `compress_ratio` tokens form one entry; tokens
+    that do not fill one yet, and the window before them, remain in the buffer.
     """
     query, past = c.require_rank(query, 3, "query"), c.require_rank(past, 3, "past_key")
     selected = Shape((query[0], query[1], _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)))
@@ -246,7 +246,7 @@ def sparse_attention_indexer(
 
 
 def _remaining_tokens(c: InferenceContext, length: Dim, total: Dim, ratio: int) -> Dim:
-    """What stays in the buffer: the tokens of the open window, and the window before if there is one."""
+    """The tokens that remain in the buffer: those of the open window, and of the window before if there is one."""
     if c.prove_le(ratio, length) is True or c.prove_le(ratio, total) is True:
         return total % ratio + ratio
     if c.prove_le(length, ratio - 1) is True and c.prove_le(total, ratio - 1) is True:
@@ -283,7 +283,7 @@ def packed_sparse_attention_indexer(
     index_topk: int | None = None,
     state_update_capacity: int = 0,
 ) -> tuple[Shape, ...]:
-    """[T, N*D] -> [T, capacity], [T] counts, the state and its lengths as they are, [B, update capacity, D]."""
+    """[T, N*D] -> [T, capacity], [T] counts, the state and its lengths unchanged, [B, update capacity, D]."""
     query = c.require_rank(query, 2, "query")
     capacity = _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)
     key_state = c.require_rank(key_state, 3, "past_key_state")

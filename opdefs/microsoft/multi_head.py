@@ -1,4 +1,4 @@
-"""Multi-head attention over query, key and value, whole or packed into one tensor (letters as in `attention`)."""
+"""Multi-head attention over query, key and value, separate or packed (letters as in `attention`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCH = "query, key and value must have the same batch size"
 
 @attrs.frozen
 class AttentionSizes:
-    """What the forms of query, key and value have in common: B, S, L, the widths of a head, the output's width."""
+    """The sizes common to all forms of query, key and value."""
 
     batch: Dim
     queries: Dim
@@ -158,7 +158,7 @@ def decoder_multi_head_attention(
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[B, 1, H], [B, 1, H], [B, 1, V] -> [B, 1, V], caches [B, N, P + 1, D], scores [B, N, 1, P + 1].
 
-    The query alone may hold all three side by side; key and value may be caches of a cross attention.
+    A packed query holds all three; key and value may be caches of a cross attention.
     """
     query = c.require_rank(query, 3, "query")
     c.merge(query[1], 1, "the query must have a sequence length of 1")

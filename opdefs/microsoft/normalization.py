@@ -1,4 +1,4 @@
-"""Normalization, alone or fused with what precedes it."""
+"""Normalization, also fused with preceding operators."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def skip_layer_normalization(
     beta: Shape | None = None,
     bias: Shape | None = None,
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized.
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum.
 
-    The skip may lack the batch, or have a batch of 1.
+    `skip` may lack the batch axis, or have a batch size of 1.
     """
     if len(x) not in (2, 3):
         c.fail("the input must be [batch, sequence, hidden] or [tokens, hidden]", x)
@@ -63,7 +63,7 @@ def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
 def skip_simplified_layer_normalization(
     c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, bias: Shape | None = None
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized."""
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum."""
     return skip_layer_normalization(c, x, skip, gamma, None, bias)
 
 
@@ -80,7 +80,7 @@ def embed_layer_normalization(
     mask: Shape | None = None,
     position_ids: Shape | None = None,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] before the normalization."""
+    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] sums before normalization."""
     ids = merge_optional(
         c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must have the same shape"
     )
@@ -149,7 +149,7 @@ def skip_group_norm(
     groups: int,
     channels_last: int = 1,
 ) -> tuple[Shape, Shape]:
-    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result, and the sum that was normalized."""
+    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result and the normalized sum."""
     x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
     require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must have one value per channel")
     return x, x

@@ -47,7 +47,7 @@ def dequantize_with_order(c: InferenceContext, x: Shape, scale: Shape, *, to: in
 
 @onnx("QuantizeBFP", domain=MS)
 def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTensor, TensorType]:
-    """A flat tensor of bytes whose length is the format's secret; the shape of the input; its strides."""
+    """A flat tensor of bytes of unspecified length; the shape of the input; its strides."""
     if x.dims is None:
         rank = Shape((c.fresh("rank"),))
         return (
@@ -61,7 +61,7 @@ def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTens
 
 @onnx("DequantizeBFP", domain=MS)
 def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, *, dtype: int = 1) -> TensorType:
-    """The shape that the contents of `shape` say, in the type `dtype`."""
+    """The contents of `shape`, in the type `dtype`."""
     c.require_rank(x, 1, "x")
     dims = requested_dims(c, shape)
     known = (c.fresh(f"shape.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(dims))
@@ -110,7 +110,7 @@ def quantized_where(
 
 @onnx("QLinearConcat", domain=MS)
 def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value, axis: int) -> TensorType:
-    """Inputs come in threes (tensor, scale, zero point); the tensors' sizes along `axis` add up."""
+    """Inputs are triples (tensor, scale, zero point); the sizes of the tensors along `axis` add up."""
     if not xs or len(xs) % 3:
         c.fail("inputs must be triples of a tensor, its scale and its zero point", len(xs))
     for v in (scale, zero, *(x.shape for i, x in enumerate(xs) if i % 3)):
@@ -130,7 +130,7 @@ def quantized_mean(
     axes: Ints,
     keepdims: int,
 ) -> Shape:
-    """The named axes become 1, or vanish without `keepdims`."""
+    """The axes become 1, or are removed without `keepdims`."""
     for v in (x_scale, x_zero, y_scale, y_zero):
         require_scalar(c, v, SCALE)
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
@@ -138,7 +138,7 @@ def quantized_mean(
 
 @onnx("ReduceSumInteger", domain=MS)
 def integer_sum(c: InferenceContext, x: Value, *, axes: Ints, keepdims: int) -> Shape:
-    """The named axes become 1, or vanish without `keepdims`; 32 bits, with a sign or without as the model declares."""
+    """The axes become 1, or are removed without `keepdims`; 32 bits, signed or unsigned as declared."""
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 

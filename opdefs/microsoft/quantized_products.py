@@ -21,7 +21,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def project(c: InferenceContext, a: Shape, inner: Dim, outer: Dim) -> Shape:
-    """[*S, inner] -> [*S, outer]: a product with a weight matrix whose sizes are known otherwise."""
+    """[*S, inner] -> [*S, outer]: a product with a packed weight matrix."""
     if not len(a):
         c.fail("the operands of a matrix product must have rank 1 or more", a)
     c.merge(a[-1], inner, "the last axis of A must equal the input size of the weights")
@@ -43,7 +43,7 @@ def matmul_n_bits(
     block_size: int,
     bits: int = 4,
 ) -> Shape:
-    """[*S, K] -> [*S, N]; the weights are packed, [N, blocks of K, bytes of a block]."""
+    """[*S, K] -> [*S, N]; the weights are packed, [N, blocks of K, bytes per block]."""
     if block_size < 1 or bits < 1:
         c.fail("bits and block_size must be at least 1", bits, block_size)
     blocks = ceildiv(K, block_size)
@@ -56,7 +56,7 @@ def matmul_n_bits(
 
 
 def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: int, blocks: Dim, name: str) -> None:
-    """One value a block: [N, blocks], or [N * blocks]."""
+    """One value per block: [N, blocks], or [N * blocks]."""
     message = f"{name} must have one value per block of each column"
     if v is not None and v.rank == 1:
         c.merge(v[0], columns * blocks, message)
@@ -110,7 +110,7 @@ def matmul_bnb4(
     block_size: int,
     transB: int = 1,  # noqa: N803
 ) -> Shape:
-    """[*S, K] -> [*S, N]; without `transB` [*S, N] -> [*S, K]; two weights a byte."""
+    """[*S, K] -> [*S, N]; without `transB` [*S, N] -> [*S, K]; two weights per byte."""
     if block_size < 1:
         c.fail("block_size must be at least 1", block_size)
     for v, least, name in ((b, ceildiv(K * N, 2), "B"), (absmax, ceildiv(K * N, block_size), "absmax")):
@@ -121,7 +121,7 @@ def matmul_bnb4(
 
 @onnx("MatMulFpQ4", domain=MS)
 def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value) -> Shape:
-    """Numpy's matmul with a matrix of which only the shape is told, by the contents of `B_shape`."""
+    """Numpy's matmul with a packed matrix whose shape is the contents of `B_shape`."""
     c.require_rank(b, 1, "B")
     c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 values")
     inner, outer = known_dims(b_shape) or (None, None)
@@ -148,7 +148,7 @@ def matmul_fp4(
     input_scale: Shape | None = None,
     bias: Shape | None = None,
 ) -> Shape:
-    """[*S, K], [N, K/2] -> [*S, N]: two weights a byte."""
+    """[*S, K], [N, K/2] -> [*S, N]: two weights per byte."""
     columns, half = c.require_rank(b, 2, "B")
     require_vector(c, bias, columns, "the bias must have one value per column")
     return project(c, a, half * 2, columns)
@@ -235,7 +235,7 @@ def ordered_matmul(
     addend: Shape | None = None,
     addend_scale: Shape | None = None,
 ) -> Shape:
-    """[*S, M, K] x [*S, K, N] -> [*S, M, N]: how the elements are ordered does not show in the shapes."""
+    """[*S, M, K] x [*S, K, N] -> [*S, M, N]: the element order does not affect the shapes."""
     return matmul(c, a, b)
 
 
@@ -305,14 +305,14 @@ def quantized_mixture_of_experts(
 
 
 def _constrain_experts(c: InferenceContext, router: Shape, v: Shape | None, rank: int, name: str) -> None:
-    """Tell that an operand holds something of each expert."""
+    """Require one entry per expert."""
     if v is not None:
         experts = c.require_rank(router, 2, "router_probs")[1]
         c.merge(c.require_rank(v, rank, name)[0], experts, f"{name} must have one entry per expert")
 
 
 def _constrain_tokens(c: InferenceContext, x: Shape, router: Shape) -> Shape:
-    """The tokens, each with a row of scores."""
+    """The tokens; `router_probs` has one row per token."""
     if x.dims is not None:
         if len(x) not in (2, 3):
             c.fail("the input must be [tokens, hidden] or [batch, sequence, hidden]", x)

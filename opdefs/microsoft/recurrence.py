@@ -1,4 +1,4 @@
-"""Layers that carry a state from call to call: linear attention, causal convolution, LSTMs."""
+"""Layers with a state: linear attention, causal convolution, LSTMs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATE = "the past state must have the shape of the present state"
 
 
 def add_window(state: Shape, window: int) -> Shape:
-    """The state, or the last `window` of them along a new first axis."""
+    """The state, or the last `window` states along a new first axis."""
     return Shape((window, *state)) if window else state
 
 
@@ -88,7 +88,7 @@ def gated_delta_net(
 ) -> tuple[Shape, Shape, Shape]:
     """[*T, N, D], [*T, N, D], [*T, V, W] -> [*T, V, W], a state [B, V, W, D], [B, capacity*(V + N*D + V*W)].
 
-    *T is one packed axis or [B, S]; the query alone may hold all three, [*T, 2*N*D + V*W].
+    *T is one packed axis or [B, S]; a packed query is [*T, 2*N*D + V*W].
     """
     for operand in (query, key, value):
         if operand is not None and len(operand) < 2:
@@ -190,9 +190,9 @@ def attention_lstm(
     *,
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say.
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, 4*H, H].
 
-    The cell's input is X beside the attention, [.., I + A]; memory [B, M, D], weights [directions, .., A].
+    The cell's input is X concatenated with the attention, [..., I + A]; memory [B, M, D], weights [directions, ..., A].
     """
     x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
     count, hidden = cells.directions, cells.hidden_size or r[2]
@@ -229,7 +229,7 @@ def _constrain_memory(
     v: Shape | None,
     memory: Shape | None,
 ) -> Dim | None:
-    """The depth of the attention, None where no memory is given."""
+    """The depth of the attention, None without a memory."""
     if memory is None or query_weights is None or memory_weights is None or v is None:
         return None
     batch, _, width = c.require_rank(memory, 3, "M")
@@ -259,7 +259,7 @@ def quantized_lstm(
     *,
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, H, 4*H] say."""
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, H, 4*H]."""
     x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))
     count, hidden = cells.directions, cells.hidden_size or r[1]
     c.merge(w, Shape((count, x[2], GATES * hidden)), "W must be [directions, inputs, 4*hidden_size]")

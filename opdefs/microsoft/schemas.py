@@ -25,7 +25,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
 @built_once
 def op_defs() -> dict[tuple[str, str], list[OpDef]]:
-    """All operators by (domain, name); the file is read once, on the first question."""
+    """All operators by (domain, name); the file is read once, on first use."""
     definitions: dict[tuple[str, str], list[OpDef]] = {}
     for entry in json.loads((files(__package__) / "schemas.json").read_text(encoding="utf-8")):
         definitions.setdefault((entry["domain"], entry["name"]), []).append(_op_def(entry))

@@ -1,4 +1,4 @@
-"""Several streams of features side by side (hyper-connections), and gates that mix them."""
+"""Hyper-connections: parallel streams of features, and gates that mix them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Picking, padding, cutting and sampling tensors; transforms."""
+"""Gathering, padding, cropping and sampling; transforms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def gather_block_quantized(
     quantize_axis: int = 1,
     block_size: int = 128,
 ) -> TensorType:
-    """The axes of `indices` in place of one axis of the data; a byte of packed data holds several elements."""
+    """The axes of `indices` replace one axis of the data; a byte of packed data holds several elements."""
     if scales.dims is not None:
         c.same_rank(x, scales)
     at = c.axis(gather_axis, len(x))
@@ -50,7 +50,7 @@ def gather_block_quantized(
 def _constrain_block_scales(
     c: InferenceContext, dims: list[Dim], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
 ) -> None:
-    """Scales are as the data, but one a block along an axis; zero points are as the scales, packed as the data are."""
+    """Scales have the shape of the data, one per block along an axis; zero points that of the scales, packed."""
     at = c.axis(axis, len(dims))
     if size < 1:
         c.fail("block_size must be at least 1", size)
@@ -77,7 +77,7 @@ def torch_embedding(
 def pad_with_matrix(
     c: InferenceContext, x: Value, pads: Value, fill: Value | None = None, *, mode: str = "constant"
 ) -> PartialTensor:
-    """Every axis grows by its begin and end; `pads` is a vector, or a matrix of one row."""
+    """Every axis grows by its begin and end; `pads` is a vector or a matrix with one row."""
     if pads.shape.dims is not None and len(pads.shape) == 2:
         c.merge(pads.shape[0], 1, "pads must be a vector or a matrix with one row")
         pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
@@ -86,14 +86,14 @@ def pad_with_matrix(
 
 @onnx("Range", domain=MS)
 def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
-    """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
+    """`ceil((limit - start) / delta)` elements, at least 0; the default step is 1."""
     unit = PartialTensor(start.dtype, Shape(()), (1,))
     return arithmetic_range(c, start, limit, unit if delta is None else delta)
 
 
 @onnx("Unique", domain=MS)
 def unique(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
-    """[N] -> [U] unique elements, [N] their places, [U] their counts; U is at most N."""
+    """[N] -> [U] unique elements, [N] inverse indices, [U] counts; U is at most N."""
     (size,) = c.require_rank(x, 1, "x")
     bounds = c.interval(size)
     values = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
@@ -158,7 +158,7 @@ def irfft(c: InferenceContext, x: Shape, *, signal_ndim: int) -> Shape:
 
 @onnx("DynamicTimeWarping", domain=MS)
 def dynamic_time_warping(c: InferenceContext, x: Shape) -> Shape:
-    """[M, N] or [1, M, N] costs -> [2, P]; a path has at least max(M, N) points and less than M + N."""
+    """[M, N] or [1, M, N] costs -> [2, P]; a path has at least max(M, N) and less than M + N points."""
     if len(x) not in (2, 3):
         c.fail("the costs must be [M, N] or [1, M, N]", x)
     if len(x) == 3:

@@ -18,7 +18,7 @@ def murmur_hash(c: InferenceContext, x: Shape, *, positive: int = 1) -> TensorTy
 
 @onnx("Tokenizer", domain=MS)
 def tokenizer(c: InferenceContext, x: Shape) -> Shape:
-    """[C] -> [C, tokens], [N, C] -> [N, C, tokens]; an input without strings stays as it is."""
+    """[C] -> [C, tokens], [N, C] -> [N, C, tokens]; an empty input keeps its shape."""
     if len(x) not in (1, 2):
         c.fail("the input must be [C] or [N, C]", x)
     if any(c.prove_eq(d, 0) is True for d in x):
@@ -133,7 +133,7 @@ def _constrain_hash(c: InferenceContext, multipliers: Shape, end: Shape | None, 
 
 
 def _hash_count(c: InferenceContext, sizes: Shape, offsets: Shape | None, orders: int, heads: int) -> int:
-    """The number of hashes a token, told to the vectors that hold one value for each."""
+    """The number of hashes per token; constrains the vectors with one value per hash."""
     if orders < 2 or heads < 1:
         c.fail("max_ngram_size must be at least 2 and n_head_per_ngram at least 1", orders, heads)
     total = (orders - 1) * heads
@@ -153,7 +153,7 @@ def remove_padding(c: InferenceContext, x: Shape, counts: Shape) -> tuple[Shape,
 
 @onnx("RestorePadding", domain=MS)
 def restore_padding(c: InferenceContext, x: Shape, offsets: Shape) -> Shape:
-    """[T, H], [B, S] -> [B, S, H]; there is room for all tokens."""
+    """[T, H], [B, S] -> [B, S, H]; T is at most B*S."""
     x, offsets = c.require_rank(x, 2, "input"), c.require_rank(offsets, 2, "token_offset")
     c.at_most(x[0], c.numel(offsets), "token_offset must have room for all tokens")
     return Shape((*offsets, x[1]))

@@ -1,4 +1,4 @@
-"""Attributes: axes, integers and lists of integers, in which contents of tensors may stand."""
+"""Attributes: axes, integers and lists of integers, which may contain contents of tensors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.ops import InferenceContext
 
 Listed = tuple[object, ...]
-"""A list of integers as an attribute holds it: in place of one may be the contents of a tensor, of rank 0 or 1."""
+"""A list of integers in an attribute; an item may be the contents of a tensor of rank 0 or 1."""
 
 
 def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") -> int:
     """An axis, from 0 to rank - 1: NNEF does not count from the end.
 
-    Neither does tract, but its exporters write what torch means by a negative axis: a warning.
+    Neither does tract, but its exporters write negative axes as in torch: a warning.
     """
     at = read_int(c, axis, name)
     if c.version == TRACT and -rank <= at < 0:
@@ -30,7 +30,7 @@ def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") 
 
 
 def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") -> tuple[int, ...]:
-    """Several axes, none named twice."""
+    """Several axes, without repetition."""
     if not isinstance(axes, tuple):
         axes = (axes,)
     indices = tuple(read_axis(c, axis, rank, f"an item of {name}") for axis in axes)
@@ -43,13 +43,13 @@ def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | Non
     """A list of integers, each known, symbolic, or None."""
     if not isinstance(values, tuple):
         values = (values,)
-    elif c.version == TRACT:  # there a tensor of several integers gives them all
+    elif c.version == TRACT:  # where a tensor of several integers gives them all
         values = flatten(values)
     return tuple(value if type(value) is int else _to_dim(c, value, name) for value in values)
 
 
 def is_computed(c: InferenceContext, attribute: str, index: int) -> bool:
-    """Whether an item of a list is the contents of a tensor, no literal."""
+    """Whether an item of a list is the contents of a tensor, not a literal."""
     written = c.written.get(attribute)
     if not isinstance(written, tuple):
         return written is not None
@@ -78,7 +78,7 @@ def _to_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
 
 
 def read_int(c: InferenceContext, value: object, name: str) -> int:
-    """A known integer; NotKnown where it is symbolic."""
+    """A known integer; raises NotKnown if it is symbolic."""
     if type(value) is int:
         return value
     dim = _to_dim(c, value, name)
@@ -96,7 +96,7 @@ def read_ints(
     count: int | None = None,
     each: str = "axis of the input",
 ) -> tuple[int, ...]:
-    """A list of known integers, at least `least`, and so many of them; NotKnown where one is symbolic."""
+    """A list of `count` known integers, each at least `least`; raises NotKnown if one is symbolic."""
     listed = values if isinstance(values, tuple) else (values,)
     numbers = tuple(read_int(c, value, f"an item of {name}") for value in listed)
     if count is not None:
@@ -109,12 +109,12 @@ def read_ints(
 def check_count(
     c: InferenceContext, values: Sequence[object], name: str, count: int, each: str = "axis of the input"
 ) -> None:
-    """Tell that a list has so many items, one for each of something."""
+    """Require a list of `count` items."""
     if len(values) != count:
         c.fail(f"{name} must have {count} items, one for each {each}", tuple(values))
 
 
 def check_choice(c: InferenceContext, value: str, choices: Sequence[str], name: str) -> None:
-    """Tell that an attribute is one of these words."""
+    """Require that an attribute is one of these words."""
     if value not in choices:
         c.fail(f"{name} must be one of {', '.join(choices)}", value)

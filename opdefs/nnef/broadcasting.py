@@ -18,7 +18,7 @@ def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
 
 
 def require_broadcast_to(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
-    """Tell that a shape broadcasts to another one and leaves it as it is."""
+    """Require that a shape broadcasts to another one without changing it."""
     if target.dims is None or shape.dims is None:
         return
     message = f"{name} must broadcast to the shape of the input"
@@ -30,31 +30,31 @@ def require_broadcast_to(c: InferenceContext, target: Shape, shape: Shape, name:
 
 
 def pad_rank(shape: Shape, rank: int) -> Shape:
-    """The shape with ones behind its last extent, up to a rank."""
+    """The shape with trailing ones up to a rank."""
     return Shape((*shape, *(1 for _ in range(rank - len(shape)))))
 
 
 def extend_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
-    """The shape; in the provisional dialect, where every shape goes on with ones, of this rank at least."""
+    """The shape; in the provisional dialect, where shapes have implicit trailing ones, of at least this rank."""
     if c.version != PROVISIONAL or shape.dims is None or len(shape) >= rank:
         return shape
     return pad_rank(shape, rank)
 
 
 def fit_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
-    """The shape; in the provisional dialect of this rank, if ones behind its last extent are all that differs."""
+    """The shape; in the provisional dialect of this rank, if it differs in trailing ones only."""
     if c.version != PROVISIONAL or shape.dims is None or any(d != 1 for d in shape[rank:]):
         return shape
     return pad_rank(Shape(shape[:rank]), rank)
 
 
 def require_rank(c: InferenceContext, shape: Shape, rank: int, name: str) -> Shape:
-    """The shape, which must have this rank; an unknown one is learned."""
+    """The shape, which must have this rank; an unknown rank becomes known."""
     return c.require_rank(fit_rank(c, shape, rank), rank, name)
 
 
 def require_equal_ranks(c: InferenceContext, shapes: Sequence[Shape], name: str) -> list[Shape]:
-    """The shapes, which must be of equal rank; an unknown one is learned from the others."""
+    """The shapes, which must be of equal rank; an unknown rank is inferred from the others."""
     known = [len(s) for s in shapes if s.dims is not None]
     if not known:
         raise c.unknowable(f"the ranks of {name} are not known")
@@ -65,7 +65,7 @@ def require_equal_ranks(c: InferenceContext, shapes: Sequence[Shape], name: str)
 
 
 def merge_shapes(c: InferenceContext, a: Shape, b: Shape, message: str) -> Shape:
-    """Both shapes are one."""
+    """The common shape of both."""
     if c.version == PROVISIONAL and a.dims is not None and b.dims is not None:
         rank = max(len(a), len(b))
         a, b = pad_rank(a, rank), pad_rank(b, rank)

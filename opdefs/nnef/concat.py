@@ -38,7 +38,7 @@ def _align_ranks(c: InferenceContext, values: tuple[PartialTensor, ...], least: 
 
 @nnef("stack")
 def stack(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
-    """One new axis, along which the values of equal shape lie."""
+    """The values, of equal shape, along a new axis."""
     if not values:
         c.fail("values must have at least one item")
     shape = values[0].shape
@@ -65,7 +65,7 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
 
 @nnef("unstack")
 def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTensor, ...]:
-    """As many parts as the axis is long, without the axis."""
+    """The slices along an axis, without the axis."""
     at = read_axis(c, axis, len(value.shape))
     message = f"the number of results must equal the size of axis {at}"
     c.merge(value.shape[at], c.num_outputs, message)
@@ -90,7 +90,7 @@ def tile(c: InferenceContext, input: Value, *, repeats: Listed) -> PartialTensor
 
 @nnef("pad")
 def pad(c: InferenceContext, input: Shape, *, padding: Listed, border: str = "constant", value: float = 0.0) -> Shape:
-    """Every extent plus what is put before and after it (taken away, if negative)."""
+    """Every extent plus its padding before and after (negative padding crops)."""
     check_border(c, border)
     x = c.require_rank(input, len(padding), "input") if input.dims is None else input
     pairs = read_pairs(c, padding, len(x))
@@ -106,13 +106,13 @@ def _pad_extent(c: InferenceContext, size: Dim, amount: int) -> Dim:
 
 @nnef("gather")
 def gather(c: InferenceContext, input: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
-    """The axes of `indices` in place of one axis of the input."""
+    """The axes of `indices` replace one axis of the input."""
     return gather_tensor(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
 
 
 @nnef("cast")
 def cast(c: InferenceContext, input: Value) -> PartialTensor:
-    """The shape of the input, in the type that is the argument of the invocation."""
+    """The shape of the input, in the type argument of the invocation."""
     dtype = c.attributes.get(TYPE_ARGUMENT)
     if not isinstance(dtype, str):
         c.fail("a cast requires a target type")

@@ -16,7 +16,7 @@ from shapeinf.ops import InferenceContext
 def conv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding, groups: int = 1
 ) -> Shape:
-    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)]; groups = 0 stands for C."""
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slide(S)]; groups = 0 stands for C."""
     x, w = _operands(c, input, filter, "filter")
     count = _group_count(c, groups)
     if count == 0 and c.version != TRACT:
@@ -39,7 +39,7 @@ def deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslid(S)]: the filter of the convolution that it undoes.
+    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslide(S)]: the filter of the inverse convolution.
 
     tract and its exporters write the filter as [K, C/groups, *W].
     """
@@ -51,7 +51,7 @@ def deconv(
 
 
 def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
-    """The channels that a deconvolution gives."""
+    """The output channels of a deconvolution."""
     if c.version == TRACT:
         _match_channels(c, channels, w, groups)
         return w[0]
@@ -62,14 +62,14 @@ def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) 
 
 
 def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
-    """A filter [K, C/groups, *W]; without groups, which only tract takes for it, each of its K is a group."""
+    """A filter [K, C/groups, *W]; groups = 0 (tract only) makes each of its K a group."""
     message = "filter channels * groups must equal the channels of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
     _require_groups(c, groups, w[0])
 
 
 def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
-    """The spatial extents that `output_shape` asks for, if it does; tract writes these alone."""
+    """The spatial extents in `output_shape`, if present; tract writes only these."""
     if not shape:
         return ()
     if c.version == TRACT and len(shape) == rank - 2:
@@ -84,7 +84,7 @@ def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels:
 def planewise_conv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding
 ) -> Shape:
-    """Provisional: a convolution of each channel on its own."""
+    """Provisional: a depth-wise convolution."""
     return conv(c, input, filter, bias, sliding=sliding, groups=0)
 
 
@@ -92,7 +92,7 @@ def planewise_conv(
 def planewise_deconv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding
 ) -> Shape:
-    """Provisional: a deconvolution of each channel on its own."""
+    """Provisional: a depth-wise deconvolution."""
     return deconv(c, input, filter, bias, sliding=sliding, groups=0)
 
 
@@ -107,7 +107,7 @@ def separable_conv(
     sliding: Sliding,
     groups: int = 1,
 ) -> Shape:
-    """A convolution of each channel on its own, then one of each place on its own."""
+    """A depth-wise convolution, then a point-wise one."""
     _check_points(c, input, point_filter)
     planes = conv(c, input, plane_filter, sliding=sliding, groups=0)
     return conv(c, planes, point_filter, bias, sliding=Sliding(), groups=groups)
@@ -125,7 +125,7 @@ def separable_deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """A deconvolution of each place on its own, then one of each channel on its own."""
+    """A point-wise deconvolution, then a depth-wise one."""
     _check_points(c, input, point_filter)
     points = deconv(c, input, point_filter, sliding=Sliding(), groups=groups)
     return deconv(c, points, plane_filter, bias, sliding=sliding, output_shape=output_shape, groups=0)
@@ -156,11 +156,11 @@ def _require_groups(c: InferenceContext, groups: Dim, count: Dim) -> None:
 
 
 def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
-    """One number for all, or [1, channels]."""
+    """One element, or [1, channels]."""
     if bias is None or bias.dims is None or all(d == 1 for d in bias):
         return
     message = "bias must have one item for each output channel, or one for all"
-    if c.version == TRACT:  # takes any shape with so many elements
+    if c.version == TRACT:  # accepts any shape with this number of elements
         c.merge(c.numel(bias), channels, message)
         return
     bias = fit_rank(c, bias, 2)

@@ -1,6 +1,6 @@
-"""Operations that work element by element (chapter 4.2), activations and quantizations (4.9, 4.11).
+"""Element-wise operations (chapter 4.2), activations and quantizations (4.9, 4.11).
 
-Whole numbers are followed, since extents are computed with them; fractions are not.
+Integer contents are tracked, since extents are computed from them; fractions are not.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def same_shape(c: InferenceContext, x: Shape) -> Shape:
 
 
 def _map_dims(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> PartialTensor:
-    """The broadcast, with contents where those of all operands are known whole numbers."""
+    """The broadcast, with contents where all operands are known integers."""
     shape = xs[0].shape if len(xs) == 1 else broadcast(c, *(x.shape for x in xs))
     dtype = _common_dtype(xs)
     if is_float(dtype):
@@ -57,9 +57,9 @@ def _map_dims(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> Par
 
 
 def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
-    """That of the operands; a literal, which is a tensor of rank 0, takes that of the others.
+    """The element type of the operands; a literal, a tensor of rank 0, adopts that of the others.
 
-    Where tract has integers of two widths beside each other, the result is of the wider one.
+    For mixed integer widths in tract, the wider one.
     """
     own = [x.dtype for x in xs if x.dtype is not None and (x.shape.dims != () or not is_float(x.dtype))]
     return "int64" if own and own[0] == "int32" and "int64" in own else own[0] if own else xs[0].dtype
@@ -112,13 +112,13 @@ nnef("max", in_place=(0, 1))(_binary(maximum))
 
 @nnef("div", in_place=(0, 1))
 def divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; whole numbers are divided down."""
+    """Broadcasting; integers divide with floor."""
     return _map_dims(c, lambda a, b: a // b if c.prove_le(1, b) is True else None, x, y)
 
 
 @nnef("pow", in_place=(0,))
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; small whole exponents are multiplied out."""
+    """Broadcasting; contents for small integer exponents."""
 
     def integer_power(a: Dim, b: Dim) -> Dim | None:
         if not isinstance(b, int) or not 0 <= b <= 62:
@@ -209,9 +209,9 @@ def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor,
 def batch_normalization(
     c: InferenceContext, input: Shape, mean: Shape, variance: Shape, offset: Shape, scale: Shape
 ) -> Shape:
-    """The shape of the input, to which all parameters broadcast.
+    """The shape of the input; all parameters broadcast to it.
 
-    Khronos' own exporter writes parameters of more axes than the input has; its tools do not look at these.
+    Khronos' exporter writes parameters with more axes than the input; its tools ignore the extra axes.
     """
     longer = 0
     for name, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):

@@ -1,4 +1,4 @@
-"""The operations of NNEF as fragments, from the texts beside this module: parsed on the first question, once."""
+"""The operations of NNEF as fragments, from the `.nnef` files of this package, parsed once on first use."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NOT_PROVISIONAL = frozenset(
 LAYERS = frozenset(
     {"linear_layer", "conv_layer", "deconv_layer", "max_pool_layer", "avg_pool_layer", "batch_normalization_layer"}
 )
-"""Fragments of the provisional dialect that make variables: they are no operations, and always expanded."""
+"""Fragments of the provisional dialect that declare variables: always expanded, not operations."""
 
 _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ("tract.nnef",)}
-"""Texts that a dialect has besides the standard one, whose fragments take the place of those of the same name."""
+"""Additional texts of a dialect, whose fragments replace those of the same name."""
 
 
 @built_once

@@ -25,7 +25,7 @@ def matmul(
     a, b = A, B
     if c.version == PROVISIONAL:  # knows matrices only
         a, b = (c.require_rank(fit_rank(c, s, 2), 2, name) for s, name in ((A, "A"), (B, "B")))
-    if len(a) != len(b) and c.version != TRACT:  # which puts ones before the shorter one
+    if len(a) != len(b) and c.version != TRACT:  # tract prepends ones to the shorter one
         c.fail("A and B must be of equal rank", a, b)
     if min(len(a), len(b)) < 2:
         c.fail("A and B must have rank 2 or more", a, b)

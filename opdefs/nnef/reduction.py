@@ -1,4 +1,4 @@
-"""Reductions (chapter 4.4) and what is made of them (4.9)."""
+"""Reductions (chapter 4.4) and normalizations (4.9)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shapeinf.ops import InferenceContext
 
 
 def _read_axes(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tuple[int, ...]]:
-    """The input and its axes; in the provisional dialect every input has the axes that are named."""
+    """The input and the axes; in the provisional dialect every input has all axes."""
     if c.version == PROVISIONAL and axes:
         x = extend_rank(c, x, 1 + max(read_int(c, axis, "an item of axes") for axis in axes))
     return x, read_axes(c, axes, len(x))
@@ -36,17 +36,17 @@ def mean_and_variance(c: InferenceContext, input: Shape, *, axes: Listed) -> tup
 
 @nnef("softmax")
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed = (1,)) -> Shape:
-    """The shape of the input, summed along the axes; tract lets pass axes that the input does not have."""
+    """The shape of the input; tract accepts axes that the input does not have."""
     return x if c.version == TRACT else _check_axes(c, x, axes)
 
 
 @nnef("l1_normalization", "l2_normalization", "layer_normalization")
 def normalization(c: InferenceContext, input: Shape, *, axes: Listed) -> Shape:
-    """The shape of the input, summed along the axes."""
+    """The shape of the input."""
     return _check_axes(c, input, axes)
 
 
 def _check_axes(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
-    if x.dims is None:  # known only to have the axes
+    if x.dims is None:  # the axes cannot be checked
         return x
     return _read_axes(c, x, axes)[0]

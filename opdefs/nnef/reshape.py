@@ -1,4 +1,4 @@
-"""Same elements, other axes (chapter 4.5)."""
+"""The same elements with other axes (chapter 4.5)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shapeinf.ops import InferenceContext, Value
 def reshape(
     c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
 ) -> PartialTensor:
-    """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 takes what is left."""
+    """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 is inferred."""
     wanted = read_dims(c, shape, "shape")
     start, count = read_int(c, axis_start, "axis_start"), read_int(c, axis_count, "axis_count")
     known = [d for d in wanted if isinstance(d, int)]
@@ -86,7 +86,7 @@ def transpose(
 
 @nnef("squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """Axes of extent 1 taken out."""
+    """Axes of extent 1 removed."""
     gone = read_axes(c, axes, len(input.shape))
     for axis in gone:
         c.merge(input.shape[axis], 1, f"axis {axis} must have an extent of 1 to be squeezed")
@@ -95,7 +95,7 @@ def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor
 
 @nnef("unsqueeze", views={0: 0})
 def unsqueeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """Axes of extent 1 put in at positions of the output."""
+    """Axes of extent 1 inserted at positions of the output."""
     rank = len(input.shape) + len(axes)
     new = read_axes(c, axes, rank)
     rest = iter(input.shape)

@@ -1,4 +1,4 @@
-"""OpDefs made from the declarations of the operations, never by hand."""
+"""OpDefs from the declarations of the operations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Slices (chapter 4.5).
 
-The text rounds the extent of a slice with a stride down; all engines round it up, as it must be for the last element
-to be there. It asks for neither an empty result nor anything past the end: a begin behind the end is refused.
+The specification rounds the extent of a slice with a stride down; all engines round it up, which includes the last
+element. Empty results and ranges past the end are not specified: a begin behind the end is rejected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def slice_(
     dims = list(input.shape)
     index: list[slice | None] = [slice(None)] * len(dims)
     for i, (axis, first, last, step) in enumerate(zip(named, firsts, lasts, steps, strict=True)):
-        if last == 0 and not is_computed(c, "end", i):  # a 0 that a tensor gives is one
+        if last == 0 and not is_computed(c, "end", i):  # a 0 from a tensor is a 0
             last = _resolve_zero_end(c, first, step)
         slice_axis = _slice_forward if step > 0 else _slice_backward
         dims[axis], index[axis] = slice_axis(c, dims[axis], first, last, step)
@@ -41,9 +41,9 @@ def slice_(
 
 
 def _resolve_zero_end(c: InferenceContext, first: Dim | None, step: int) -> Dim | None:
-    """An end that is written as 0: a deprecated form of "to the end" with a stride of 1.
+    """An end written as 0: deprecated for "to the end" with a stride of 1.
 
-    tract has it with any stride forward, but not from 0 on: there it is an empty slice.
+    In tract with any positive stride, but not from 0 on, where the slice is empty.
     """
     if c.version != TRACT:
         return HUGE if step == 1 else 0
@@ -71,7 +71,7 @@ def _slice_forward(
 
 
 def _clamp_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
-    """An end clamped to the axis; tract does not clamp, so there a symbolic axis reaches as far as the end."""
+    """An end clamped to the axis; tract does not clamp, so a symbolic axis must be at least as long."""
     if c.version != TRACT or (isinstance(end, int) and isinstance(size, int)):
         return minimum(end, size)
     c.at_most(end, size, "end must be at most the size of the axis")
@@ -98,7 +98,7 @@ def _slice_backward(
 
 
 def _count_from_front(c: InferenceContext, index: Dim, size: Dim) -> Dim | None:
-    """A position counted from the front; None where its sign is not known."""
+    """A position counted from the front; None if its sign is unknown."""
     if c.prove_le(0, index) is True:
         return index
     return index + size if c.prove_le(index, -1) is True else None

@@ -1,4 +1,4 @@
-"""Windows that slide over axes (chapter 4.3): their attributes, and the extents that they make and come from."""
+"""Sliding windows (chapter 4.3): their attributes, and the extents of results and of inverse results."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SLIDES = "axis that the window slides over"
 BORDERS = ("constant", "ignore", "replicate", "reflect", "reflect-even")
 
 TRACT_BORDERS = (*BORDERS, "replicated")
-"""What tract writes for "replicate", and reads."""
+"""tract also writes and reads "replicated" for "replicate"."""
 
 
 @attrs.frozen
 class Sliding:
-    """The attributes of a window: one value (of padding a pair) an axis, or nothing."""
+    """The attributes of a window: one value (for padding a pair) per axis, or none."""
 
     border: str = "constant"
     padding: Listed = ()
@@ -34,9 +34,9 @@ Pairs = list[tuple[int, int]]
 
 
 def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding) -> list[Dim]:
-    """The number of places of a window on each axis.
+    """The number of window positions on each axis.
 
-    Without padding so much is added that there are `ceil(extent / stride)` places.
+    Without the attribute, padding is added for `ceil(extent / stride)` positions.
     """
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
@@ -54,16 +54,16 @@ def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slid
 def unslide(
     c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, wanted: Sequence[int]
 ) -> list[Dim]:
-    """The extents that a window with so many places slides over: those that are `wanted`, if any."""
+    """The extents that a window with `sizes` positions slides over; `wanted` if present."""
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
-    if wanted and c.version == TRACT:  # whose exporters ask for any extents, as torch's output_padding does
+    if wanted and c.version == TRACT:  # its exporters request any extents, as with torch's output_padding
         return list(wanted)
     if wanted:
         for size, count in zip(sizes, slide(c, wanted, kernel, sliding), strict=True):
             c.merge(count, size, "a window that slides over output_shape must give the extents of the input")
         return list(wanted)
-    if pairs is None:  # even where the stride is more than the window, which then skips elements
+    if pairs is None:  # also where the stride exceeds the window
         return [size * step for size, step in zip(sizes, steps, strict=True)]
     extents = []
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
@@ -84,7 +84,7 @@ def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Seque
 
 
 def check_border(c: InferenceContext, border: str) -> None:
-    """Tell that a border is one of those that the dialect has."""
+    """Require a border of the dialect."""
     check_choice(c, border, TRACT_BORDERS if c.version == TRACT else BORDERS, "border")
 
 
@@ -95,7 +95,7 @@ def _read_per_axis(c: InferenceContext, values: Listed, rank: int, name: str) ->
 
 
 def _complete(c: InferenceContext, values: Listed, rank: int, default: object) -> Listed:
-    """The values; in the provisional dialect, where every shape goes on with ones, one for each axis."""
+    """The values; in the provisional dialect, where shapes have implicit trailing ones, one per axis."""
     return (*values, *(default for _ in range(rank - len(values)))) if c.version == PROVISIONAL else values
 
 

@@ -1,4 +1,4 @@
-"""Tensors that come from outside (chapter 4.1), updates, and extents as values."""
+"""External tensors, variables and constants (chapter 4.1), updates, and extents as values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 
 @nnef("external")
 def external(c: InferenceContext, *, shape: Listed) -> Shape:
-    """The shape that is given; 0 is an extent that the provisional dialect leaves open."""
+    """The attribute `shape`; in the provisional dialect, 0 is an open extent."""
     return Shape(_extent(c, i, d) for i, d in enumerate(read_dims(c, shape, "shape")))
 
 
@@ -28,7 +28,7 @@ def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
 
 @nnef("variable")
 def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
-    """The shape that is given; the label names a file."""
+    """The attribute `shape`; the label names a file."""
     if not label or (c.version != PROVISIONAL and not LABEL.fullmatch(label)):
         c.fail("label must be made of letters, digits and the characters _ - . / \\", label)
     return _read_shape(c, shape)
@@ -36,7 +36,7 @@ def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
 
 @nnef("constant")
 def constant(c: InferenceContext, *, shape: Listed, value: tuple[object, ...]) -> Shape:
-    """The shape that is given; one value for each element, or one for all."""
+    """The attribute `shape`; one value per element, or one for all."""
     result = _read_shape(c, shape)
     total = c.numel(result)
     if len(value) not in (1, total):
@@ -59,9 +59,9 @@ def update(c: InferenceContext, variable: Shape, value: Shape) -> Shape:
 
 @nnef("shape_of_axis")
 def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int, known: int | None = None) -> PartialTensor:
-    """An extent as a value: what `shape_of(x)[axis]` is where the document alone does not tell it.
+    """An extent as a value: `shape_of(x)[axis]` where the document alone does not determine it.
 
-    Where it does, the graph was built for the `known` extent, and holds for no other.
+    Where it does, the graph was built for the `known` extent and is valid for no other.
     """
     x = extend_rank(c, x, axis + 1)
     if not 0 <= axis < len(x):

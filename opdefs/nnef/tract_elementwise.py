@@ -74,7 +74,7 @@ def is_inf(c: InferenceContext, input: Shape) -> TensorType:
     in_place=(0, 1),
 )
 def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
-    """The broadcast of both, which align at their first axes as NNEF's own operations do."""
+    """The broadcast of both, aligned at the first axis as in NNEF."""
     return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
 
 
@@ -86,7 +86,7 @@ def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
 
 @nnef("tract_core_cast", in_place=(0,))
 def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
-    """The shape of the input in another element type, which without `to` another file of the model gives."""
+    """The shape of the input in another element type; without `to`, another file of the model gives the type."""
     return convert(c, input, read_dtype(c, to) if to else None)
 
 
@@ -108,7 +108,7 @@ def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
 
 @nnef("tract_core_scaled_rms_norm")
 def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
-    """The shape of the input; in the element type `out_dt`, if given."""
+    """The shape of the input; in the element type `out_dt`, if present."""
     if input.dims is not None:
         read_axis(c, axis, len(input))
     return TensorType(read_dtype(c, out_dt) if out_dt else c.dtype(0), input)

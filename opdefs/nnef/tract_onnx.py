@@ -1,4 +1,4 @@
-"""What tract took over from ONNX as it is."""
+"""tract's copies of ONNX operators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SAMPLED = {6: "int32", 7: "int64"}
 
 @nnef("tract_onnx_ml_direct_lookup")
 def direct_lookup(c: InferenceContext, input: Shape, values: Shape, fallback: Shape) -> TensorType:
-    """The shape of the input, whose elements are positions; the element type of the values."""
+    """The shape of the input, whose elements are indices; the element type of the values."""
     return TensorType(c.dtype(1), input)
 
 

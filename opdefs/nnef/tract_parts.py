@@ -1,4 +1,4 @@
-"""tract's operations that take parts of tensors, put some in, choose some, and reduce."""
+"""tract's operations that gather, scatter, slice, select and reduce."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ nnef("tract_core_scatter_nd")(scatter_nd)
 
 
 def replace_axis(shape: Shape, axis: int, new: Dim) -> Shape:
-    """The shape with another size of one axis."""
+    """The shape with the size of one axis replaced."""
     return Shape((*shape[:axis], new, *shape[axis + 1 :]))
 
 
@@ -28,7 +28,7 @@ def replace_axis(shape: Shape, axis: int, new: Dim) -> Shape:
 def tract_gather(
     c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = ""
 ) -> PartialTensor:
-    """The axes of `indices` in place of one axis; `datum_type` is what packed elements are unpacked to."""
+    """The axes of `indices` replace one axis; `datum_type` is the type of unpacked elements."""
     gathered = gather(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
     return PartialTensor(read_dtype(c, datum_type), gathered.shape, None) if datum_type else gathered
 
@@ -52,7 +52,7 @@ def tract_gather_nd(c: InferenceContext, input: Value, indices: Value, *, batch_
 def tract_scatter_elements(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
-    """The shape of the input, whatever the updates are: tract looks at these when it runs."""
+    """The shape of the input for any updates: tract checks these at run time."""
     at = read_axis(c, axis, len(input.shape))
     c.expect(indices.shape, updates.shape, "indices and updates must have the same shape")
     if c.warnings:
@@ -72,7 +72,7 @@ def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, mod
 
 @nnef("tract_core_dyn_slice")
 def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
-    """`start:end` of an axis, which the document says to be of size `len`."""
+    """`start:end` of an axis, of size `len`."""
     at = read_axis(c, axis, len(input))
     length = read_size(c, len_, "len")
     first, last = flatten((start,)), flatten((end,))
@@ -86,7 +86,7 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
 
 @nnef("tract_core_topk")
 def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
-    """The axis becomes k; values and positions."""
+    """The axis becomes k; values and indices."""
     at = read_axis(c, axis, len(input))
     known = all(item is not None for item in flatten((k,)))
     shape = (
@@ -118,7 +118,7 @@ def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> Te
         return TensorType("int64", Shape((len(input.shape), count)))
     bounds = c.interval(count)
     named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
-    c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
+    c.made_fresh = True  # symbols belong to one inference: the result must not be memoized
     return TensorType(
         "int64",
         Shape((len(input.shape), c.merge(named, count, "the number of nonzero elements must equal count_symbol"))),

@@ -15,7 +15,7 @@ from shapeinf.ops import InferenceContext
 
 @nnef("tract_core_einsum")
 def tract_einsum(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
-    """The axes after `->`; computed, and given, in `acc`."""
+    """The axes after `->`, in the type `output`, else `acc`."""
     return TensorType(read_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
 
 
@@ -34,7 +34,7 @@ def quantized_einsum(
     acc: str,
     output: str = "",
 ) -> TensorType:
-    """The axes after `->`; the expression may name the quantization parameters too, which have no axes."""
+    """The axes after `->`; the expression may also name the quantization parameters, which are scalars."""
     left, _, right = expr.partition("->")
     terms = left.split(",")
     parameters = (bias, a0, a_scale, b0, b_scale, c0, c_scale)
@@ -92,9 +92,9 @@ def quantized_conv(
     groups: int = 1,
     output_dt: str = "",
 ) -> TensorType:
-    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)] in `output_dt`; its bias is a vector, or has no axes.
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slide(S)] in `output_dt`; its bias is a vector or a scalar.
 
-    What tract calls `groups` was `group` before.
+    Older versions of tract write `group` for `groups`.
     """
     (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
     shape = conv(c, input, filter, sliding=sliding, groups=count)

@@ -1,8 +1,8 @@
-"""tract's recurrences: what a scan is made of, and the cells and sequences that it writes as one operation.
+"""tract's recurrences: the parts of a scan, and fused cells and sequences.
 
-A scan calls a fragment once for each chunk of an axis. Since states keep their shape, the shapes of one call are those
+A scan calls a fragment once for each chunk of an axis. States keep their shape, so the shapes of one call are those
 of all: readers write the body once, between the operations `tract_scan_chunk`, `tract_scan_state` and
-`tract_scan_full`, which documents do not have.
+`tract_scan_full`, which do not occur in documents.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shapeinf.ops import InferenceContext
 
 @nnef("tract_scan_chunk")
 def scan_chunk(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> TensorType:
-    """What one call sees of a scanned tensor; a negative chunk counts from the end."""
+    """The chunk of a scanned tensor in one call; a negative chunk counts from the end."""
     if chunk == 0:
         c.fail("chunk must not be 0", chunk)
     return TensorType(c.dtype(0), replace_axis(input, read_axis(c, axis, len(input)), abs(chunk)))
@@ -25,7 +25,7 @@ def scan_chunk(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> T
 
 @nnef("tract_scan_state")
 def scan_state(c: InferenceContext, initial: Shape) -> TensorType:
-    """What a call sees of a state: its shape, not the contents that it has at first."""
+    """A state in one call: the shape of the initial state, without contents."""
     return TensorType(c.dtype(0), initial)
 
 
@@ -76,7 +76,7 @@ def lstm_epilogue(c: InferenceContext, preact: Shape, c_prev: Shape, *, hidden: 
 
 
 def _cell(c: InferenceContext, gates: Shape, state: Shape, count: int, hidden: int) -> Shape:
-    """The state, whose last axis the gates have `count` times."""
+    """The state; the last axis of the gates is `count` times its last axis."""
     if state.dims is None or gates.dims is None:
         return state
     if not len(state) or len(state) != len(gates):
@@ -99,7 +99,7 @@ def gru_sequence(
     hidden: int,
     emit_y: int = 1,
 ) -> tuple[TensorType, TensorType]:
-    """[B, T, in] -> all states [B, T, h] (none of them without `emit_y`) and the last one [B, 1, h]."""
+    """[B, T, in] -> all states [B, T, h] (empty without `emit_y`) and the last one [B, 1, h]."""
     (hidden,) = read_ints(c, hidden, "hidden", 1)
     batch, time, size = c.require_rank(x, 3, "x")
     c.merge(w, Shape((3 * hidden, size)), "w must be [3 * hidden, input]")

@@ -1,4 +1,4 @@
-"""tract's operations on shapes as values: symbols, dims, ranges, broadcasts; and what only other files know."""
+"""tract's operations on shapes as values: symbols, dims, ranges, broadcasts; references to other files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def read_sizes(c: InferenceContext, value: object, name: str) -> tuple[Dim, ...]:
-    """The sizes that an attribute gives, in one row: tract takes a tensor of several for an item too."""
+    """The sizes in an attribute, flattened: in tract an item may also be a tensor of several sizes."""
     items = flatten(value if isinstance(value, tuple) else (value,))
     return tuple([_read_item(c, item, name) for item in items])
 
@@ -31,7 +31,7 @@ def _read_item(c: InferenceContext, item: object, name: str) -> Dim:
 
 
 def read_size(c: InferenceContext, value: object, name: str) -> Dim:
-    """The one size that an attribute gives."""
+    """The single size in an attribute."""
     dims = read_sizes(c, value, name)
     if len(dims) != 1:
         c.fail(f"`{name}` must be one number", value)
@@ -40,11 +40,11 @@ def read_size(c: InferenceContext, value: object, name: str) -> Dim:
 
 @nnef("extent_of_text")
 def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
-    """The extent that a text names, as a scalar; readers write it where a document has a symbol in an expression."""
+    """The extent that a text names, as a scalar; readers emit it for a symbol in an expression."""
     named = text.elements[0] if text.elements else None
     if not isinstance(named, str):
         raise c.unknowable("the name of the extent is unknown", "int64")
-    c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
+    c.made_fresh = True  # symbols belong to one inference: the result must not be memoized
     dim, _ = parse_dim_lenient(named, c.store.scope, 0)
     return PartialTensor("int64", SCALAR, None if dim is None else (c.store.canon(dim),))
 
@@ -59,7 +59,7 @@ def shape_of(c: InferenceContext, input: Shape) -> PartialTensor | TensorType:
 
 @nnef("tract_core_range")
 def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = None) -> PartialTensor:
-    """`ceil((end - start) / step)` elements, at least none."""
+    """`ceil((end - start) / step)` elements, at least 0."""
     unit = PartialTensor(start.dtype, SCALAR, (1,))
     if any(part is not None and part.elements is not None and len(part.elements) != 1 for part in (start, end, step)):
         c.fail("start, end and step must each be one number")
@@ -68,7 +68,7 @@ def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = N
 
 @nnef("tract_core_broadcast")
 def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTensor:
-    """Numpy's broadcast of the input to `shape`: shapes align at their last axes here."""
+    """Numpy's broadcast of the input to `shape`: shapes align at their last axes."""
     result = c.broadcast(input.shape, Shape(read_sizes(c, shape, "shape")))
     return move_elements(input, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
 
@@ -84,7 +84,7 @@ def force_eval(c: InferenceContext, *inputs: Value, slots: Listed) -> tuple[Part
 
 @nnef("tract_core_load")
 def load(c: InferenceContext, input: Shape) -> TensorType:
-    """What was stored, or the input before anything was: of its shape."""
+    """The stored tensor, or the input if nothing was stored; both have the same shape."""
     return TensorType(c.dtype(0), input)
 
 
@@ -102,11 +102,11 @@ def resource_get(c: InferenceContext, *, label: str, key: str) -> Shape:
 
 @nnef("tract_core_submodel")
 def submodel(c: InferenceContext, *inputs: Shape, label: str) -> Shape:
-    """What another model makes."""
+    """The output of another model."""
     raise c.unknowable(f"the model {label!r} is in another file")
 
 
 @nnef("tract_onnx_random")
 def random(c: InferenceContext, *, datum_type: str, shape: Listed) -> TensorType:
-    """The given shape."""
+    """The attribute `shape`."""
     return TensorType(read_dtype(c, datum_type), Shape(read_sizes(c, shape, "shape")))

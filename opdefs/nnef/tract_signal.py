@@ -29,7 +29,7 @@ def fourier_transform(c: InferenceContext, input: Shape, *, axis: int) -> Tensor
 def short_time_transform(
     c: InferenceContext, input: Shape, window: Shape | None = None, *, axis: int, frame: int, stride: int
 ) -> TensorType:
-    """An axis becomes two: the frames, and what is in each."""
+    """An axis becomes two: frames and frame length."""
     (length,), (step,) = read_ints(c, frame, "frame", 1), read_ints(c, stride, "stride", 1)
     at = read_axis(c, axis, len(input))
     c.at_least(input[at], length, "a frame must fit into the signal")
@@ -39,13 +39,13 @@ def short_time_transform(
 
 @nnef("tract_core_complex_to_inner_dim")
 def complex_to_axis(c: InferenceContext, input: Shape) -> TensorType:
-    """A new last axis of real and imaginary part."""
+    """A new last axis for real and imaginary part."""
     return TensorType(_REAL.get(c.dtype(0) or ""), Shape((*input, 2)))
 
 
 @nnef("tract_core_inner_dim_to_complex")
 def axis_to_complex(c: InferenceContext, input: Shape) -> TensorType:
-    """Without the last axis, which holds real and imaginary part."""
+    """The shape without its last axis (real and imaginary part)."""
     if not len(input):
         c.fail("the input must have an axis for real and imaginary part", input)
     c.merge(input[-1], 2, "the last axis must have size 2 (real and imaginary part)")
@@ -54,7 +54,7 @@ def axis_to_complex(c: InferenceContext, input: Shape) -> TensorType:
 
 @nnef("tract_core_resize")
 def resize(c: InferenceContext, input: Shape, scales: Value | None = None, sizes: Value | None = None) -> TensorType:
-    """The given sizes, or the floor of each size times its scale."""
+    """The contents of `sizes`, or the floor of each size times its scale."""
     requested = scales if sizes is None else sizes
     if requested is None or (scales is not None and sizes is not None):
         c.fail("exactly one of scales and sizes is required")
@@ -95,7 +95,7 @@ def grid_sample(c: InferenceContext, input: Shape, grid: Shape) -> TensorType:
 
 @nnef("tract_pulse_delay")
 def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: int) -> TensorType:
-    """An axis grows by what a pulse repeats of the one before."""
+    """An axis grows by the overlap of a pulse with the previous one."""
     read_ints(c, delay, "delay", 0)
     (repeated,) = read_ints(c, overlap, "overlap", 0)
     at = read_axis(c, axis, len(input))
@@ -104,7 +104,7 @@ def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: 
 
 @nnef("tract_pulse_mask", "tract_pulse_pulse_pad")
 def pulse(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
-    """The shape of the input: the padding of a stream is inside of its pulses."""
+    """The shape of the input: the padding of a stream lies inside its pulses."""
     if input.dims is not None:
         read_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)

@@ -38,7 +38,7 @@ def attention(
 def token_cache(
     c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
 ) -> TensorType:
-    """The past and the input along an axis: of the past, only this document says how long it is."""
+    """The past and the input concatenated along an axis; the length of the past is an attribute."""
     past = read_sizes(c, past_sequence_shape, "past_sequence_shape")
     new = read_sizes(c, input_sequence_shape, "input_sequence_shape")
     input = c.require_rank(input, len(past))
@@ -50,7 +50,7 @@ def token_cache(
 
 @nnef("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
-    """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the past of keys and values is not in the document."""
+    """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the cached keys and values are not in the document."""
     q, k, v = (c.require_rank(x, 4, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
     read_axis(c, axis, 4)
     c.merge(k, v, "key and value must have the same shape")
@@ -66,7 +66,7 @@ def _check_groups(c: InferenceContext, queries: Dim, keys: Dim) -> None:
 
 
 LAYOUTS = ("canonical", "linear")
-"""Of the weights of experts: [E, in, out], or [E, out, in] as torch has them."""
+"""Layouts of expert weights: [E, in, out], or [E, out, in] as in torch."""
 
 
 @nnef("tract_moe_ffn")
@@ -106,7 +106,7 @@ def experts(
 
 @nnef("tract_transformers_scaled_masked_softmax")
 def masked_softmax(c: InferenceContext, input: Shape, mask: Shape) -> TensorType:
-    """The shape of the input; the mask aligns at the last axes and does not make it larger."""
+    """The shape of the input; the mask broadcasts to it, aligned at the last axis."""
     if input.dims is not None and mask.dims is not None:
         if len(mask) > len(input):
             c.fail("the rank of the mask must be at most that of the input", input, mask)
@@ -150,7 +150,7 @@ def causal_convolution(
 ) -> tuple[TensorType, TensorType]:
     """[B, C, S], [C, K], [B, C, K] -> [B, C, S] and the state [B, C, K].
 
-    The first version takes one position in any shape, so that nothing but this is sure: no shape changes.
+    The first version accepts one position in any shape; in all versions no shape changes.
     """
     if input.rank == initial_state.rank == 3 and input[1] == initial_state[1] and weight.dims:
         c.merge(input[0], initial_state[0], "input and state must have the same batch size")

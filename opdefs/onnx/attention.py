@@ -1,4 +1,4 @@
-"""Attention and what goes with it: rotary embeddings, linear attention, causal convolutions with a state."""
+"""Attention, rotary embeddings, linear attention, causal convolutions with a state."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _check_mask(c: InferenceContext, mask: Shape | None, scores: Shape) -> None:
 def _check_variant(
     c: InferenceContext, q: Shape, lengths: Shape | None, past: Shape | None, q_heads: int, kv_heads: int
 ) -> None:
-    """What opset 25 forbids to combine."""
+    """Combinations that opset 25 forbids."""
     wanted = (*c.wanted, False, False)
     if wanted[1] != wanted[2]:
         c.fail("present_key and present_value must be requested together")

@@ -23,7 +23,7 @@ def constant(
     value_strings: tuple[str, ...] | None = None,
     sparse_value: PartialTensor | None = None,
 ) -> PartialTensor:
-    """The one attribute that is given."""
+    """The value of the attribute that is set."""
     if value is not None or sparse_value is not None:
         tensor = value if value is not None else sparse_value
         assert tensor is not None

@@ -20,9 +20,9 @@ SINGLE_CONDITION = "the condition must have exactly one element"
 
 @onnx("If")
 def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
-    """The outputs of the branch that runs; what both branches have in common while the condition is not known.
+    """The outputs of the branch that runs; the join of both branches if the condition is unknown.
 
-    A branch that must fail is not the one that runs.
+    A branch that fails is never taken.
     """
     require_count(c, condition.shape, 1, SINGLE_CONDITION)
     decided = condition.elements[0] if condition.elements else None
@@ -64,7 +64,7 @@ def loop(
 
 
 def stack(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
-    """Elements side by side along a new axis."""
+    """Elements stacked along a new axis."""
     if not isinstance(element, TensorType):
         c.fail("scan outputs must be tensors", element)
     if element.shape.dims is None:
@@ -83,7 +83,7 @@ def scan(
     scan_input_axes: Ints = (),
     scan_output_axes: Ints = (),
 ) -> tuple[Type, ...]:
-    """States keep their shape from trip to trip; a scan input loses its axis in the body, a scan output gains one."""
+    """States keep their shape; a scan input loses its scan axis in the body, a scan output gains one."""
     run = c.bodies["body"]
     states, inputs = _split_inputs(c, values, num_scan_inputs)
     if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
@@ -100,7 +100,7 @@ def scan(
 def batched_scan(
     c: InferenceContext, lengths: Shape | None = None, *values: Type, body: Graph, num_scan_inputs: int
 ) -> tuple[Type, ...]:
-    """Opset 8: everything has a batch axis first, which the body does not see; scans run along axis 1."""
+    """Opset 8: all tensors have a leading batch axis, which the body does not see; scans run along axis 1."""
     run = c.bodies["body"]
     states, inputs = _split_inputs(c, values, num_scan_inputs)
     batch, each_state = _drop_batch(c, states)
@@ -134,7 +134,7 @@ def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[
 
 
 def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tuple[list[Type], Dim]:
-    """One element of each scan input, and how many there are."""
+    """One slice of each scan input, and their number."""
     count: Dim | None = None
     slices: list[Type] = []
     for tensor, axis in zip(inputs, axes or (0,) * len(inputs), strict=False):
@@ -151,7 +151,7 @@ def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tu
 def _run_scan(
     c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], *, certain: bool
 ) -> tuple[list[Type], list[Type]]:
-    """The states after the scan and one element of each scan output; all trips are alike."""
+    """The states after the scan and one slice of each scan output."""
     outputs = run.run([*states, *slices], certain=certain)
     after: list[Type] = []
     for index, (old, new) in enumerate(zip(states, outputs, strict=False)):
@@ -165,7 +165,7 @@ def _run_scan(
 
 @onnx("SequenceMap")
 def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type, ...]:
-    """The body for each element; inputs that are no sequences are the same every time."""
+    """The body for each element; inputs that are not sequences are the same in every run."""
     first = values[0] if values else None
     length = first.length if isinstance(first, SequenceType) else None
     if isinstance(length, int) and length <= MAX_MAPPED and all(_is_itemized(v, length) for v in values):
@@ -183,7 +183,7 @@ def _is_itemized(value: Type, length: int) -> bool:
 
 
 def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tuple[Type, ...]:
-    """The body for each element by itself."""
+    """The body for each item separately."""
     rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
     for i in range(length):
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]

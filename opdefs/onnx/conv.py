@@ -33,7 +33,7 @@ def conv(
 
 
 def require_groups(c: InferenceContext, channels: Dim, group: int, message: str) -> None:
-    """Tell that channels fall into groups of equal size."""
+    """Require groups of equal size."""
     if group < 1:
         c.fail("group must be at least 1", group)
     if group > 1:
@@ -96,7 +96,7 @@ def deform_conv(
     group: int = 1,
     offset_group: int = 1,
 ) -> Shape:
-    """A convolution whose sampling places move: offset [N, groups*prod(K)*len(K), *T], mask [N, groups*prod(K), *T]."""
+    """A convolution with offsets [N, groups*prod(K)*len(K), *T] and a mask [N, groups*prod(K), *T]."""
     result = conv(c, x, w, b, window=window, group=group)
     points = c.numel(w[2:]) * offset_group
     message = "offset and mask must have a value for each kernel element of each window"
@@ -152,7 +152,7 @@ def conv_transpose(
     for i, size in enumerate(x[2:]):
         span = window_span(w[2 + i], spread[i])
         full = (size - 1) * steps[i] + extra[i] + span
-        # padding called SAME makes `size * stride` of it; it only takes away, so a large stride leaves less
+        # SAME padding gives `size * stride`, but it only crops: with a large stride the output is smaller
         left = minimum(full, size * steps[i]) if same else full - pairs[i][0] - pairs[i][1]
         c.at_least(left, 1, "the pads must leave at least one element of the output")
         sizes.append(left)
@@ -188,7 +188,7 @@ def global_pool(c: InferenceContext, x: Shape) -> Shape:
 
 
 def _advise_elements(c: InferenceContext, x: Shape) -> None:
-    """Note that onnxruntime pools no images without elements; there may be no images."""
+    """Advise that onnxruntime rejects pooling of empty images; the batch may be empty."""
     for size in x[1:]:
         if not isinstance(size, int) or size < 1:
             c.advise_at_most(1, size, "some runtimes reject pooling of empty images")

@@ -1,7 +1,7 @@
-"""Operators that work element by element: one shape in, or numpy broadcasting.
+"""Element-wise operators: the shape of the input, or numpy broadcasting.
 
-`in_place` is said of those that need no other element of an input than the one in its own place; ONNX Runtime's kernels
-say `MayInplace` of most of them.
+`in_place` marks operators whose output elements need only the input element at the same position; ONNX Runtime's
+kernels mark most of them `MayInplace`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
 
 @onnx("PRelu", in_place=(0,))
 def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
-    """Before opset 7: one slope for all, or one a channel."""
+    """Before opset 7: one slope, or one per channel."""
     if x.dims is not None and slope.dims is not None and len(x.dims) > 1:
         require_broadcast_size(c, c.numel(slope), x.dims[1], "the slope must have one element, or one per channel")
     return x
@@ -64,7 +64,7 @@ def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> S
 
 @onnx("Softmax", "LogSoftmax", "Hardmax")
 def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Shape:
-    """The shape of the input, which must have an axis to go along (the last one; before opset 13 the second)."""
+    """The shape of the input, of rank 1 or more; the axis is the last by default (before opset 13 the second)."""
     if x.dims is not None:
         if not x.dims:
             c.fail("the input must have rank 1 or more", x)
@@ -76,7 +76,7 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
 
 @onnx("Trilu", in_place=(0,))
 def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
-    """[*B, N, M] -> the same; `k` is one number."""
+    """[*B, N, M] -> the same; `k` has one element."""
     if x.dims is not None and len(x.dims) < 2:
         c.fail("the input must have rank 2 or more", x)
     require_single(c, k, "k must have exactly one element")
@@ -84,7 +84,7 @@ def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
 
 
 def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
-    """The axis that a tensor of one element holds, None where it is not known."""
+    """The axis that a one-element input holds, None if unknown."""
     require_single(c, axis.shape, "axis must have exactly one element")
     if x.dims == ():
         c.fail("the input must have rank 1 or more", x)
@@ -128,7 +128,7 @@ OnElements = Callable[..., Element]
 def _unary(
     concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
 ) -> Callable[..., PartialTensor]:
-    """`rounded` is the operation where the elements are floats that may be no whole numbers."""
+    """`rounded` is the operation on floats."""
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
@@ -233,7 +233,7 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
 
 
 def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
-    """Whether there may be a 0 among known divisors: of integers by 0 runtimes make anything, or end; that is noted."""
+    """Whether a known divisor may be 0: integer division by 0 is undefined and may abort, so it is advised against."""
     zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
     for d in zeros:
         if isinstance(d, (int, Dimension)):
@@ -243,7 +243,7 @@ def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
 
 @onnx("Pow", since=7, in_place=(0,))
 def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-    """Broadcasting; contents by numpy, or small whole exponents of symbolic dims. The element type is the base's."""
+    """Broadcasting; contents for known operands and small integer exponents. The element type is that of the base."""
 
     def integer_power(x: Dim, y: Dim) -> Dim | None:
         if not isinstance(y, int) or not 0 <= y <= 4:
@@ -311,7 +311,7 @@ def broadcasting(c: InferenceContext, *xs: Shape) -> Shape:
 
 @onnx("Max", "Min", "Sum", "Mean", in_place=(0, 1))
 def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
-    """Before opset 8 there is no broadcasting: all inputs have one shape."""
+    """Before opset 8: no broadcasting, all inputs have the same shape."""
     result = xs[0]
     for x in xs[1:]:
         result = c.merge(result, x, "inputs must have the same shape (no broadcasting before opset 8)")
@@ -320,7 +320,7 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
 
 @onnx("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", in_place=(0,))
 def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
-    """Before opset 7: the shape of the first input; the second must equal it, or a part of it with `broadcast`."""
+    """Before opset 7: the shape of the first input; the second equals it, or part of it with `broadcast`."""
     if not broadcast:
         c.expect(a, b, "inputs must have the same shape (no broadcast attribute)")
     return a
@@ -328,7 +328,7 @@ def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0,
 
 @onnx("SwiGLU", in_place=(0, 1))
 def gated(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
-    """Both inputs have one shape; there is no broadcasting."""
+    """Both inputs have the same shape; no broadcasting."""
     return c.merge(gate, x, "gate and value must have the same shape")
 
 

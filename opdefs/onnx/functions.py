@@ -1,4 +1,4 @@
-"""Operators that onnx defines in terms of others: the definition as a graph, for those without a rule of their own."""
+"""Operators that onnx defines as functions of others: the function body as a graph, for those without a rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapeinf.ops.opdef import Expansion
 
 
 def expansion(schema: Any) -> Expansion | None:
-    """How to get the definition of an `onnx.defs.OpSchema` (whose type stubs lack functions), None when it has none."""
+    """The expansion of an `onnx.defs.OpSchema` (whose type stubs lack functions), None if it has none."""
     if schema.has_function:
         return lambda attributes, inputs, outputs: _apply_defaults(
             read_function(schema.function_body)[1], schema, attributes
@@ -43,7 +43,7 @@ def _attribute_value(proto: onnx.AttributeProto) -> object:
 def _expand_in_context(
     schema: Any, attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
 ) -> Graph | None:
-    """The definition for inputs of these types; None where onnx needs to know more, or an attribute cannot be shown."""
+    """The function body for inputs of these types; None where onnx needs more, or an attribute cannot be written."""
     node = onnx.NodeProto(op_type=schema.name, domain=schema.domain)
     node.input.extend("" if t is None else f"x{i}" for i, t in enumerate(inputs))
     node.output.extend(f"y{i}" for i in range(outputs))
@@ -56,7 +56,7 @@ def _expand_in_context(
     version = schema.context_dependent_function_opset_versions[-1]
     data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), types)
     body = read_function(onnx.FunctionProto.FromString(data))[1]
-    graph = attrs.evolve(body, outputs=body.outputs[:outputs])  # a definition lists outputs that it was not asked for
+    graph = attrs.evolve(body, outputs=body.outputs[:outputs])  # a function body lists outputs that were not requested
     return _apply_defaults(graph, schema, attributes) if body.nodes else None
 
 

@@ -28,7 +28,7 @@ def tensor_scatter(
     axis: int = -2,
     mode: str = "linear",
 ) -> Shape:
-    """The shape of the cache; an update differs from it along one axis only, where it must fit."""
+    """The shape of the cache; the update may be smaller along one axis."""
     at = c.axis(axis, c.same_rank(cache, update))
     for i, (a, b) in enumerate(zip(cache, update, strict=True)):
         if i != at:
@@ -46,7 +46,7 @@ def tensor_scatter(
 def reverse_sequence(
     c: InferenceContext, x: Shape, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Shape:
-    """The shape of the data; one length a sample, none longer than the axis of time."""
+    """The shape of the data; one length per sample, at most the size of the time axis."""
     samples, steps = x[c.axis(batch_axis, len(x))], x[c.axis(time_axis, len(x))]
     require_vector(c, lengths.shape, samples, "sequence_lens must have one value per sample")
     known = known_ints(lengths)
@@ -57,7 +57,7 @@ def reverse_sequence(
 
 @onnx("OneHot")
 def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> PartialTensor:
-    """An axis of size `depth` put in at `axis` of the output; [off, on] are the two elements of `values`."""
+    """An axis of size `depth` inserted at `axis` of the output; `values` is [off, on]."""
     at = c.axis(axis, len(indices.shape) + 1)
     if indices.shape.dims == ():
         c.fail("indices must have rank 1 or more", indices.shape)
@@ -77,6 +77,6 @@ def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *,
         return PartialTensor(values.dtype, shape, None)
     off, on = values.elements
     index = np.array(hot, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    positions = np.arange(size)  # an index that is out of range is hot nowhere
+    positions = np.arange(size)  # an index out of range gives a row of off values
     chosen = np.moveaxis((positions == index[..., None]) | (positions - size == index[..., None]), -1, at)
     return PartialTensor(values.dtype, shape, [on if is_hot else off for is_hot in chosen.reshape(-1).tolist()])

@@ -1,4 +1,4 @@
-"""Comparisons, logic and selection; decided where the facts decide them."""
+"""Comparisons, logic and selection; decided where the constraints decide them."""
 
 from __future__ import annotations
 

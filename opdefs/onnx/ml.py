@@ -24,7 +24,7 @@ def batch(c: InferenceContext, x: Shape) -> Dim:
     return x[0] if len(x) == 2 else 1
 
 
-# -- one value for one -----------------------------------------------------------------------------------------------
+# -- element-wise -----------------------------------------------------------------------------------------------
 
 
 @ml("Binarizer", "Imputer", "Normalizer", "Scaler")
@@ -44,7 +44,7 @@ def strings_or_ints(c: InferenceContext, x: Shape) -> TensorType:
 
 @ml("CategoryMapper")
 def category_mapper(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> TensorType:
-    """Integers for strings and strings for integers, by two lists of one length."""
+    """Integers for strings and strings for integers, by two lists of equal length."""
     if not cats_int64s or len(cats_int64s) != len(cats_strings):
         c.fail(
             "cats_int64s and cats_strings must have the same length, at least 1", len(cats_int64s), len(cats_strings)
@@ -119,7 +119,7 @@ def _encode(
 def _single_attribute(
     c: InferenceContext, attributes: dict[str | None, Attribute], name: str
 ) -> tuple[str | None, Dim]:
-    """The type and the number of values of the one attribute that is given."""
+    """The type and the number of values of the only attribute that is set."""
     present = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
     if len(present) != 1:
         c.fail(f"exactly one of {name} must be set")
@@ -144,7 +144,7 @@ def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Sh
 
 @ml("FeatureVectorizer")
 def feature_vectorizer(c: InferenceContext, *xs: Shape, inputdimensions: Ints = ()) -> Shape:
-    """[N, C] side by side, cut or filled to the given sizes; [C] is [1, C]."""
+    """[N, C] inputs concatenated, each cropped or padded to its size in `inputdimensions`; [C] is [1, C]."""
     if inputdimensions and len(inputdimensions) != len(xs):
         c.fail("inputdimensions must have a size for each input", len(xs), len(inputdimensions))
     rows: list[Dim] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
@@ -165,7 +165,7 @@ def _columns(c: InferenceContext, xs: tuple[Shape, ...]) -> Dim:
 
 @ml("OneHotEncoder")
 def one_hot_encoder(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> Shape:
-    """One more axis, as long as there are categories."""
+    """A new last axis with one element per category."""
     if bool(cats_int64s) == bool(cats_strings):
         c.fail("exactly one of cats_int64s and cats_strings must be set")
     return Shape((*x, len(cats_int64s) or len(cats_strings)))
@@ -174,7 +174,7 @@ def one_hot_encoder(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), ca
 # -- maps ------------------------------------------------------------------------------------------------------------
 
 Map = MapType | TensorType
-"""What a map input may be: a TensorType where its producer is unknown."""
+"""The type of a map input: a TensorType where its producer is unknown."""
 
 _CAST_TO = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}
 
@@ -183,7 +183,7 @@ _CAST_TO = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}
 def cast_map(
     c: InferenceContext, x: Map, *, cast_to: str = "TO_FLOAT", map_form: str = "DENSE", max_map: int = 1
 ) -> TensorType:
-    """One row, as runtimes make it: of `max_map` values, or of as many as the map has."""
+    """One row, as in runtimes: of `max_map` values, or of the size of the map."""
     size = max_map if map_form == "SPARSE" else c.fresh("entries")
     return TensorType(_CAST_TO.get(cast_to), Shape((1, size)))
 
@@ -204,7 +204,7 @@ def dict_vectorizer(
 def zip_map(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> SequenceType:
-    """A sequence of maps from labels to scalars, one map a sample."""
+    """A sequence of maps from labels to scalars, one per sample."""
     if bool(classlabels_int64s) == bool(classlabels_strings):
         c.fail("exactly one of classlabels_int64s and classlabels_strings must be set")
     batch(c, x)
@@ -216,7 +216,7 @@ def zip_map(
 
 
 def _label_and_scores(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
-    """A label for each sample, and its scores."""
+    """A label per sample, and its scores."""
     samples = batch(c, x)
     label = TensorType("string" if strings else "int64", Shape((samples,)))
     return label, TensorType("float32", Shape((samples, scores)))
@@ -231,12 +231,12 @@ def linear_classifier(
     classlabels_strings: Strings = (),
     intercepts: Floats = (),
 ) -> tuple[TensorType, TensorType]:
-    """[N] labels and [N, E] scores: one for each intercept, and two where one tells two classes apart."""
+    """[N] labels and [N, E] scores: one per intercept, and two for binary classifiers."""
     labels = len(classlabels_strings) or len(classlabels_ints)
     scores: Dim = len(intercepts)
     if labels == 2 and len(intercepts) <= 1:
         scores = 2
-    elif not intercepts:  # a row of coefficients for each class; for one class or none that says nothing
+    elif not intercepts:  # one row of coefficients per class, unless there is at most one class
         scores = labels if labels > 2 else c.fresh("classes")
     return _label_and_scores(c, x, classlabels_strings, scores)
 
@@ -251,7 +251,7 @@ def svm_classifier(
     vectors_per_class: Ints = (),
     prob_a: Floats = (),
 ) -> tuple[TensorType, TensorType]:
-    """[N] labels and [N, E] scores: one a class; with support vectors and no probabilities one a pair of classes."""
+    """[N] labels and [N, E] scores: one per class, or per pair of classes with support vectors and no probabilities."""
     labels = len(classlabels_strings) or len(classlabels_ints)
     if not labels:
         c.fail("one of classlabels_ints and classlabels_strings must be set")
@@ -263,7 +263,7 @@ def svm_classifier(
 def tree_ensemble_classifier(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> tuple[TensorType, TensorType]:
-    """[N] labels and [N, E] scores, one a class."""
+    """[N] labels and [N, E] scores, one per class."""
     labels = len(classlabels_strings) or len(classlabels_int64s)
     if not labels:
         c.fail("one of classlabels_int64s and classlabels_strings must be set")
@@ -304,7 +304,7 @@ def tree_ensemble_of_tensors(
     leaf_targetids: Ints,
     leaf_weights: PartialTensor,
 ) -> Shape:
-    """[N, C] -> [N, n_targets]; every list has one entry a node, or one a leaf."""
+    """[N, C] -> [N, n_targets]; every list has one entry per node or per leaf."""
     lists = nodes_featureids, nodes_truenodeids, nodes_falsenodeids, nodes_trueleafs, nodes_falseleafs
     nodes = c.numel(nodes_modes.shape)
     if any(len(values) != nodes for values in lists) or nodes_splits.shape != nodes_modes.shape:

@@ -1,4 +1,4 @@
-"""Normalization with statistics of its own."""
+"""Normalization."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 def batch_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape
 ) -> tuple[Shape, ...]:
-    """[N, C, *S]; scale, bias, mean and variance are of length C, and so are the statistics given back."""
+    """[N, C, *S]; scale, bias, mean and variance, and the returned statistics, have length C."""
     if x.dims is not None:
         for parameter, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
             if parameter.dims is not None:
@@ -26,14 +26,14 @@ def batch_normalization(
 
 @onnx("InstanceNormalization")
 def instance_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape) -> Shape:
-    """[N, C, *S]; scale and bias are of length C."""
+    """[N, C, *S]; scale and bias have length C."""
     _require_lengths(c, scale, bias, _channels(c, x), "channel")
     return x
 
 
 @onnx("GroupNormalization", since=21)
 def group_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
-    """[N, C, *S] in groups of channels; scale and bias are of length C."""
+    """[N, C, *S] in groups of channels; scale and bias have length C."""
     channels = _channels(c, x)
     part_size(c, channels, num_groups, "the channels must be divisible by num_groups")
     _require_lengths(c, scale, bias, channels, "channel")
@@ -42,7 +42,7 @@ def group_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape
 
 @onnx("GroupNormalization")
 def group_normalization_by_group(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
-    """Before opset 21 scale and bias hold one value a group."""
+    """Before opset 21 scale and bias have one value per group."""
     part_size(c, _channels(c, x), num_groups, "the channels must be divisible by num_groups")
     _require_lengths(c, scale, bias, num_groups, "group")
     return x
@@ -81,5 +81,5 @@ def layer_normalization(
         for v, name in ((scale, "scale"), (bias, "bias")):
             require_broadcast_to(c, v, x, f"the {name} must broadcast to the shape of the input")
     statistics = TensorType(dtype_name(stash_type), reduced)
-    # ONNX Runtime writes it into opsets that do not have it yet, so no schema says the element type
+    # ONNX Runtime writes it into opsets that lack it, so no schema gives the element type
     return TensorType(c.dtype(0), x), statistics, statistics

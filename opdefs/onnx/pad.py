@@ -25,7 +25,7 @@ def pad(
     *,
     mode: str = "constant",
 ) -> PartialTensor:
-    """Every named axis grows by its begin and end (negative ones crop)."""
+    """Each axis grows by its begin and end (negative pads crop)."""
     for values, name in ((pads, "`pads`"), (axes, "`axes`")):
         if values is not None:
             c.require_rank(values.shape, 1, name)
@@ -89,13 +89,13 @@ def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Seque
 
 
 def _require_elements(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
-    """Tell that there are elements to pad with."""
+    """Require elements to pad with."""
     if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
         c.at_least(size, 1, "an empty axis can only be padded with a constant")
 
 
 def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
-    """A longer reflection goes to and fro, by the specification's reference and numpy; onnxruntime refuses it."""
+    """Longer reflections repeat in the reference implementation and numpy; onnxruntime rejects them."""
     message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
     crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
     amount = maximum(begin, end)

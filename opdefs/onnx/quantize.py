@@ -1,4 +1,4 @@
-"""Tensors quantized and put back: by one scale, by one for each slice of an axis, or by blocks."""
+"""Quantization and dequantization: per tensor, per axis, or per block."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def quantize(
 
 @onnx("QuantizeLinear")
 def quantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
-    """Before opset 13 there is one scale for the tensor."""
+    """Before opset 13: per tensor only."""
     constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(2) or "uint8", x)
 
@@ -53,7 +53,7 @@ def dequantize(
 
 @onnx("DequantizeLinear")
 def dequantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
-    """Before opset 13 there is one scale for the tensor."""
+    """Before opset 13: per tensor only."""
     constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(1), x)
 

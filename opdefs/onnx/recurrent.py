@@ -13,19 +13,19 @@ from shapeinf.ops import InferenceContext
 
 @attrs.frozen
 class Cells:
-    """The attributes of all recurrent layers: sizes of the state, and which ways they run."""
+    """The attributes of all recurrent layers: the size of the state and the direction."""
 
     hidden_size: int = 0
     direction: str = "forward"
 
     @property
     def directions(self) -> int:
-        """How many there are."""
+        """The number of directions."""
         return 2 if self.direction == "bidirectional" else 1
 
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-"""The gates of a cell: as many rows of weights belong to each element of the state."""
+"""The number of gates of a cell."""
 
 
 @onnx(*GATES)
@@ -69,7 +69,7 @@ def recurrent_states(
     *,
     layout: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """All states, the last one and the cell's; told to the operands beside the weights."""
+    """All states, the last one and the cell's; constrains all operands except the weights."""
     directions = cells.directions
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
@@ -86,7 +86,7 @@ def recurrent_states(
 
 
 def _hidden_size(c: InferenceContext, cells: Cells, inputs: Dim, w: Shape, r: Shape) -> Dim:
-    """H, told to the weights W [D, gates*H, I] and R [D, gates*H, H]."""
+    """H; constrains the weights W [D, gates*H, I] and R [D, gates*H, H]."""
     w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
     hidden: Dim = cells.hidden_size or r[2]
     rows = GATES[c.op_def.name] * hidden

@@ -25,7 +25,7 @@ _OPS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSqu
 def reduce(
     c: InferenceContext, x: Value, axes: Value | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
 ) -> PartialTensor:
-    """The named axes become 1, or vanish without `keepdims`; no axes at all mean all of them."""
+    """The axes become 1, or are removed without `keepdims`; by default all axes."""
     if axes is None:
         return _reduce_axes(c, x, () if noop_with_empty_axes else None, keepdims)
     c.require_rank(axes.shape, 1, "`axes`")
@@ -44,7 +44,7 @@ def reduce_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = No
 
 
 def _reduce_unknown_axes(c: InferenceContext, x: PartialTensor, axes: PartialTensor, keepdims: int) -> PartialTensor:
-    """Each axis may become 1; without `keepdims` it comes from one at most as many behind it as are gone."""
+    """Each axis may become 1; without `keepdims`, each comes from at most as many positions behind as are removed."""
     rank, count = len(x.shape), None if axes.shape.dims is None else c.concrete(c.numel(axes.shape))
     if count is not None and count > rank:
         c.fail("the number of axes must be at most the rank of the input", x.shape)
@@ -58,7 +58,7 @@ def _reduce_unknown_axes(c: InferenceContext, x: PartialTensor, axes: PartialTen
 
 
 def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
-    """Either the size or 1; reductions are used on axes without elements, whatever named dims are taken to be."""
+    """The size or 1; empty axes are reduced too, even if named dims are assumed to be at least 1."""
     low = min(size, 1) if isinstance(size, int) else 0
     high = c.interval(size).hi
     return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
@@ -79,7 +79,7 @@ def _reduce_axes(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepd
 
 
 def _fold(c: InferenceContext, dtype: str | None, array: Elements, axes: list[int], operation: str) -> list[Element]:
-    """Each group of elements that is reduced to one, in row-major order of the result."""
+    """The reduction of each group of elements, in row-major order of the result."""
     remaining = [i for i in range(array.ndim) if i not in axes]
     groups = np.transpose(array, remaining + axes).reshape(-1, int(np.prod([array.shape[i] for i in axes])))
     return [_FOLDS[operation](c, dtype, group) for group in groups.tolist()]
@@ -105,7 +105,7 @@ def _fold_floats(
     group: Iterable[Element],
     operation: Callable[[FloatArithmetic, Element, Element], Element],
 ) -> Element:
-    """One float after the other. Where none is negative, no order comes past a result that is not 0 and rounds."""
+    """Sequential reduction. Where no element is negative, every order gives the same result unless it rounds."""
     floats = arithmetic(c, dtype)
     elements = list(group)
     if floats is None or any((d := to_dim(e)) is None or c.prove_le(0, d) is not True for e in elements):
@@ -135,7 +135,7 @@ _FOLDS: dict[str, Fold] = {"Sum": _sum, "Prod": _product, "Max": _extreme(True),
 
 @onnx("ArgMax", "ArgMin")
 def arg_extreme(c: InferenceContext, x: Shape, *, axis: int = 0, keepdims: int = 1) -> TensorType:
-    """One axis becomes 1, or vanishes without `keepdims`; int64 positions."""
+    """One axis becomes 1, or is removed without `keepdims`; int64 indices."""
     at = c.axis(axis, len(x))
     rest = (1,) if keepdims else ()
     return TensorType("int64", Shape((*x[:at], *rest, *x[at + 1 :])))

@@ -1,4 +1,4 @@
-"""Same elements, other axes; all but a transposition leave the elements where they are: they are views."""
+"""The same elements with other axes; all but Transpose are views."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 
 @onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
-    """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
+    """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 is inferred."""
     wanted = requested_dims(c, shape)
     if allowzero and 0 in wanted and -1 in wanted:
         c.fail("with allowzero, shape must not contain both 0 and -1: any size would fit", list(wanted))
@@ -54,8 +54,8 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
 
 @onnx("Unsqueeze", since=13, views={0: 0})
 def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
-    """Axes of size 1 put in at positions of the output."""
-    if axes.shape.dims != ():  # runtimes take a scalar too
+    """Axes of size 1 inserted at positions of the output."""
+    if axes.shape.dims != ():  # runtimes accept a scalar too
         c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
@@ -78,7 +78,7 @@ def _unsqueeze(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTens
 
 @onnx("Squeeze", since=13, views={0: 0})
 def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> PartialTensor:
-    """Axes of size 1 taken out; without `axes` all of them."""
+    """Axes of size 1 removed; without `axes` all of them."""
     if axes is None:
         return _squeeze_all(c, x)
     c.require_rank(axes.shape, 1, "`axes`")

@@ -1,4 +1,4 @@
-"""Resampling, and blocks of depth as blocks of space."""
+"""Resize and upsample; depth to space and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def resize(
     keep_aspect_ratio_policy: str = "stretch",
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Shape:
-    """The given sizes, or the floor of each size times its scale; of the named axes, all without `axes`."""
+    """The requested sizes, or the floor of each size times its scale, for `axes` (default: all)."""
     requested = _drop_empty(sizes) or _drop_empty(scales)
     if requested is None:
         return Shape(c.fresh(f"resize.{i}") for i in range(len(x)))
@@ -50,7 +50,7 @@ def resize(
 
 
 def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
-    """An empty tensor stands for an input that is not given."""
+    """None for an empty tensor, which means an absent input."""
     return None if values is None or values.shape.dims == (0,) else values
 
 
@@ -68,7 +68,7 @@ def _requested_sizes(
 
 
 def _scale_sizes(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
-    """With cropping the size depends on the region too, except where a scale is 1 (and the region is the whole)."""
+    """With cropping, the size also depends on the region, except where the scale is 1."""
     factors = scales.elements or (None,) * len(old)
     return [None if cropped and f != 1 else scale_size(c, d, f) for d, f in zip(old, factors, strict=True)]
 

@@ -1,4 +1,4 @@
-"""OpDefs made from `onnx.defs`, never by hand."""
+"""OpDefs from `onnx.defs`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LARGEST = (1 << 31) - 1
 _DTYPES = set(DTYPE_NAMES.values())
 
 SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
-"""Domains that `onnx` does not define, and who defines them; packages of such operators add theirs."""
+"""Lookup functions of domains that `onnx` does not define; packages of such operators register theirs."""
 
 
 @lru_cache(maxsize=4096)
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef in force at an opset version (0 for the newest), None when nobody knows the operator."""
+    """The OpDef in force at an opset version (0 for the newest), None for an unknown operator."""
     if domain in SOURCES:
         return SOURCES[domain](domain, op, version)
     try:

@@ -16,7 +16,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @onnx("NonZero")
 def non_zero(c: InferenceContext, x: Value) -> TensorType:
-    """[rank, count] with a count of at most all elements: of all or none where the contents are one number."""
+    """[rank, count] with a count of at most all elements: all or none for constant contents."""
     if x.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
     array = x.array()
@@ -30,7 +30,7 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
 
 @onnx("TopK", since=10)
 def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
-    """The axis becomes k; values and positions."""
+    """The axis becomes k; values and indices."""
     at = c.axis(axis, len(x))
     require_vector(c, k.shape, 1, "K must be a vector with one element")
     size = None if not k.elements else to_dim(k.elements[0])
@@ -52,7 +52,7 @@ def _top_k(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, Ten
 
 @onnx("Compress")
 def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | None = None) -> Shape:
-    """Chosen slices of an axis (of the flat input without one): at most all of them."""
+    """Selected slices of an axis (of the flattened input without one): at most all of them."""
     if axis is None:
         total: Dim | None = None if x.dims is None else c.numel(x)
         return Shape((_compressed_size(c, condition, total),))
@@ -61,7 +61,7 @@ def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | Non
 
 
 def _compressed_size(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
-    """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
+    """The number of selected slices; a condition shorter than the axis selects none beyond its end."""
     choices = c.require_rank(condition.shape, 1, "condition")[0]
     if size is not None:
         c.at_most(choices, size, "the condition must be at most as long as the data")
@@ -74,7 +74,7 @@ def _compressed_size(c: InferenceContext, condition: Value, size: Dim | None) ->
 
 @onnx("Unique")
 def unique(c: InferenceContext, x: Shape, *, axis: int | None = None) -> tuple[Shape | TensorType, ...]:
-    """The different slices along an axis (elements without one); first places, place of each, and counts."""
+    """The distinct slices along an axis (elements without one); first indices, inverse indices, and counts."""
     if axis is None:
         total = c.fresh("size") if x.dims is None else c.numel(x)
         count = _unique_count(c, total)

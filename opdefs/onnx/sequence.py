@@ -14,10 +14,10 @@ from shapeinf.lattice import SCALAR, MapType, OptionalType, PartialTensor, Seque
 from shapeinf.ops import InferenceContext, Value
 
 Elements = SequenceType | TensorType
-"""What a sequence input may be: a TensorType where its producer is unknown."""
+"""The type of a sequence input: a TensorType where its producer is unknown."""
 
 MAX_ITEMS = 64
-"""Longer sequences are known by the join of their elements only."""
+"""Items of longer sequences are not tracked, only their join."""
 
 
 def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
@@ -42,14 +42,14 @@ def _element(c: InferenceContext, sequence: Elements) -> TensorType:
 
 
 def _items(sequence: Elements) -> list[TensorType] | None:
-    """The elements one by one, None when they are not known apart."""
+    """The items, None if they are not tracked."""
     items = sequence.items if isinstance(sequence, SequenceType) else None
     tensors = [t for t in items or () if isinstance(t, TensorType)]
     return None if items is None or len(tensors) < len(items) else tensors
 
 
 def _position(c: InferenceContext, position: PartialTensor | None, length: int, limit: int, default: int) -> int | None:
-    """A known position counted from the front; ShapeError when there is none such of so many places.
+    """A known position counted from the front, None if unknown; ShapeError unless it is less than `limit`.
 
     A position below 0 counts from the end of the sequence.
     """
@@ -63,7 +63,7 @@ def _position(c: InferenceContext, position: PartialTensor | None, length: int, 
 
 
 def _require_position(c: InferenceContext, sequence: Elements, position: PartialTensor | None, more: int = 0) -> None:
-    """Tell that a sequence is long enough for a position in it, or `more` behind its end."""
+    """Require that a position lies inside a sequence, or at most `more` behind its end."""
     length = _sequence(c, sequence).length
     at = (known_dims(position) or (None,))[0]
     if length is None or at is None:
@@ -76,7 +76,7 @@ def _require_position(c: InferenceContext, sequence: Elements, position: Partial
 
 @onnx("SequenceEmpty")
 def sequence_empty(c: InferenceContext, *, dtype: int = 1) -> SequenceType:
-    """A sequence of no elements: nothing is known of their shape."""
+    """An empty sequence; the shape of its elements is unknown."""
     return SequenceType(TensorType(dtype_name(dtype), c.unknown_shape()), 0, ())
 
 
@@ -88,7 +88,7 @@ def sequence_construct(c: InferenceContext, *xs: Shape) -> SequenceType:
 
 @onnx("SequenceInsert")
 def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position: Value | None = None) -> SequenceType:
-    """One element more."""
+    """The sequence with one more element."""
     new = TensorType(c.dtype(1), x)
     items = _items(sequence)
     if items is not None:
@@ -105,7 +105,7 @@ def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position:
 
 @onnx("SequenceErase")
 def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | None = None) -> SequenceType:
-    """One element less."""
+    """The sequence with one element less."""
     items = _items(sequence)
     if items is not None:
         at = _position(c, position, len(items), len(items), -1)
@@ -140,7 +140,7 @@ def sequence_length(c: InferenceContext, sequence: Elements) -> PartialTensor:
 
 @onnx("ConcatFromSequence")
 def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, new_axis: int = 0) -> TensorType:
-    """The elements side by side along an axis, which is a new one with `new_axis`."""
+    """The elements concatenated along an axis, or stacked along a new one with `new_axis`."""
     element = _element(c, sequence)
     length = _sequence(c, sequence).length
     if length is not None:
@@ -180,7 +180,7 @@ def _concat_shapes(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_
 def split_to_sequence(
     c: InferenceContext, x: Shape, split: Value | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> SequenceType:
-    """Parts along an axis: of the sizes in `split`, of one size and a smaller last one, or of size 1 without it."""
+    """Parts along an axis: of the sizes in `split`, of equal size with a smaller last one, or of size 1 by default."""
     if x.dims is None:
         return SequenceType(TensorType(c.dtype(0), c.unknown_shape()))
     dims, at = x.dims, c.axis(axis, len(x.dims))
@@ -217,7 +217,7 @@ def _part_sizes(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tup
 
 
 def _declared_type(c: InferenceContext, declared: Declared | None) -> Type:
-    """The type that an attribute spells out."""
+    """The type that an attribute declares."""
     if declared is None:
         return TensorType(None, c.unknown_shape())
     if declared.kind == "tensor":
@@ -232,7 +232,7 @@ def _declared_type(c: InferenceContext, declared: Declared | None) -> Type:
 
 @onnx("Optional", views={0: 0})
 def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | None = None) -> OptionalType:
-    """The input, or nothing of the type that the attribute says."""
+    """The input, or an empty optional of the type in the attribute."""
     if x is None and type_ is None:
         c.fail("an empty optional requires the attribute 'type'")
     return OptionalType(_declared_type(c, type_) if x is None else x)
@@ -240,12 +240,12 @@ def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | No
 
 @onnx("OptionalGetElement", views={0: 0})
 def optional_get_element(c: InferenceContext, x: Type) -> Type:
-    """What an optional holds; anything else is given back as it is."""
+    """The element of an optional; any other input is returned as it is."""
     return x.element if isinstance(x, OptionalType) else x
 
 
 @onnx("OptionalHasElement")
 def optional_has_element(c: InferenceContext, x: Type | None = None) -> PartialTensor:
-    """A scalar: false without an input, true for what is no optional."""
+    """A scalar: false without an input, true for an input that is not an optional."""
     known = None if isinstance(x, OptionalType) else (x is not None,)
     return PartialTensor("bool", SCALAR, known)

@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def read_size(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
-    """The size that a scalar input holds, an unknown when its contents are not known or may be negative."""
+    """The value of a scalar input as a size, an unknown if it is unknown or may be negative."""
     known = known_ints(value)
     if known and known[0] < 0:
         c.fail(f"`{hint}` must be at least 0", known[0])
@@ -21,7 +21,7 @@ def read_size(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
 
 
 def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
-    """The length of the transform where one is given."""
+    """The length of the transform, None by default."""
     if length is None:
         return None
     require_scalar(c, length.shape, "`dft_length`")
@@ -29,7 +29,7 @@ def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
 
 
 def _transform(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
-    """One axis becomes the transform's length, the last one real and imaginary part."""
+    """One axis becomes the length of the transform, the last one real and imaginary part."""
     rank = len(x)
     at = c.axis(axis, rank)
     if at == rank - 1:
@@ -63,14 +63,14 @@ def dft(
     require_scalar(c, None if axis is None else axis.shape, "`axis`")
     known = (-2,) if axis is None else known_ints(axis)
     if known is None and length is None and not onesided:
-        known = (-2,)  # whichever axis it is, no size changes
+        known = (-2,)  # no size changes, whatever the axis
     if known is None:
         return _transform_unknown_axis(c, x, _transform_length(c, length), inverse, onesided)
     return _transform(c, x, _transform_length(c, length), known[0], inverse, onesided)
 
 
 def _transform_unknown_axis(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
-    """An axis that is not known: each is as it is, or transformed."""
+    """Unknown axis: each axis may be the transformed one."""
     if len(x) < 2:
         c.fail("the input must have an axis before the last one (real and imaginary part)", x)
     each = [_transform(c, x, length, at, inverse, onesided) for at in range(len(x) - 1)]
@@ -121,7 +121,7 @@ def stft(
 
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> TensorType:
-    """A vector of the length that the scalar input holds."""
+    """A vector whose length is the value of the scalar input."""
     require_scalar(c, size.shape, "`size`")
     return TensorType(dtype_name(output_datatype), Shape((read_size(c, size, "size"),)))
 

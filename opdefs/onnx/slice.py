@@ -23,7 +23,7 @@ def slice_(
     axes: Value | None = None,
     steps: Value | None = None,
 ) -> PartialTensor:
-    """Python's slicing of the named axes; ends past an axis are clamped."""
+    """Slices as in Python; ends past an axis are clamped."""
     (length,) = c.require_rank(starts.shape, 1, "starts")
     for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
         if values is not None:
@@ -50,7 +50,7 @@ def slice_by_attribute(
 
 
 def _slice_unknown_axes(c: InferenceContext, x: PartialTensor) -> PartialTensor:
-    """Unknown axes: the rank stays and no axis grows."""
+    """Unknown axes: the rank is unchanged and no axis grows."""
     dims = (c.some_of(d, f"slice.{i}") for i, d in enumerate(x.shape))
     return PartialTensor(x.dtype, Shape(dims), None)
 
@@ -102,7 +102,7 @@ def _python_slice(start: object, end: object, step: int, size: object) -> slice:
 def split(
     c: InferenceContext, x: Value, split: Value | None = None, *, axis: int = 0, num_outputs: int = 0
 ) -> tuple[PartialTensor, ...]:
-    """Parts along an axis: of the given sizes, else of equal size with a smaller last one."""
+    """Parts along an axis: of the sizes in `split`, else of equal size with a smaller last one."""
     at = c.axis(axis, len(x.shape))
     if num_outputs and num_outputs != c.num_outputs:
         c.fail("num_outputs must equal the number of outputs", num_outputs, c.num_outputs)
@@ -141,7 +141,7 @@ def _split(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim
 
 
 def _complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
-    """The sizes, none negative; those that are not known are unknowns that add up with the others to the axis."""
+    """The sizes, none negative; missing ones become unknowns. All sizes add up to the axis."""
     complete = [c.some_of(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
     for size in complete:
         if c.prove_le(0, size) is not True:

@@ -15,7 +15,7 @@ def string_concat(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 @onnx("RegexFullMatch")
 def regex_full_match(c: InferenceContext, x: Shape, *, pattern: str | None = None) -> TensorType:
-    """One bool an element."""
+    """One bool per element."""
     return TensorType("bool", x)
 
 
@@ -31,7 +31,7 @@ def string_split(
 
 @onnx("StringNormalizer")
 def string_normalizer(c: InferenceContext, x: Shape, *, stopwords: tuple[str, ...] = ()) -> Shape:
-    """[C] or [1, C]: the words that are left, at least one (an empty one when all are dropped)."""
+    """[C] or [1, C]: the remaining words, at least one (an empty one if all are dropped)."""
     if x.dims is None:
         return c.unknown_shape()
     if len(x.dims) not in (1, 2):

@@ -41,7 +41,7 @@ def _class_count(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
 
 
 def _require_classes(c: InferenceContext, target: Value, classes: Dim, ignored: int | None) -> None:
-    """Tell that targets that are known are classes, but for those that are ignored."""
+    """Require that known targets are classes, except ignored ones."""
     known = [label for label in known_ints(target) or () if label != ignored]
     if known and min(known) < 0:
         c.fail("a target must not be negative", min(known))
@@ -82,7 +82,7 @@ _GROUPS = {"Adagrad": 3, "Momentum": 3, "Adam": 4}
 
 @onnx(*_GROUPS, domain=DOMAIN)
 def optimizer(c: InferenceContext, rate: Shape, count: Shape, *tensors: Shape) -> tuple[TensorType, ...]:
-    """Tensors, their gradients and then their statistics, one group or two; new tensors and new statistics."""
+    """Inputs are tensors, their gradients, then one or two groups of statistics; outputs new tensors and statistics."""
     groups = _GROUPS[c.op_def.name]
     number, rest = divmod(len(tensors), groups)
     if rest:

@@ -74,7 +74,7 @@ def max_unpool(
     pads: Ints = (),
     strides: Ints = (),
 ) -> Shape:
-    """[N, C, *S] -> the sizes that a pooling made S of, or those that `output_shape` holds."""
+    """[N, C, *S] -> the input sizes of the pooling, or those in `output_shape`."""
     x = c.merge(c.require_rank(x, len(kernel_shape) + 2, "X"), indices, "X and I must have the same shape")
     rank = len(kernel_shape)
     if output_shape is not None:
@@ -110,7 +110,7 @@ def image_decoder(c: InferenceContext, stream: Shape, *, pixel_format: str = "RG
 
 @onnx("CenterCropPad")
 def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints | None = None) -> Shape:
-    """The named axes (all without `axes`) become what `shape` says."""
+    """The axes (all by default) become the sizes in `shape`."""
     named = c.axes(range(len(x)) if axes is None else axes, len(x))
     if shape.shape.rank == 0:
         c.expect(shape.shape, Shape((len(named),)), "`shape` must be a vector")
@@ -140,7 +140,7 @@ def col2im(
     pads: Ints = (),
     strides: Ints = (),
 ) -> Shape:
-    """[N, C*prod(block), L] -> [N, C, *image], where L is the number of blocks that fit into the image."""
+    """[N, C*prod(block), L] -> [N, C, *image], where L is the number of blocks in the image."""
     n, rows, columns = c.require_rank(x, 3, "input")
     length = c.require_rank(image.shape, 1, "image_shape")[0]
     other = c.require_rank(block.shape, 1, "block_shape")[0]

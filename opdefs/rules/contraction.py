@@ -28,7 +28,7 @@ ELLIPSIS = "..."
 def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new_axes: bool = False) -> Shape:
     """The result's shape. Axes of one letter broadcast, as runtimes let them; `...` stands for any leading axes.
 
-    With `new_axes` a letter of the result alone is an axis of extent 1.
+    With `new_axes`, a letter that occurs only in the result is an axis of extent 1.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -51,7 +51,7 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new
 
 
 def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
-    """Enter the sizes of one operand; the broadcast of what its ellipsis stands for with that of earlier ones."""
+    """Record the sizes of one operand; returns the broadcast of its ellipsis axes with those of earlier operands."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]
     if not all(letter.isalpha() for letter in letters):

@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext
 def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: bool = True) -> PartialTensor:
     """The tensor in another type; symbolic contents stay where both types hold them exactly (see `floats`).
 
-    `saturate` says that narrow floats of 8 bits take what is too large as their largest number.
+    With `saturate`, floats of 8 bits clamp values that are too large to their largest number.
     """
     if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
@@ -70,7 +70,7 @@ def _cast_to_float(
 def _cast_to_int(
     c: InferenceContext, element: Dimension | Quotient, source_dtype: str | None, dtype: str, _: bool
 ) -> Element:
-    """The whole part of an element, where an integer type holds it; indices are taken to fit into theirs."""
+    """The integer part of an element where the integer type can represent it; indices are assumed to fit."""
     floats = arithmetic(c, source_dtype)
     integer = element if floats is None else floats.truncate(element)
     if not isinstance(integer, Dimension):
@@ -84,7 +84,7 @@ def _cast_to_int(
 
 
 def _truncate(element: float, target: np.dtype[Any]) -> int | None:
-    """A number without its fraction; None for one that is no number or too large, of which runtimes make anything."""
+    """A number truncated towards zero; None for NaN and for values out of range, where runtimes differ."""
     if isinstance(element, float):
         limits = np.iinfo(target)
         return int(element) if limits.min - 1 < element < limits.max + 1 else None

@@ -27,7 +27,7 @@ def element_array(value: PartialTensor) -> Elements | None:
 
 
 def tensor_from_array(array: npt.NDArray[Any], dtype: str | None = None) -> PartialTensor:
-    """A tensor with these contents; past the limit only its shape is kept."""
+    """A tensor with these contents; above the limit only its shape."""
     elements = array.reshape(-1).tolist() if array.size <= MAX_ELEMENTS else None
     return PartialTensor(dtype, Shape(array.shape), elements)
 
@@ -37,12 +37,12 @@ def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements],
     array = element_array(value)
     if array is None or not is_listable(shape):
         return PartialTensor(value.dtype, shape, None)
-    result = np.asarray(move(array), dtype=object)  # numpy gives a bare element in place of a scalar array
+    result = np.asarray(move(array), dtype=object)  # numpy returns an element instead of a scalar array
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
 def is_listable(shape: Shape) -> bool:
-    """Whether contents of this shape may be kept: known ints, few elements."""
+    """Whether contents of this shape may be listed: known sizes, few elements."""
     if shape.dims is None:
         return False
     total = 1
@@ -54,12 +54,12 @@ def is_listable(shape: Shape) -> bool:
 
 
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
-    """The broadcast of the values under an operation on single elements; an unknown operand gives an unknown."""
+    """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
     if all(v.shape == shape for v in values):
         return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
-    if len(shape) <= 1:  # one element stands for all
+    if len(shape) <= 1:  # one element is repeated
         size = int(shape[0]) if shape.dims else 1  # type: ignore[arg-type]
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
@@ -98,7 +98,7 @@ def to_dim(element: Element) -> Dim | None:
 
 
 def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Operation:
-    """An operation on dims as one on elements; unknown where an operand is no whole number."""
+    """An operation on dims, lifted to elements; unknown where an operand is not an integer."""
 
     def apply(*elements: Element) -> Element:
         dims = [to_dim(e) for e in elements]
@@ -161,15 +161,15 @@ def concatenate_elements(parts: Sequence[Elements], axis: int) -> Elements:
 
 
 MAX_RANK = 1024
-"""Longest shape that contents may describe; a longer one is a mistake or an attack."""
+"""Longest shape that contents may describe; a longer one is an error or an attack."""
 
 
 def requested_dims(
     c: InferenceContext, shape: PartialTensor, name: str = "shape", dtype: str | None = None
 ) -> tuple[Dim | None, ...]:
-    """The dims that a vector input asks for, None for each that is not known; NotKnown without even a length.
+    """The dims that a vector input requests, None for each unknown one; raises NotKnown if the length is unknown.
 
-    `dtype` is the element type of the outputs in that case, where their definition does not say it.
+    `dtype` is then the element type of the outputs, if their definition does not give it.
     """
     (size,) = c.require_rank(shape.shape, 1, f"`{name}`")
     known = known_dims(shape)
@@ -185,7 +185,7 @@ Verdict = bool | Condition | None
 
 
 def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
-    """`a <= b`: decided, or kept as a condition."""
+    """`a <= b`: decided, else a condition."""
     decided = c.prove_le(a, b)
     if decided is not None:
         return decided

@@ -1,23 +1,23 @@
-"""Float arithmetic on sizes: what a float type still holds of a whole number or a fraction.
+"""Float arithmetic on sizes: which integers and fractions a float type represents exactly.
 
-A float type of p significant bits holds every whole number up to 2**p, and every such number divided by a power of two;
+A float type of p significant bits holds every integer up to 2**p, and every such integer divided by a power of two;
 above that it rounds. Sizes that pass through floats (`ceil(float(h) / 2.0)`, scales of a resize) are followed where the
 bounds of the sizes prove that nothing is rounded, or that a single rounding does not change the result:
 
 - Any element of a float tensor is a number of its type. So is the result of `+`, `-`, `*` and of casts where it is
   proven to be small enough. In float32 and float64, where it is not proven, that is an assumption of the contract; in
   narrower types the result is an unknown within the bounds of the rounded number.
-- A `Quotient` is a fraction `n/d`, rounded once. Take `v = n/d` that is no whole number, and `k` the next one above or
+- A `Quotient` is a fraction `n/d`, rounded once. Take `v = n/d` that is not an integer, and `k` the next one above or
   below: they differ by at least `1/d`. Rounding to nearest changes `v` by less than `|v| * 2**-p`, which is at most
-  `1/d` where `|n| <= 2**p`. A whole `v` is then held exactly. So floor and ceiling of the rounded and of the true
+  `1/d` where `|n| <= 2**p`. An integer `v` is then held exactly. So floor and ceiling of the rounded and of the true
   quotient are the same number for every `|n| <= 2**p`, whatever the divisor is; those of `n/d + 1/2` for every
   `|n| <= 2**(p-1)`.
-- The constant 0.1 is no tenth but `c = 1/10 * (1 + e)`. Take `r = s/t` near to a constant `c = r*(1 + e)` and a whole
-  `x`. Where `x*r` is no whole number the next one is `1/t` away or more; the product, rounded, is less than
-  `|x*r| * (|e| + (1 + |e|)*u)` away from it, with `u = 2**-p / (1 + 2**-p)`. Where `x*r` is whole the product rounds to
-  it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it. Where e is
-  larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`, since rounding passes no number.
-  That alone is relied on in narrow types: runtimes that have no kernels for these count in wider ones.
+- The constant 0.1 is not a tenth but `c = 1/10 * (1 + e)`. Take `r = s/t` near a constant `c = r*(1 + e)`, an integer
+  `x`. Where `x*r` is not an integer, the next one is `1/t` away or more; the rounded product is less than
+  `|x*r| * (|e| + (1 + |e|)*u)` away from it, with `u = 2**-p / (1 + 2**-p)`. Where `x*r` is an integer, the product
+  rounds to it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it.
+  Where e is larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`: rounding is monotone.
+  In narrow types only that is used: runtimes without kernels for these compute in wider types.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_SIZE = 2**63
 """No size is larger."""
 
 MAX_DENOMINATOR = 1024
-"""The largest denominator of a fraction that a constant is taken to stand for."""
+"""The largest denominator of a fraction that a constant may approximate."""
 
 
 @attrs.frozen
@@ -57,12 +57,12 @@ class FloatFormat:
 
     @property
     def allows_assumptions(self) -> bool:
-        """Whether sizes are taken to be small enough for this type where that is not proven."""
+        """Whether sizes may be assumed to be small enough for this type."""
         return self.precision >= 24
 
     @property
     def max_exact(self) -> int:
-        """All whole numbers up to this one are held."""
+        """All integers up to this one are exact."""
         return 1 << self.precision
 
     def is_subset_of(self, other: FloatFormat) -> bool:
@@ -74,7 +74,7 @@ class FloatFormat:
         )
 
     def round_down(self, number: int) -> int:
-        """The largest whole number of the type that is not above this one; the smallest below all."""
+        """The largest integer of the type that is at most this number; the smallest of the type if there is none."""
         step = 1 << max(0, abs(number).bit_length() - self.precision)
         return max(-self.largest, min(self.largest, number // step * step))
 
@@ -95,7 +95,7 @@ FLOAT64 = FloatFormat("float64", 53, int(np.finfo(np.float64).max), Fraction(flo
 
 
 def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
-    """Numerator and denominator of an element; None for one that is not known, or is no number."""
+    """Numerator and denominator of an element; None if it is unknown or not a finite number."""
     if isinstance(element, Quotient):
         return element.numerator, element.denominator
     if isinstance(element, Dimension):
@@ -118,7 +118,7 @@ class FloatArithmetic:
     c: InferenceContext
     format: FloatFormat
     saturates: bool = False
-    """Whether what is too large becomes the largest number, not an infinity."""
+    """Whether overflow gives the largest number instead of infinity."""
 
     def element(self, numerator: Dim, denominator: Dim = 1) -> Element:
         """The element that is `numerator / denominator`, rounded once to the type (the denominator is 1 or more)."""
@@ -130,7 +130,7 @@ class FloatArithmetic:
         return n if self._is_exact(n, 1) else self.fresh_between(n, n)
 
     def _number(self, fraction: Fraction) -> float | None:
-        """A fraction as a float, where the type holds it."""
+        """A fraction as a float, where the type holds it exactly."""
         kind = numpy_dtype(self.format.name)
         assert kind is not None
         with np.errstate(all="ignore"):
@@ -146,7 +146,7 @@ class FloatArithmetic:
         return parts if isinstance(d, int) and not d & (d - 1) and self._is_exact(n, d) else None
 
     def _is_exact(self, n: Dim, d: int) -> bool:
-        """Whether the type holds `n/d`, for a power of two d: by proof, or by assumption."""
+        """Whether the type holds `n/d` exactly, for a power of two d: proven or assumed."""
         factor = content(n)
         if not factor:
             return True
@@ -158,7 +158,7 @@ class FloatArithmetic:
         )
 
     def _is_within(self, x: Dim, limit: int) -> bool:
-        """Whether `-limit <= x <= limit`: by proof, or by assumption."""
+        """Whether `-limit <= x <= limit`: proven or assumed."""
         c = self.c
         proofs = c.prove_le(x, limit), c.prove_le(-limit, x)
         if proofs == (True, True):
@@ -169,7 +169,7 @@ class FloatArithmetic:
         return c.assume_small(x, limit, message) and c.assume_small(-x, limit, message)
 
     def fresh_between(self, low: Dim, high: Dim) -> Element:
-        """An unknown whole number between two whole numbers that were rounded to the type."""
+        """An unknown integer between two integers that are rounded to the type."""
         least, most = self.c.interval(low).lo, self.c.interval(high).hi
         ends = (
             content(low) * -MAX_SIZE if least is None else least,
@@ -197,12 +197,12 @@ class FloatArithmetic:
         return self.add(a, self.negate(b))
 
     def negate(self, a: Element) -> Element:
-        """`-a`, whatever was rounded."""
+        """`-a`, exact even for a rounded element."""
         parts = to_fraction(a)
         return None if parts is None else _exact_element(-parts[0], parts[1])
 
     def multiply(self, a: Element, b: Element) -> Element:
-        """`a * b`; a power of two moves what was rounded, too."""
+        """`a * b`; a power of two also scales rounded elements exactly."""
         left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = to_fraction(b) if _is_power_of_two(a) else self.exact(b)
         return None if left is None or right is None else self.element(left[0] * right[0], left[1] * right[1])
@@ -222,7 +222,7 @@ class FloatArithmetic:
         return self.element(quotient) if self.c.prove_eq(quotient * d, n) is True else self.element(n, d)
 
     def power(self, a: Element, b: Element) -> Element:
-        """`a ** b` for a small whole exponent."""
+        """`a ** b` for a small integer exponent."""
         exponent = to_fraction(b)
         if exponent is None or exponent[1] != 1 or not isinstance(exponent[0], int) or not 0 <= exponent[0] <= 4:
             return None
@@ -232,15 +232,15 @@ class FloatArithmetic:
         return result
 
     def floor(self, a: Element) -> Element:
-        """The largest whole number that is not above."""
+        """The largest integer that is at most `a`."""
         return self._to_integer(a, 1, 1, lambda n, d: n // d)
 
     def ceil(self, a: Element) -> Element:
-        """The smallest whole number that is not below."""
+        """The smallest integer that is at least `a`."""
         return self._to_integer(a, 1, -1, ceildiv)
 
     def truncate(self, a: Element) -> Element:
-        """The whole part, as casts to whole numbers take it."""
+        """The integer part, as in casts to integers."""
 
         def truncated_quotient(n: Dim, d: Dim) -> Dim:
             if self.c.prove_le(0, n) is True:
@@ -250,13 +250,13 @@ class FloatArithmetic:
         return self._to_integer(a, 1, 1, truncated_quotient)
 
     def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
-        """The floor of a size times a constant, where that of the exact product and of the rounded one are the same."""
+        """The floor of a size times a constant, where the exact and the rounded product have the same floor."""
         simple = constant.limit_denominator(MAX_DENOMINATOR)
         limit = self.exact_limit(constant, simple, 1, 1) if 0 < simple <= constant else 0
         return (x * simple.numerator) // simple.denominator if limit and self._is_within(x, limit) else None
 
     def round(self, a: Element) -> Element:
-        """The nearest whole number; of two the even one."""
+        """The nearest integer; ties go to the even one."""
         return self._to_integer(a, 2, 0, _round_half_to_even)
 
     def _to_integer(self, a: Element, grid: int, side: int, operation: Callable[[Dim, Dim], Dim]) -> Element:
@@ -271,7 +271,7 @@ class FloatArithmetic:
         return self.fresh_between(n // d, n // d + 1)
 
     def _readings(self, n: Dim, d: Dim, grid: int, side: int) -> list[tuple[int, Dim, tuple[int, Dim]]]:
-        """What `n/d` may be read as: up to a limit an x, which is multiplied by a fraction; the largest limit first."""
+        """Readings of `n/d` as x times a fraction, each valid up to a limit of x; the largest limit first."""
         if not isinstance(d, int):
             tiny = Fraction(1, content(d)) < self.format.least_normal
             return [] if tiny else [(self.format.max_exact // grid, n, (1, d))]
@@ -290,7 +290,7 @@ class FloatArithmetic:
         return sorted(readings, key=lambda reading: -reading[0])
 
     def exact_limit(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
-        """Up to which x the rounded `x*constant` and `x*simple` are never parted by a multiple of `1/grid`."""
+        """The largest x up to which no multiple of `1/grid` lies between the rounded `x*constant` and `x*simple`."""
         error = constant / simple - 1
         rounded_back = self.format.allows_assumptions and abs(error) <= Fraction(1, 2 * self.format.max_exact)
         if error and not rounded_back and error * side <= 0:
@@ -309,7 +309,7 @@ def arithmetic(c: InferenceContext, dtype: str | None) -> FloatArithmetic | None
 def float_operation(
     c: InferenceContext, dtype: str | None, concrete: Callable[..., object], symbolic: Callable[..., Element]
 ) -> Operation:
-    """An operation on elements of a float type: by numpy on numbers, else `symbolic`, a method of the arithmetic."""
+    """An operation on elements of a float type: numpy on numbers, else `symbolic`, a method of the arithmetic."""
 
     def operation(*elements: Element) -> Element:
         if all(isinstance(e, (int, float)) for e in elements):
@@ -345,7 +345,7 @@ def _is_power_of_two(element: Element) -> bool:
 
 
 def _round_half_to_even(n: Dim, d: Dim) -> Dim:
-    """`n/d` to the nearest whole number. Halves go up first, then those that came to an odd number down by one."""
+    """`n/d` rounded to the nearest integer. Ties are rounded up, then decremented if the result is odd."""
     up = (2 * n + d) // (2 * d)
     if isinstance(d, int) and d % 2:
         return up

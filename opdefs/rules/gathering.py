@@ -16,12 +16,12 @@ INDEX_RANGE = "indices must lie inside the indexed axis"
 
 
 def _known_indices(indices: Value) -> tuple[int, ...] | None:
-    """The indices, where they are known and may be any."""
+    """The indices, where they are known."""
     return known_ints(indices) if indices.dtype is None or "int" in indices.dtype else None
 
 
 def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
-    """The axes of `indices` in place of one axis of the data."""
+    """The axes of `indices` replace one axis of the data."""
     at = c.axis(axis, len(x.shape))
     shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
     known = _known_indices(indices)
@@ -44,7 +44,7 @@ def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int 
 
 
 def constrain_index_shape(c: InferenceContext, indices: Shape, x: Shape, axis: int) -> None:
-    """Tell that indices along an axis reach no further than the data along the others: there they are places."""
+    """Require that indices are at most as large as the data along the axes that they do not index."""
     for i, (count, size) in enumerate(zip(indices, x, strict=True)):
         if i != axis:
             c.at_most(count, size, f"along axis {i}, indices must not be larger than the data")
@@ -111,7 +111,7 @@ def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Sh
 
 
 def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
-    """Tell that indices lie in an axis, negative ones from its end: those that are known, or the ends of all."""
+    """Require that indices lie inside an axis, negative ones counted from its end: each known one, or the extremes."""
     elements = indices.elements
     if elements is not None and len(elements) == 1 and isinstance(size, int):
         (only,) = elements
@@ -124,13 +124,13 @@ def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim) ->
 
 
 def _require_nonempty(c: InferenceContext, indices: Shape, size: Dim) -> None:
-    """Tell that there is an element to pick where there is an index."""
+    """Require a non-empty axis if there is an index into it."""
     if indices.dims is not None and c.store.bounds(c.numel(indices))[0] >= 1:
         c.at_least(size, 1, INDEX_RANGE)
 
 
 def constrain_index_tuples(c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...]) -> None:
-    """Tell that the places that the last axis of `indices` holds lie in as many axes."""
+    """Require that the index tuples along the last axis of `indices` lie inside the indexed axes."""
     if len(sizes) == 1:
         constrain_indices(c, indices, sizes[0])
         return

@@ -1,7 +1,7 @@
-"""Loops: the types that values carried from one iteration to the next have inside and after the loop.
+"""Loops: the types of loop-carried values inside and after the loop.
 
-First the growth is guessed from one iteration (so much a trip, in sizes and in known contents) and checked on an
-iteration of any number, which is a proof by induction. Where that fails a loop of few trips is unrolled, and any other
+First the growth per trip (of sizes and of known contents) is extrapolated from one iteration and checked on an
+iteration of symbolic number, a proof by induction. Where that fails, a loop of few trips is unrolled, and any other
 is relaxed to a fixpoint, with widening.
 """
 
@@ -20,15 +20,15 @@ MAX_UNROLLED = 32
 MAX_ROUNDS = 64
 
 ENDLESS = 2**31 - 1
-"""A limit that stands for none: exporters of `while` write the largest int32 or int64."""
+"""A trip limit that means no limit: exporters of `while` write the largest int32 or int64."""
 
 Start = bool | Condition | None
-"""The condition before the first trip: decided, kept as a condition, or not known."""
+"""The condition before the first trip: decided, symbolic, or unknown."""
 
 
 @attrs.frozen
 class LoopResult:
-    """What is known after a loop: trips made, carried values, the type of one element of each scan output."""
+    """The result of a loop: trip count, carried values, the element type of each scan output."""
 
     trips: Dim
     carried: list[Type]
@@ -45,7 +45,7 @@ class _Trip:
 
     @classmethod
     def create(cls, body: Body, condition: Shape | None) -> _Trip:
-        """Scalars, or `[1]` where the body declares an axis; a condition that is given has as many axes as it has."""
+        """Scalars, or `[1]` where the body declares an axis; the condition has the rank of the condition input."""
         number, alone = (Shape((1,) if body.declared_rank(index) else ()) for index in (0, 1))
         return cls(body, number, alone if condition is None or condition.dims is None else Shape((1,) * len(condition)))
 
@@ -110,7 +110,7 @@ def iterate(
         if unrolled is not None:
             return unrolled
         if inductive is not None:
-            inductive = _by_induction(trip, number, carried, sure)  # the last run is one of any trip again
+            inductive = _by_induction(trip, number, carried, sure)  # so that the last run is that of a symbolic trip
     if inductive is not None:
         after, outputs = inductive
         trips = _fresh_trip_count(c, limit, int(sure))
@@ -123,7 +123,7 @@ def _fresh_trip_count(c: InferenceContext, limit: Dim | None, least: int) -> Dim
 
 
 def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
-    """How often the body runs, None when that is not known; `after` is the condition at the end of trip `number`."""
+    """The number of trips, None if unknown; `after` is the condition at the end of trip `number`."""
     again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
     if again is True and go_on is True and limit is not None:
         return clamp_at_zero(c, limit)
@@ -146,9 +146,9 @@ def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Typ
 
 
 def _drop_body_unknowns(c: InferenceContext, trips: Dim, before: int) -> Dim:
-    """The number of trips without the unknowns that the body made (atoms from `before` on): each trip has its own.
+    """The trip count without unknowns created in the body (atoms from `before` on), which differ per trip.
 
-    The condition of every trip is within the bounds of what any trip may make, and so is the trip that it ends.
+    Its bounds hold for the condition of every trip, hence also for the last one.
     """
     if isinstance(trips, int) or all(s.terms[0][0][0] < before for s in trips.symbols()):
         return trips
@@ -172,9 +172,9 @@ def _is_true(value: Type) -> bool:
 def _by_induction(
     trip: _Trip, number: Dimension, carried: Sequence[Type], sure: bool
 ) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
-    """The carried values after so many trips, and the body's outputs in any trip; None when growth is not linear.
+    """The carried values per trip count, and the outputs of a symbolic trip; None if growth is not linear.
 
-    It is `sure` where there is a first trip: then what the body demands of it is demanded.
+    `sure` means that there is a first trip: its requirements then hold.
     """
     first = trip.run(0, True, carried, certain=sure)
     guesses = [_extrapolate(old, new) for old, new in zip(carried, first[1:], strict=False)]
@@ -194,11 +194,11 @@ def _by_induction(
 
 
 Extrapolation = Callable[[Dim], Type]
-"""The type of a carried value after so many trips."""
+"""The type of a carried value as a function of the trip count."""
 
 
 def _extrapolate(old: Type, new: Type) -> Extrapolation | None:
-    """What a value becomes if every trip adds as much as the first; None for a change that is no addition."""
+    """The type of a value if every trip adds as much as the first; None for a change that is not an addition."""
     if isinstance(old, TensorType) and isinstance(new, TensorType):
         return _extrapolate_tensor(old, new) if old.dtype == new.dtype else None
     if type(old) is SequenceType and type(new) is SequenceType:
@@ -225,7 +225,7 @@ def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | Non
 
 
 def _element_increments(old: TensorType, new: TensorType) -> list[Dim] | None:
-    """What each known element gains; None where contents are not known or are no numbers that grow."""
+    """The increment of each known element; None where contents are unknown or not integers."""
     if old.elements is None or new.elements is None:
         return None
     if old.elements == new.elements:
@@ -241,7 +241,7 @@ def _is_number(element: Element) -> bool:
 
 
 def _extrapolate_sequence(old: SequenceType, new: SequenceType) -> Extrapolation | None:
-    """More elements of the same type; an empty sequence says nothing of its elements."""
+    """More elements of the same type; the element type of an empty sequence is open."""
     start, end = old.length, new.length
     if start is None or end is None or (start != 0 and old.element != new.element):
         return None
@@ -250,7 +250,7 @@ def _extrapolate_sequence(old: SequenceType, new: SequenceType) -> Extrapolation
 
 
 def _unroll(trip: _Trip, limit: int, carried: Sequence[Type]) -> LoopResult | None:
-    """Every trip for itself; None when the condition of some trip is not known. All that are run are sure."""
+    """Each trip on its own; None if the condition of some trip is unknown."""
     width = len(carried)
     state = list(carried)
     scanned: list[Type] = []
@@ -285,7 +285,7 @@ def _fixpoint(
 ) -> LoopResult:
     """Relax the carried values until one more trip changes nothing; sound for any number of trips.
 
-    It is `sure` where there is one.
+    `sure` means that there is at least one.
     """
     width = len(carried)
     state = list(carried)
@@ -314,5 +314,5 @@ def _unknown_result(
     c: InferenceContext, trip: _Trip, outputs: Sequence[Type], width: int, limit: Dim | None
 ) -> LoopResult:
     unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
-    trip.run(None, None, unknown[:width], certain=False)  # what the body does in any trip is as little known
+    trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
     return LoopResult(_fresh_trip_count(c, limit, 0), unknown[:width], unknown[width:])

@@ -9,19 +9,19 @@ from shapeinf.ops import InferenceContext
 
 
 def require_vector(c: InferenceContext, v: Shape | None, size: Dim, message: str) -> None:
-    """Tell that an input is a vector of this size; nothing for an input that is left out."""
+    """Require a vector of this size; absent inputs are ignored."""
     if v is not None:
         c.merge(c.require_rank(v, 1, "a vector")[0], size, message)
 
 
 def require_count(c: InferenceContext, v: Shape | None, count: Dim, message: str) -> None:
-    """Tell that an input of any rank holds so many values, where the runtime does not ask for a vector."""
+    """Require this number of elements, at any rank."""
     if v is not None and v.dims is not None:
         c.merge(c.numel(v), count, message)
 
 
 def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:
-    """Tell that an input is a scalar, or a vector of one element, which runtimes take for a scalar."""
+    """Require a scalar, or a vector of one element, which runtimes accept for a scalar."""
     if v is not None and v.dims is not None:
         if len(v.dims) > 1:
             c.fail(message, v)
@@ -29,18 +29,18 @@ def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:
 
 
 def require_scalar(c: InferenceContext, v: Shape | None, name: str) -> None:
-    """Tell that an input is of rank 0."""
+    """Require rank 0."""
     if v is not None:
         c.require_rank(v, 0, name)
 
 
 def merge_optional(c: InferenceContext, a: Shape, b: Shape | None, message: str) -> Shape:
-    """The shape of two inputs that must have the same shape; the second may be left out."""
+    """The common shape of two inputs; the second may be absent."""
     return a if b is None else c.merge(a, b, message)
 
 
 def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
-    """One of several equal parts of an axis, such as the width of a head; the law is that they fill it."""
+    """The size of one of several equal parts of an axis, such as the head size; requires divisibility."""
     if parts < 1:
         c.fail("the number of heads or parts must be at least 1", parts)
     c.divisible(size, parts, message)
@@ -48,7 +48,7 @@ def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
 
 
 def require_broadcast_to(c: InferenceContext, v: Shape | None, target: Shape, message: str) -> None:
-    """Tell that an input broadcasts to a shape and does not change it (ONNX: unidirectional broadcasting)."""
+    """Require that an input broadcasts to a shape without changing it (ONNX: unidirectional broadcasting)."""
     if v is None or v.dims is None or target.dims is None:
         return
     lead = len(target.dims) - len(v.dims)
@@ -59,7 +59,7 @@ def require_broadcast_to(c: InferenceContext, v: Shape | None, target: Shape, me
 
 
 def require_either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], message: str) -> None:
-    """Tell that a size is one of two."""
+    """Require that a size equals one of two."""
     first, second = choices
     verdicts = c.prove_eq(size, first), c.prove_eq(size, second)
     if True in verdicts:
@@ -73,7 +73,7 @@ def require_either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], mes
 
 
 def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message: str) -> None:
-    """Tell that a size is 1 or equal to another."""
+    """Require that a size is 1 or equal to another."""
     if size == 1 or size is extent or size == extent:
         return
     if extent == 1 or c.prove_eq(size, 1) is False:
@@ -83,13 +83,13 @@ def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message:
 
 
 def scalar_size(c: InferenceContext, value: PartialTensor) -> Dim | None:
-    """The size that an input of one element holds; None where it is not known, or not known to be at least 0."""
+    """The value of a one-element input as a size; None if it is unknown or may be negative."""
     size = to_dim(value.elements[0]) if value.elements else None
     return None if size is None or c.prove_le(0, size) is not True else size
 
 
 def scalar_size_or_fresh(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
-    """The size that an input of one element holds, else an unknown."""
+    """The value of a one-element input as a size, else an unknown."""
     size = scalar_size(c, value)
     return c.fresh(hint) if size is None else size
 
@@ -102,7 +102,7 @@ ZEROS = "the zero point must have the shape of the scale"
 def constrain_scales(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None, axis: int | None, block_size: int = 0
 ) -> None:
-    """Tell what the scales of a tensor are like; without an axis there is one only, a scalar or a vector of one."""
+    """Constrain scale and zero point; without an axis there is a single one, a scalar or a vector of one element."""
     if scale.dims is None:
         return
     if axis is None or (not block_size and scale.dims in ((), (1,))):
@@ -121,7 +121,7 @@ def constrain_scales(
 
 
 def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
-    """One value for [*B, M, K], one a row [M], or [*B, M, 1]."""
+    """One element for [*B, M, K], one per row [M], or [*B, M, 1]."""
     _constrain_slice_scales(
         c,
         v,
@@ -132,7 +132,7 @@ def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: s
 
 
 def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
-    """One value for [*B, K, N], one a column [N], or [*B, 1, N]."""
+    """One element for [*B, K, N], one per column [N], or [*B, 1, N]."""
     full = x.dims and (*x.dims[:-2], 1, x.dims[-1])
     _constrain_slice_scales(
         c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one a column"
@@ -140,7 +140,7 @@ def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name
 
 
 def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name: str) -> None:
-    """One value for the filters [M, ...] of a convolution, or one a filter [M]."""
+    """One element for the filters [M, ...] of a convolution, or one per filter [M]."""
     if v is not None and v.dims:
         if len(v.dims) > 1:
             c.fail(f"{name} must have exactly one element, or one an output channel", v)
@@ -162,6 +162,6 @@ def _constrain_slice_scales(
 
 
 def require_single_scale(c: InferenceContext, scale: Shape | None, zero: Shape | None, operand: str) -> None:
-    """Tell that an operand is quantized as a whole."""
+    """Require per-tensor quantization of an operand."""
     require_single(c, scale, f"the scale of {operand} must have exactly one element")
     require_single(c, zero, f"the zero point of {operand} must have exactly one element")

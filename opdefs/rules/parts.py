@@ -16,7 +16,7 @@ HUGE = 2**31 - 1
 
 
 def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
-    """An index counted from the front and clamped to lowest..highest; None where its sign is not known."""
+    """An index counted from the front and clamped to lowest..highest; None if its sign is unknown."""
     if isinstance(index, int) and index >= HUGE:
         return highest
     if isinstance(index, int) and index <= -HUGE:
@@ -35,7 +35,7 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
 
 
 def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
-    """The number of elements of `start:end:step`; bounded by 0..size where an end is not known."""
+    """The number of elements of `start:end:step`; bounded by 0..size where an end is unknown."""
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
     first = None if start is None else clamp_index(c, start, size, 0, highest)
     last = None if end is None else clamp_index(c, end, size, lowest, highest)
@@ -49,12 +49,12 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
 
 
 def first_index(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:
-    """The index of the first element of a slice that has one; None where it is not known."""
+    """The index of the first element of a non-empty slice; None if unknown."""
     return None if start is None else clamp_index(c, start, size, 0, size if step > 0 else size - 1)
 
 
 def slice_elements(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> PartialTensor:
-    """The tensor of `shape` with the contents at these slices of all axes (None is not known)."""
+    """The tensor of `shape` with the contents at these slices of all axes (None is unknown)."""
     known = [i for i in index if i is not None]
     if len(known) < len(index) or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
@@ -109,7 +109,7 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
 
 
 def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
-    """The shapes; one of unknown rank has that of the others."""
+    """The shapes; those of unknown rank get the rank of the others."""
     if all(s.dims is not None for s in shapes):
         return shapes
     rank = next((len(s.dims) for s in shapes if s.dims is not None), None)
@@ -117,13 +117,13 @@ def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape
 
 
 def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
-    """The elements; `sizes` are what the shape has become, since the other inputs may have told some of it."""
+    """The elements; `sizes` is the shape after merging with the other inputs."""
     array = element_array(x)
     return array if array is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
 
 
 def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
-    """The size of an axis repeated so many times (None is not known)."""
+    """The size of a repeated axis; a count of None is unknown."""
     if isinstance(count, int) and count < 0:
         c.fail("the number of repeats must be at least 0", count)
     return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count

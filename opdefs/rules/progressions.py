@@ -18,16 +18,16 @@ INDEX_TYPES = ("int64", "int32")
 """The types of indices; narrower ones wrap around too early for sizes that are not known."""
 
 MAX_STEP = 2**15
-"""The largest step that is followed: a larger one may wrap around."""
+"""The largest supported step: a larger one may wrap around."""
 
 MAX_ELEMENT = 2**31 - 1
-"""No known element may be larger: it would wrap around where a model narrows its indices, or goes on to add."""
+"""The largest supported element: a larger one may wrap around when a model narrows or adds to its indices."""
 
 
 def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
-    """A progression, or only its shape where indices may not be of this type or some element may wrap around.
+    """A progression, or only its shape where the type is not an index type or an element may wrap around.
 
-    Of other types only tensors that are filled with one int are kept, which the type must hold.
+    Of other types, only constants that the type can represent exactly are progressions.
     """
     if dtype not in INDEX_TYPES:
         exact = not any(steps) and isinstance(base, int) and _can_represent(dtype, base)
@@ -41,7 +41,7 @@ def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]
 
 
 def _can_represent(dtype: str | None, number: int) -> bool:
-    """Whether a type that is none of indices holds an int exactly."""
+    """Whether a type other than those of indices represents an int exactly."""
     floats, kind = float_format(dtype), numpy_dtype(dtype)
     if floats is not None:
         return abs(number) <= min(floats.max_exact, floats.largest)
@@ -56,12 +56,12 @@ def _magnitude(d: Dim) -> int:
 
 
 def arithmetic_vector(dtype: str | None, shape: Shape, first: Dim, step: Dim) -> PartialTensor:
-    """A vector of numbers that are a step apart, where the step is a known int."""
+    """The vector `first, first + step, ...`, where the step is a known int."""
     return progression(dtype, shape, first, (step,)) if isinstance(step, int) else PartialTensor(dtype, shape, None)
 
 
 def to_progression(value: PartialTensor) -> Progression | None:
-    """The contents as a progression, where they are one: a single number is, and so are listed ints in even steps."""
+    """The contents as a progression: a single number, or listed ints with constant steps; else None."""
     if isinstance(value, Progression) or value.elements is None or value.dtype not in INDEX_TYPES:
         return value if isinstance(value, Progression) else None
     if len(value.elements) == 1:
@@ -72,7 +72,7 @@ def to_progression(value: PartialTensor) -> Progression | None:
         return None
     numbers = array.astype(object)
     first = numbers[(0,) * numbers.ndim]
-    seconds = np.eye(numbers.ndim, dtype=int)  # the places next to the first along each axis
+    seconds = np.eye(numbers.ndim, dtype=int)  # the positions next to the first along each axis
     pairs = zip(seconds, numbers.shape, strict=True)
     steps = [int(numbers[tuple(position)] - first) if size > 1 else 0 for position, size in pairs]
     ranges = (np.arange(n).astype(object) * s for n, s in zip(numbers.shape, steps, strict=True))
@@ -81,7 +81,7 @@ def to_progression(value: PartialTensor) -> Progression | None:
 
 
 def broadcast_steps(value: Progression, shape: Shape) -> tuple[int, ...] | None:
-    """The steps of a progression that is broadcast to a shape; None where it is not decided which axes repeat."""
+    """The steps of a progression broadcast to a shape; None where it is undecided which axes repeat."""
     lead = len(shape) - len(value.shape)
     steps = [0] * lead
     for size, wanted, step in zip(value.shape, shape[lead:], value.steps, strict=True):
@@ -116,7 +116,7 @@ def _add_scaled(a: PartialTensor, b: PartialTensor, shape: Shape, sign: int) -> 
 
 
 def multiply(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
-    """`a * b` where one of them is a single known int."""
+    """`a * b`, broadcast to a shape, where one operand is a single known int."""
     for value, factor in ((a, b), (b, a)):
         known = known_dims(factor)
         source = to_progression(value)
@@ -127,7 +127,7 @@ def multiply(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
 
 
 def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
-    """The tensor of `shape` with the same elements in the same order, such as a reshape makes."""
+    """The tensor of `shape` with the same elements in the same order, as in a reshape."""
     if isinstance(value, Progression):
         return _reshape_progression(value, shape)
     return PartialTensor(
@@ -136,7 +136,7 @@ def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
 
 
 def _reshape_progression(value: Progression, shape: Shape) -> PartialTensor:
-    """Followed where only axes of size 1 come or go, or all elements are one number."""
+    """Known where only axes of size 1 are inserted or removed, or all elements are equal."""
     if not any(value.steps):
         return progression(value.dtype, shape, value.base, (0,) * len(shape))
     old = [(size, step) for size, step in zip(value.shape, value.steps, strict=True) if size != 1]
@@ -163,7 +163,7 @@ def transpose_progression(value: Progression, shape: Shape, order: Sequence[int]
 def slice_progression(
     x: PartialTensor, shape: Shape, firsts: Sequence[Dim | None], strides: Sequence[int]
 ) -> PartialTensor:
-    """Part of a progression: of every axis from a first element on (None: not known) in a stride."""
+    """A strided slice of a progression, from a first index on each axis (None is unknown)."""
     source = to_progression(x)
     if source is None or None in firsts:
         return PartialTensor(x.dtype, shape, None)
@@ -174,7 +174,7 @@ def slice_progression(
 
 
 def running_sum(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> PartialTensor:
-    """The running sums along an axis of a tensor that is filled with one int."""
+    """The running sums along an axis of a constant tensor of ints."""
     source = to_progression(x)
     if source is None or any(source.steps) or not isinstance(source.base, int):
         return PartialTensor(x.dtype, x.shape, None)
@@ -185,7 +185,7 @@ def running_sum(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> 
 
 
 def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
-    """Elements that are surely there, the least and the greatest of all among them; none where that is not known."""
+    """Elements that exist for certain, among them the least and the greatest; empty lists if unknown."""
     if isinstance(value, Bounded):
         return [value.least], [value.most]
     if isinstance(value, Progression):
@@ -205,7 +205,7 @@ def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list
 
 
 def fill_tensor(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:
-    """A tensor of one whole number, of which the elements are not listed."""
+    """A constant tensor of one integer whose elements are not listed."""
     if shape.dims is None or not isinstance(fill, (int, float)) or fill != fill // 1:
         return PartialTensor(dtype, shape, None)
     return progression(dtype, shape, int(fill), (0,) * len(shape))
@@ -220,7 +220,7 @@ def convert_progression(value: Progression, dtype: str) -> PartialTensor:
 
 
 def has_no_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
-    """Whether no element is 0 (True), or all are (False), of a tensor whose elements are not listed."""
+    """True if no element is 0, False if all are, for a tensor whose elements are not listed; else None."""
     if not isinstance(value, (Progression, Bounded)):
         return None
     if isinstance(value, Progression) and not any(value.steps):
@@ -232,7 +232,7 @@ def has_no_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
 
 
 def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
-    """`ceil((limit - start) / delta)` elements, at least none."""
+    """`ceil((limit - start) / delta)` elements, at least 0."""
     for v in (start, limit, delta):
         require_single(c, v.shape, "the start, limit and step of a range must each have exactly one element")
     extremes = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
@@ -251,7 +251,7 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
 
 
 def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> PartialTensor:
-    """Runtimes divide in the operands' own type or in float64: the length is known where both come to the same."""
+    """Runtimes divide in the type of the operands or in float64: the length is known where both agree."""
     c, dtype = floats.c, floats.format.name
     span = floats.subtract(last, first)
     counts: list[Element] = [None]
@@ -280,7 +280,7 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
 
 
 def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
-    """Exact for ints; for floats unknown where the operands' own type and float64 round to another integer."""
+    """Exact for ints; for floats unknown where the operand type and float64 round to different integers."""
     if a.dtype.kind in "bOSU":
         c.fail("a range requires numbers", str(a.dtype))
     if a.dtype.kind in "iu":

@@ -32,13 +32,13 @@ def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], ze
 
 
 def _largest_part(c: InferenceContext, total: Dim) -> int | None:
-    """The largest axis that a tensor with so many elements may have: without elements, any size is possible."""
+    """The largest possible axis of a tensor with `total` elements; None if the tensor may be empty."""
     bounds = c.interval(total)
     return bounds.hi if bounds.lo is not None and bounds.lo >= 1 else None
 
 
 def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
-    """The dim that an element asks for, None where it is left open."""
+    """The dim that an element requests, None if it is open."""
     if d is None or (isinstance(d, int) and d == -1) or (x.dims is None and zero_copies and d == 0):
         return None
     if isinstance(d, int):
@@ -49,13 +49,13 @@ def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zer
                 c.fail(f"dimension {index} copies an axis that the input does not have", x)
             return x[index]
         return d
-    if c.prove_le(0, d) is not True:  # it may be -1, which is no size
+    if c.prove_le(0, d) is not True:  # it may be -1, which is not a size
         return None
     return d if not zero_copies or _never_copies(c, x, index, d) else None
 
 
 def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
-    """Whether a symbolic size stands for itself: it is not 0, or the axis that it would copy is then 0 too."""
+    """Whether a symbolic size is not 0, or the axis that 0 would copy is then 0 too."""
     if c.prove_le(1, d) is True:
         return True
     if x.dims is None:
@@ -71,7 +71,7 @@ def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -
     if inferred and known == 0:
         c.fail("-1 cannot be inferred when another dimension is 0")
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
-        return c.fresh("reshape")  # of no elements, any size is what is left
+        return c.fresh("reshape")  # an empty tensor fits any size
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
             c.fail(COUNT, f"{total} elements", f"a multiple of {known}")
@@ -85,7 +85,7 @@ def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -
 
 
 def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
-    """A shape with so many axes of size 1 put in anywhere: each is one of these, or moves back by at most `count`."""
+    """A shape with `count` axes of size 1 inserted anywhere: each axis is new, or moves back by at most `count`."""
     dims = x.require()
     new = (1,) if count else ()
     return Shape(
@@ -94,7 +94,7 @@ def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
 
 
 def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
-    """The axes of size 1 where so many are to be taken out: None where there are more than that."""
+    """The axes of size 1 if there are exactly `count`, None if there may be more."""
     axes = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
     if len(axes) < count:
         c.fail(f"the input must have {count} axes of size 1 to be squeezed", x)
@@ -102,7 +102,7 @@ def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | No
 
 
 def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
-    """A shape with so many axes of size 1 taken out anywhere: each axis comes from one at most `count` behind it."""
+    """A shape with `count` axes of size 1 removed anywhere: each axis comes from at most `count` positions behind."""
     dims = x.require()
     before = [0]
     for d in dims:

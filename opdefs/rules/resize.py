@@ -14,14 +14,14 @@ from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 
 _SLACK = 22
-"""A float32 scale and a float32 product are together less than this many bits away from the exact one."""
+"""The relative error of a float32 scale and a float32 product is less than 2**-22."""
 
 
 def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
-    """`floor(size * scale)`; None for a scale of which nothing is known.
+    """`floor(size * scale)`; None for an unknown scale.
 
-    The scale is a float32, of which the specification takes the exact product, and onnxruntime that of float32. Where
-    these may be other integers (a scale of 0.7 is a little less than 7/10, and 10 * 0.7 is 7 in float32 only), the
+    The scale is a float32. The specification uses the exact product, onnxruntime the float32 product. Where
+    these may round to different integers (0.7 is a little less than 7/10, and 10 * 0.7 is 7 only in float32), the
     result is an unknown with bounds.
     """
     if isinstance(scale, (int, float)):
@@ -53,7 +53,7 @@ def _scale_by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
 
 
 def _fresh_near(c: InferenceContext, low: int | None, high: int | None) -> Dimension:
-    """An unknown between the least and the greatest exact result, of which the rounded ones differ by little."""
+    """An unknown between the least and the greatest result, with slack for rounding."""
     least = max(0, (low or 0) - 1 - ((low or 0) >> _SLACK))
     return c.fresh("resize", least, None if high is None else high + 1 + (high >> _SLACK))
 
@@ -61,7 +61,7 @@ def _fresh_near(c: InferenceContext, low: int | None, high: int | None) -> Dimen
 def keep_aspect_ratio(
     c: InferenceContext, sizes: Sequence[Dim], wanted: Sequence[Dim | None], policy: str
 ) -> list[Dim | None]:
-    """All axes by one scale: the smallest (`not_larger`) or largest (`not_smaller`) that is wanted."""
+    """All axes by one scale: the smallest (`not_larger`) or largest (`not_smaller`) of the requested ones."""
     pairs = list(zip(wanted, sizes, strict=True))
     if len(set(pairs)) == 1:
         return list(wanted)
@@ -81,7 +81,7 @@ def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> 
 
 
 def _round_size(c: InferenceContext, scale: Fraction, size: int) -> Dim:
-    """Half rounds up; unknown where float32 rounds to another integer."""
+    """Half rounds up; unknown where float32 rounds to a different integer."""
     single = np.float32(float(scale)) * np.float32(size)
     choices = floor(scale * size + Fraction(1, 2)), floor(Fraction(float(single)) + Fraction(1, 2))
     return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))

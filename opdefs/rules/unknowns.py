@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 
 
 def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
-    """A shape that covers all of these; an unknown rank when the ranks differ."""
+    """A shape that covers all shapes; of unknown rank if the ranks differ."""
     ranked = [s.dims for s in shapes if s.dims is not None]
     if len(ranked) < len(shapes) or len({len(dims) for dims in ranked}) != 1:
         return c.unknown_shape()
@@ -22,7 +22,7 @@ def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 
 
 def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
-    """A dim that covers all of these (one at least): itself when all are equal, else a new unknown with their hull."""
+    """A dim that covers all dims (at least one): itself if all are equal, else a new unknown with their hull."""
     if all(d == dims[0] or c.prove_eq(d, dims[0]) is True for d in dims):
         return dims[0]
     bounds = [c.interval(d) for d in dims]
@@ -34,7 +34,7 @@ def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Di
 
 
 def element_shape(c: InferenceContext, shape: Shape) -> Shape:
-    """The shape of one element: where elements may differ it gets unknowns of its own, since two need not be equal."""
+    """The shape of an element of a sequence: sizes that may differ between elements get unknowns of their own."""
     if shape.dims is None:
         return c.unknown_shape()
     return Shape(_element_dim(c, d, i) for i, d in enumerate(shape.dims))
@@ -52,7 +52,7 @@ def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
 
 
 def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
-    """An unknown number of at most so many."""
+    """An unknown count of at most `most`."""
     return c.some_of(most, "count", lo)
 
 
@@ -77,7 +77,7 @@ def top_k_shape(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
 
 
 def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
-    """[B, N, 4] boxes, [B, C, N] scores: for each batch and class at most all boxes and at most the limit."""
+    """[B, N, 4] boxes, [B, C, N] scores: for each batch and class, at most all boxes and at most the limit."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")
     c.expect(batch, batches, "boxes and scores must have the same batch size")

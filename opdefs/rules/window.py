@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Ints
 
 @attrs.frozen
 class Window:
-    """The attributes of a sliding window: values an axis, and how to pad."""
+    """The attributes of a sliding window: values per axis, and padding."""
 
     kernel_shape: Ints = ()
     strides: Ints = ()
@@ -29,19 +29,19 @@ def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dila
 
 
 def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
-    """The windows along an axis that is at least as long as one; of a maximum, the most of any part."""
+    """The number of windows along an axis that is at least as long as one; of a maximum, the largest of its parts."""
     if isinstance(size, int) or stride == 1 or not size.scope.has_maxima:
         return (size - least) // stride + 1
     return maximum(*((part - least) // stride + 1 for part in largest_of(size)))
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
-    """How many elements a dilated window reaches over."""
+    """The span of a dilated window."""
     return (kernel - 1) * dilation + 1
 
 
 def same_size(size: Dim, stride: int) -> Dim:
-    """The output of padding called SAME: `ceil(size / stride)`."""
+    """The output size with SAME padding: `ceil(size / stride)`."""
     return ceildiv(size, stride)
 
 
@@ -56,7 +56,7 @@ def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int],
 def spatial_attribute(
     values: Sequence[int], rank: int, default: int, c: InferenceContext, name: str
 ) -> tuple[int, ...]:
-    """An attribute with one value a spatial axis; ShapeError for another length or values below the default."""
+    """An attribute with one value per spatial axis; ShapeError for another length or values below the default."""
     if not values:
         return (default,) * rank
     if min(values) < default:
@@ -80,7 +80,7 @@ def windows(
     ceil_mode: bool = False,
     must_fit: bool = True,
 ) -> tuple[Dim, ...]:
-    """The output sizes of all spatial axes. Convolutions refuse a window that does not fit, pools do not."""
+    """The output sizes of all spatial axes. With `must_fit`, the window must fit into the padded input."""
     rank = len(sizes)
     if len(kernel) != rank:
         c.fail(f"the kernel must have {rank} spatial axes, like the input", tuple(kernel))
@@ -97,7 +97,7 @@ def windows(
 
 
 def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
-    """Note that onnxruntime takes no negative padding called SAME: windows with gaps may end before the axis."""
+    """Advise that onnxruntime rejects negative SAME padding, where windows with gaps end before the axis."""
     if window.auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
         return
     rank = len(window.kernel_shape)
@@ -111,8 +111,8 @@ def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
 
 
 FIT = "the window must fit into the padded input"
-TAKEN_TO_FIT = "the window is assumed to fit into the padded input"
-TAKEN_TO_EXIST = "the input is assumed to be long enough for one window"
+ASSUMED_TO_FIT = "the window is assumed to fit into the padded input"
+ASSUMED_TO_EXIST = "the input is assumed to be long enough for one window"
 NOT_NEGATIVE = "the number of windows must not be negative"
 
 
@@ -127,8 +127,8 @@ def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
-        if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
-            c.assume_at_most(least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, given=True)
+        if stride > 1 and not c.assume_at_most(least, size, ASSUMED_TO_FIT):
+            c.assume_at_most(least - stride + 1, _part_above(c, size, least - stride), ASSUMED_TO_EXIST, given=True)
             return _truncated_count(c, size, least, stride)
     return window_size(size, kernel, stride, pads, dilation)
 
@@ -152,11 +152,11 @@ def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
 
 
 MAX_NESTED = 2
-"""How deeply the size of an axis may nest where pools may leave nothing of it: the formulas of chains are long."""
+"""The largest nesting depth of a size where pools may have no windows: formulas of chains grow long."""
 
 
 def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
-    """The only part of a maximum that may be larger than a bound; the whole where there are several."""
+    """The only part of a maximum that may exceed a bound; the maximum itself if there are several."""
     above = [part for part in largest_of(size) if c.prove_le(part, bound) is not True]
     return above[0] if len(above) == 1 else size
 
@@ -164,7 +164,7 @@ def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
 def _truncated_count(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
     """`(size - least) / stride + 1`, where the division goes towards zero.
 
-    That is one window where less than a stride is missing, and none where less than two are.
+    This gives one window if less than a stride is missing, and none if less than two are.
     """
     room = size - least
     if isinstance(room, int):
