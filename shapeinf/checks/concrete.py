@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-from shapeinf.checks.sampling import Binding, legality_test, solve_clause, value
 from shapeinf.checks.subject import Subject
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
@@ -14,6 +14,7 @@ from shapeinf.engine.rerun import rerun
 from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
+from shapeinf.solver.sampling import Binding, legality_test, solve_clause
 
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 """Sizes that nothing in a graph is a multiple of, and that are no table's end."""
@@ -38,7 +39,7 @@ def _solved(binding: Binding, required: Iterable[Precondition]) -> Binding:
     for condition in required:
         solution = solve_clause(condition.clauses[0]) if len(condition.clauses) == 1 else None
         if solution is not None and condition.holds(binding) is False:
-            size = value(solution[1], binding)
+            size = try_evaluate(solution[1], binding)
             binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
     return binding
 

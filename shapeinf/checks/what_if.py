@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import generic, violated_at
 from shapeinf.checks.finding import Finding
-from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import Program, Step
@@ -21,6 +20,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import TensorType
 from shapeinf.result import Result
+from shapeinf.solver.sampling import Binding
 
 MOST_VISITS = 60_000
 """Nodes that all trials of one search may run; a second's worth."""

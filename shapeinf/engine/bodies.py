@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.constraints.common import add_common
 from shapeinf.engine.compiled import Program, Step, compile_graph
 from shapeinf.engine.execution import execute
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.learned import add_common
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.engine.violations import violations
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source

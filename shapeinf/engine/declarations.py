@@ -44,15 +44,7 @@ def trusts_declarations(inference: Inference) -> bool:
     if inference.declaring != "trust":
         return False
     declared = {declaration_source(name) for name in inference.program.graph.declared}
-    store = inference.store
-    return any(
-        source in declared
-        for source in (
-            *store.sources.values(),
-            *(step.source for told in store.ranges.values() for step in told.steps()),
-            *(one.source for kept in (store.relations, store.divisibilities, store.disjunctions) for one in kept),
-        )
-    )
+    return any(constraint.source in declared for constraint in inference.store.constraints())
 
 
 def declaration_source(name: str) -> Source:

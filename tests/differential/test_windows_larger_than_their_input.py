@@ -142,7 +142,7 @@ def compared(operator, attributes):
         if real is not None and not ranged.store.breaks_assumption({"h": (h, h)}):
             assert said_by_evaluation(ranged, h) == real, (h, real)
     taken = [c.message for c in ranged.contract if c.kind == "assumption"]
-    assert taken in ([], ["the input is assumed to be long enough for one window"])
+    assert taken in ([], ["the input is taken to be long enough for one window"])
 
 
 def named(case):
