@@ -9,7 +9,7 @@ from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.subject import Subject
 from shapeinf.constraints.records import try_evaluate
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.solver.sampling import Binding
@@ -25,7 +25,7 @@ def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Fi
         return [Finding("error", error.code, str(error))]
     return [
         Finding("error", d.code, d.message, d.node, d.op, because=d.because, location=d.location, inputs=d.inputs)
-        for d in surely_broken(result.inference)
+        for d in certain_violations(result.inference)
     ]
 
 
@@ -38,7 +38,7 @@ def misfit(subject: Subject, declared: Sequence[Dim], shape: Sequence[int]) -> s
         if isinstance(dim, int) and dim != size:
             return f"is {text}, but axis {axis} is declared as {dim}"
         if isinstance(dim, Dimension):
-            bounds = subject.setup.interval(dim)
+            bounds = subject.initial_store.interval(dim)
             if size < (bounds.lo or 0) or (bounds.hi is not None and size > bounds.hi):
                 return f"is {text}, but axis {axis} must lie in {bounds}"
     return ""

@@ -15,9 +15,9 @@ from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
 from shapeinf.constraints.records import try_evaluate
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
@@ -43,7 +43,7 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     given one of their dims a size since.
     """
     inference = subject.result.inference
-    if subject.trial or inference.program.groups is not None or not _equates(subject):
+    if subject.trial or inference.compiled.groups is not None or not _equates(subject):
         return [], {}
     seen: list[_Seen] = []
     held: dict[str, set[Dimension]] = {}
@@ -51,9 +51,9 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     def begin(fresh: Inference) -> None:
         observer = _Observer(subject, fresh)
         for name, declared in subject.declared.items():
-            fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen, held)
+            fresh.declared[fresh.compiled.slots[name]] = _Watch(observer, name, declared, seen, held)
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     for one in seen:
         held.pop(one.tensor, None)
     examples = [(one, _example(subject, one)) for one in seen]
@@ -70,7 +70,7 @@ def _teller(subject: Subject, symbols: set[Dimension]) -> str:
 
 def _equates(subject: Subject) -> bool:
     """Whether nodes have told what a dim of the inputs is, or how several of them go together."""
-    store, before = subject.store, subject.setup
+    store, before = subject.store, subject.initial_store
     if any(symbol in subject.named and symbol not in before.solved for symbol in store.solved):
         return True
     return any(
@@ -123,7 +123,7 @@ class _Watch:
     seen: list[_Seen]
     held: dict[str, set[Dimension]]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number as it is."""
         made = self.observer.inference.table.get(number)
         dims = self.declared.dims
