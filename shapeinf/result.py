@@ -171,7 +171,7 @@ class Result:
         return self._program
 
     def _unassuming_program(self) -> ShapeProgram | None:
-        result = self.where_smaller({})
+        result = self.allow_smaller({})
         return None if result is None else result.program()
 
     def unknowns(self, *, work: int = WORK) -> list[UnknownGroup]:
@@ -205,12 +205,12 @@ class Result:
 
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, work=work)
 
-    def where_smaller(self, least: Mapping[str, int]) -> Result | None:
+    def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a trial.
 
         Nothing is assumed of sizes there, as of those that a window fits into: where none are given, that is all.
         """
-        return None if self._setup is None else Result(*self._setup.where_smaller(least).run())
+        return None if self._setup is None else Result(*self._setup.allow_smaller(least).run())
 
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from.

@@ -11,7 +11,7 @@ from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.violations import certain_violations
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 
@@ -25,7 +25,7 @@ def generic(subject: Subject, count: int) -> Iterator[Binding]:
     """Sizes of all dims of the inputs that are alike in nothing: such as user, file and nodes leave them."""
     symbols = sorted(subject.axes, key=list(subject.axes).index)
     required = [one for one in subject.demands if one.clauses]
-    fits = possible(subject.setup, {symbol.name for symbol in symbols})
+    fits = possible(subject.initial_store, {symbol.name for symbol in symbols})
     columns = [_column(subject, symbol, place, required) for place, symbol in enumerate(symbols)]
     rows = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
     combinations = (_solved(row, required) for row in rows)
@@ -45,7 +45,7 @@ def _solved(binding: Binding, required: Iterable[Precondition]) -> Binding:
 
 def _column(subject: Subject, symbol: Dimension, place: int, required: Iterable[Precondition]) -> list[int]:
     """Sizes of one dim within its bounds that fit what is required of it alone, generic ones first."""
-    bounds = subject.setup.interval(symbol)
+    bounds = subject.initial_store.interval(symbol)
     low, high = bounds.lo or 0, bounds.hi
     primes = [*PRIMES[place % len(PRIMES) :], *PRIMES[: place % len(PRIMES)]]
     wanted = [factor * prime for factor in _FACTORS for prime in primes[:4]]
@@ -75,10 +75,10 @@ def violated_at(
     inference: Inference, binding: Binding, prepare: Callable[[Inference], None] | None = None
 ) -> list[Diagnostic] | None:
     """What is sure to break where the dims of the inputs have these sizes; None where they cannot have them."""
-    store = inference.setup.copy()
+    store = inference.initial_store.copy()
     try:
         for name, size in binding.items():
             store.add_equal(store.scope.symbol(name), size, Source("", f"{name} is tried as {size}"))
     except ShapeError:
         return None
-    return surely_broken(rerun(inference, store, prepare))
+    return certain_violations(rerun(inference, store, prepare))

@@ -44,11 +44,11 @@ def coupled(subject: Subject) -> Iterator[Finding]:
 def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Binding] | None:
     """A legal binding, and one that takes the size of one symbol from another legal one and is not legal."""
     names = {symbol.name for symbol in condition.free}
-    fits = possible(subject.setup, names)
+    fits = possible(subject.initial_store, names)
     required = [one for one in subject.demands if one.free <= condition.free]
     about = [*condition.terms, *(clause.expression for clause in condition.clauses)]
     for least in _LEAST:
-        tried = solving(subject.setup, condition.free, least, condition.clauses, about)
+        tried = solving(subject.initial_store, condition.free, least, condition.clauses, about)
         legal = (
             binding
             for binding in itertools.islice(tried, _TRIED)

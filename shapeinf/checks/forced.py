@@ -62,7 +62,7 @@ def _window(subject: Subject, condition: Precondition) -> Iterator[Finding]:
 def _least(subject: Subject, symbol: Dimension) -> int:
     """The smallest size that nodes leave of a symbol."""
     least = [one.least for one in subject.demands if one.terms[0] is symbol and one.least is not None]
-    return max(*least, int(max(0, subject.setup.bounds(symbol)[0])), 0)
+    return max(*least, int(max(0, subject.initial_store.bounds(symbol)[0])), 0)
 
 
 def _equation(subject: Subject, condition: Precondition) -> Iterator[Finding]:

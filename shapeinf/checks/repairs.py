@@ -33,7 +33,7 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
@@ -200,11 +200,11 @@ class _Search:
         program = subject.result.inference.program
         self.constants = {program.slots[name] for name in subject.graph.constants}
 
-    def operands(self, step: Step) -> Iterator[Change]:
+    def operands(self, step: NodeStep) -> Iterator[Change]:
         """Other operands of a node."""
         return operands(self.subject.result.inference, step)
 
-    def opened(self, step: Step) -> Iterator[Change]:
+    def opened(self, step: NodeStep) -> Iterator[Change]:
         """What a node makes left open."""
         inference = self.subject.result.inference
         own = has_sizes_of_its_own(inference, step, self.constants)
@@ -212,12 +212,12 @@ class _Search:
         sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
         yield from longer(inference, step, sizes) if own else ()
 
-    def try_all(self, step: Step, changes: Iterable[Change]) -> None:
+    def try_all(self, step: NodeStep, changes: Iterable[Change]) -> None:
         """Every change of one node, up to the first that leaves nothing; none of a node that has one."""
         if self.trials.affordable and all(one.node != step.site or one.left for one in self.found):
             any(self._makes_another(step, change) and self._try(step, change) for change in changes)
 
-    def _try(self, step: Step, change: Change) -> bool:
+    def _try(self, step: NodeStep, change: Change) -> bool:
         repaired = self.trials.repaired(step, change)
         if repaired is None:
             return False
@@ -244,7 +244,7 @@ class _Search:
                 self.found.append(Repair(name, "", f"{swapped.shape} in place of {found.shape}", left, INPUT))
                 return
 
-    def _makes_another(self, step: Step, change: Change) -> bool:
+    def _makes_another(self, step: NodeStep, change: Change) -> bool:
         """Whether the change alone makes the node give something else, of the same element type and no less known."""
         if change.prepare is not None:
             return True
@@ -263,7 +263,7 @@ class _Search:
         if call is None or step.operation.bodies:
             return False
         try:
-            found = call.run(types, inference.setup.copy(), step.site, None)
+            found = call.run(types, inference.initial_store.copy(), step.site, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
             return False  # an attribute that the rule cannot take
         if found.unknown is not None or len(found.types) < len(step.outputs):

@@ -43,9 +43,9 @@ class Subject:
         return self.result.store
 
     @property
-    def setup(self) -> ShapeStore:
+    def initial_store(self) -> ShapeStore:
         """What user and file say, before any node spoke."""
-        return self.result.inference.setup
+        return self.result.inference.initial_store
 
     @cached_property
     def asked(self) -> dict[str, tuple[Dim, ...]]:

@@ -12,7 +12,7 @@ from shapeinf.checks.declared import compared
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.meanings import declared_size
 from shapeinf.checks.subject import Subject
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.engine.tensor_info import info
@@ -32,7 +32,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
     if inference.program.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
         return None
     found: list[Finding] = []
-    store = inference.setup.copy()
+    store = inference.initial_store.copy()
     reader = InputReader(store)
     other: list[Subject] = []
 
@@ -55,7 +55,7 @@ class _Believer:
     declared: Declared
     found: list[Finding]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number of the type to go on with."""
         inference = self.subject.result.inference
         made = inference.table.get(number)

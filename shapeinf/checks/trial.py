@@ -9,7 +9,7 @@ from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding, value
 from shapeinf.checks.subject import Subject
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.violations import certain_violations
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 
@@ -24,7 +24,7 @@ def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Fi
         return [Finding("error", error.code, str(error))]
     return [
         Finding("error", d.code, d.message, d.node, d.op, because=d.because, location=d.location, inputs=d.inputs)
-        for d in surely_broken(result.inference)
+        for d in certain_violations(result.inference)
     ]
 
 
@@ -37,7 +37,7 @@ def misfit(subject: Subject, declared: Sequence[Dim], shape: Sequence[int]) -> s
         if isinstance(dim, int) and dim != size:
             return f"is {text}, but axis {axis} is declared as {dim}"
         if isinstance(dim, Dimension):
-            bounds = subject.setup.interval(dim)
+            bounds = subject.initial_store.interval(dim)
             if size < (bounds.lo or 0) or (bounds.hi is not None and size > bounds.hi):
                 return f"is {text}, but axis {axis} must lie in {bounds}"
     return ""

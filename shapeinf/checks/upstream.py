@@ -15,7 +15,7 @@ from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.sampling import legal, value
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeError, Source
@@ -52,7 +52,7 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
         for name, declared in subject.declared.items():
             fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen, held)
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     for one in seen:
         held.pop(one.tensor, None)
     examples = [(one, _example(subject, one)) for one in seen]
@@ -69,7 +69,7 @@ def _teller(subject: Subject, symbols: set[Dimension]) -> str:
 
 def _equates(subject: Subject) -> bool:
     """Whether nodes have told what a dim of the inputs is, or how several of them go together."""
-    store, before = subject.store, subject.setup
+    store, before = subject.store, subject.initial_store
     if any(symbol in subject.named and symbol not in before.solved for symbol in store.solved):
         return True
     return any(
@@ -122,7 +122,7 @@ class _Watch:
     seen: list[_Seen]
     held: dict[str, set[Dimension]]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number as it is."""
         made = self.observer.inference.table.get(number)
         dims = self.declared.dims

@@ -13,7 +13,7 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeInferenceError
@@ -108,7 +108,7 @@ class Trials:
         """What all trials have cost so far, in nodes that are run."""
         return self.visits + (self.subject.store.scope.work - self._before) // _TERMS_A_VISIT
 
-    def repaired(self, step: Step, change: Change) -> tuple[int, str] | None:
+    def repaired(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
         """How much is still found with a change, and what it is; None where it is no repair.
 
         What was found first must be gone. What leaves open what a node makes does not mind what the node itself
@@ -160,7 +160,7 @@ class Trials:
                 left += 1
         return left
 
-    def _runs(self, other: Subject, step: Step, change: Change) -> bool:
+    def _runs(self, other: Subject, step: NodeStep, change: Change) -> bool:
         """Whether the changed graph runs at sizes that are alike in nothing, as far as it allows them."""
 
         def prepare(fresh: Inference) -> None:
@@ -209,7 +209,7 @@ class Trials:
             fresh.progress = self._watch(fresh, lambda _: None)
 
         try:
-            rerun(inference, inference.setup.copy(), begin)
+            rerun(inference, inference.initial_store.copy(), begin)
         except (_HopelessError, ShapeInferenceError):
             return None
         other = self._subject(trial[0])
@@ -217,7 +217,7 @@ class Trials:
         return left if left is not None and self._all_run(other, lambda _: None) else None
 
 
-def _changed(program: Program, step: Step, change: Change) -> Program:
+def _changed(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
     """The program with another kind of node in a place, or with other inputs of it."""
     if change.kind is not None:
         return program.edited(step.place, change.kind)
@@ -231,7 +231,7 @@ def _changed(program: Program, step: Step, change: Change) -> Program:
     return found
 
 
-def _around(fresh: Inference, step: Step, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+def _around(fresh: Inference, step: NodeStep, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
     """What is to be done before and after the changed node runs: a constant is another one for it alone."""
     if change.prepare is not None:
         change.prepare(fresh)
@@ -250,7 +250,7 @@ def _around(fresh: Inference, step: Step, change: Change) -> tuple[Callable[[], 
     return before, after
 
 
-def _begin(trial: Inference, step: Step, change: Change) -> Callable[[int], None]:
+def _begin(trial: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
     """Prepares a trial that begins at the changed node; what is to be called after each node."""
     before, after = _around(trial, step, change)
     before()
@@ -274,8 +274,8 @@ def _starts(inference: Inference, places: Collection[int]) -> dict[int, Inferenc
 
         fresh.progress = progress
         if 0 in wanted:
-            fresh.freeze_setup()  # a copy, of which later nodes know nothing
+            fresh.save_initial_store()  # a copy, of which later nodes know nothing
             found[0] = fresh.branched()
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     return found

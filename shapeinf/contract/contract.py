@@ -16,7 +16,7 @@ from shapeinf.contract.undeclared import hidden_by_declarations
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import surely_broken, violations
+from shapeinf.engine.violations import certain_violations, violations
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
@@ -103,7 +103,7 @@ class Contract:
         """
         if not _reaches_assumptions(found):
             return found
-        store = self._inference.setup.copy()
+        store = self._inference.initial_store.copy()
         store.assuming = False
         terms = {_demand(one): one.terms for one in found}
         rest = rerun(self._inference, store)
@@ -165,7 +165,7 @@ class Contract:
 
     def _with_sizes(self, sizes: Mapping[str, int]) -> Inference | Answer:
         """The inference with these sizes put in; where it breaks a law, or may break one, the answer."""
-        store = self._inference.setup.copy()
+        store = self._inference.initial_store.copy()
         try:
             for name, size in sizes.items():
                 store.add_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
@@ -223,7 +223,7 @@ class Contract:
 
     @staticmethod
     def _failed(inference: Inference) -> bool:
-        return bool(surely_broken(inference))
+        return bool(certain_violations(inference))
 
     def _symbol(self, name: str) -> Dimension:
         return find_symbol(self._reader.labels, name)

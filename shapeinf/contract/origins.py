@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.explanation import trace
-from shapeinf.explain.points import Frame, Point
+from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
 from shapeinf.lattice import TensorType
@@ -18,7 +18,7 @@ class Place(NamedTuple):
     """A node, in the inference of the graph or body that it is in."""
 
     inference: Inference
-    step: Step
+    step: NodeStep
 
     @property
     def op(self) -> str:
@@ -60,7 +60,7 @@ class Places:
         if place is None:
             return ()
         wanted = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
-        frame = Frame(place.inference)
+        frame = GraphFrame(place.inference)
         for slot in place.step.arguments:
             found = None if slot == MISSING else place.inference.current(slot)
             for axis in range(len(found.shape.dims or ()) if isinstance(found, TensorType) else 0):

@@ -25,9 +25,9 @@ def hidden_by_declarations(
     if not trusts_declarations(inference):
         return
     said = list(shown)
-    store = _store_of(inference.setup, said)
+    store = _store_of(inference.initial_store, said)
     texts = {(one.node, one.text) for one in said}
-    reader = Reader(rerun(inference, inference.setup.copy()), budget)
+    reader = Reader(rerun(inference, inference.initial_store.copy()), budget)
     for condition in merged(reader):
         about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
         if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(store):

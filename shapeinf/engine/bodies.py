@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from shapeinf.engine.compiled import Program, Step, compile_graph
+from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.execution import execute
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.learned import add_common
@@ -26,9 +26,9 @@ class BodyRun:
     """A subgraph of a node, bound to the values that it reads of the outer graph."""
 
     outer: Inference
-    step: Step
+    step: NodeStep
     name: str
-    program: Program
+    program: CompiledGraph
 
     @property
     def num_inputs(self) -> int:
@@ -61,7 +61,7 @@ class BodyRun:
         tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
             execute(child)
-            outer.made_fresh |= child.made_fresh
+            outer.created_unknowns |= child.created_unknowns
             found = results(child)
             return found if certain else list(map(_listed_only, found))
         finally:
@@ -98,7 +98,7 @@ class BodyRun:
             child = self._child(inputs, outer.certain)
             outer.trials.setdefault(self.step.place, []).append(child)
             execute(child)
-            outer.made_fresh |= child.made_fresh
+            outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
         """The inference of the body, with its inputs and what it reads of the outer graph."""
@@ -125,11 +125,11 @@ def _listed_only(found: Type) -> Type:
 class Bodies:
     """How the graphs inside a node are run; see `shapeinf.engine.inference.Inner`."""
 
-    def bodies_of(self, outer: Inference, step: Step) -> Mapping[str, BodyRun]:
+    def bodies_of(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
         """The bodies that a node carries, by the name of their attribute."""
         return {name: BodyRun(outer, step, name, program) for name, program in step.operation.bodies.items()}
 
-    def expanded(self, outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+    def expanded(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
         return _expanded(outer, step, types)
 
@@ -140,7 +140,7 @@ def results(child: Inference) -> list[Type]:
     return [unknown_type() if one is None else one for one in found]
 
 
-def _child(outer: Inference, step: Step, program: Program, certain: bool) -> Inference:
+def _child(outer: Inference, step: NodeStep, program: CompiledGraph, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
     child = Inference(program, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
     for constant, found in program.graph.constants.items():
@@ -148,7 +148,7 @@ def _child(outer: Inference, step: Step, program: Program, certain: bool) -> Inf
     return child
 
 
-def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+def _expanded(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
     """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
 
     None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
@@ -173,11 +173,11 @@ def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> lis
     for name, found in zip(program.graph.inputs, types, strict=False):
         child.set(name, found)
     execute(child)
-    outer.made_fresh |= child.made_fresh
+    outer.created_unknowns |= child.created_unknowns
     return results(child)
 
 
-def _program(outer: Inference, step: Step, types: Sequence[Type | None]) -> Program | None:
+def _program(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:
     """The compiled graph that a node stands for; that of a function is compiled once for equal nodes."""
     operation, program = step.operation, outer.program
     if operation.body is not None:

@@ -6,7 +6,7 @@ import re
 import weakref
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, parse_dim
@@ -84,7 +84,7 @@ class Refiner:
         assert found is not None
         return found
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number of the type to go on with."""
         table = self.inference.table
         found = table.get(number)
@@ -94,7 +94,7 @@ class Refiner:
             table.refresh()
         return number if new is found else table.add(new)
 
-    def refined(self, found: Type, step: Step) -> Type:
+    def refined(self, found: Type, step: NodeStep) -> Type:
         """The type to go on with."""
         declared = self.declared
         if not isinstance(found, TensorType) or declared.kind != "tensor":
@@ -109,7 +109,7 @@ class Refiner:
             return found
         return found.retyped(dtype, shape)
 
-    def _other_kind(self, found: Type, step: Step) -> Type:
+    def _other_kind(self, found: Type, step: NodeStep) -> Type:
         """A sequence, optional or map: taken as declared where nothing is inferred."""
         unknown = isinstance(found, TensorType) and found.dtype is None and found.shape.dims is None
         if unknown and self.trust and self.declared.kind != "tensor":
@@ -119,7 +119,7 @@ class Refiner:
             self._differ(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
         return found
 
-    def _shape(self, shape: Shape, step: Step) -> Shape:
+    def _shape(self, shape: Shape, step: NodeStep) -> Shape:
         dims = self.declared.dims
         if dims is None:
             return shape
@@ -157,7 +157,7 @@ class Refiner:
             return dim
         return scope.symbol(declared)
 
-    def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str) -> Dim:
+    def _axis(self, step: NodeStep, axis: int, inferred: Dim, declared: int | str) -> Dim:
         """The size to go on with."""
         store = self.inference.store
         inferred = store.canon(inferred)
@@ -184,7 +184,7 @@ class Refiner:
             return not _GENERATED.fullmatch(name)
         return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
 
-    def _differ(self, step: Step, declared: str, inferred: str) -> None:
+    def _differ(self, step: NodeStep, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)
         message = f"{declared} is not what the graph makes ({inferred})"
         if self.inference.strict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.graph import MISSING
 
@@ -59,7 +59,7 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
             heapq.heappush(heap, reader)
 
 
-def _ready(inference: Inference, step: Step) -> bool:
+def _ready(inference: Inference, step: NodeStep) -> bool:
     """A joining rule (variadic, of optional inputs) runs with what is there; any other waits for all of its inputs."""
     there = [inference.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
     call = step.operation.call

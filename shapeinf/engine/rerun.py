@@ -57,6 +57,6 @@ def rerun(
     declare(fresh, InputReader(store), "ignore" if inference.declaring == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
-    fresh.freeze_setup()
+    fresh.save_initial_store()
     execute(fresh)
     return fresh

@@ -30,6 +30,6 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
                     yield note, sure
 
 
-def surely_broken(inference: Inference) -> list[Diagnostic]:
+def certain_violations(inference: Inference) -> list[Diagnostic]:
     """The findings at nodes that are sure to fail when they run."""
     return [found for found, certain in violations(inference) if certain]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shapeinf.engine.compiled import Step
-from shapeinf.explain.points import Frame, Point, unknowns_in
+from shapeinf.engine.compiled import NodeStep
+from shapeinf.explain.points import GraphFrame, Point, unknowns_in
 from shapeinf.explain.probe import blockers
 from shapeinf.expr import Dimension
 from shapeinf.graph import MISSING, UNUSED
@@ -14,8 +14,8 @@ from shapeinf.graph import MISSING, UNUSED
 class Root(NamedTuple):
     """Where an unknown begins: `point`, made by `step` of `frame`; an input of the model where there is no step."""
 
-    frame: Frame
-    step: Step | None
+    frame: GraphFrame
+    step: NodeStep | None
     point: Point
     waits: tuple[Point, ...] = ()
     """The numbers in data that would decide it."""
@@ -37,7 +37,7 @@ class Roots:
         """Nothing is known yet."""
         self._found: dict[Point, Root] = {}
         self._open: set[Point] = set()
-        self._walked: set[Frame] = set()
+        self._walked: set[GraphFrame] = set()
 
     def of(self, point: Point) -> list[Root]:
         """The first causes of an unknown axis, rank or element: one for each of its unknown symbols."""
@@ -60,7 +60,7 @@ class Roots:
             self._open.discard(point)
         return self._found[point]
 
-    def _walk(self, frame: Frame) -> None:
+    def _walk(self, frame: GraphFrame) -> None:
         """Find the causes of all unknown ranks of a graph in its order, so that no search goes deep."""
         for row in frame.inference.program.rows:
             for slot in row[2]:
@@ -99,7 +99,7 @@ class Roots:
         return Root(outer, step, Point(outer, slot, point.facet, point.at))
 
 
-def verdict(frame: Frame, step: Step) -> str | None:
+def verdict(frame: GraphFrame, step: NodeStep) -> str | None:
     """The code of the finding for which all of a node's outputs are unknown: no rule, or a broken law."""
     told = frame.reason(step)
     codes = (note.code for note in frame.inference.found.get(step.place, ()) if note.message == told)
@@ -133,7 +133,7 @@ def outside(point: Point) -> Point | None:
     return point._replace(frame=outer, slot=step.arguments[position])
 
 
-def inside(point: Point, frame: Frame, step: Step) -> Point | None:
+def inside(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
     """The output of a body that an output of its node is; the last outputs of both are the same, in order."""
     program = frame.inference.program
     position = step.outputs.index(point.slot)
@@ -144,7 +144,7 @@ def inside(point: Point, frame: Frame, step: Step) -> Point | None:
     return point._replace(frame=frame, slot=program.slots[program.graph.outputs[position]])
 
 
-def _below(point: Point, step: Step) -> Point | None:
+def _below(point: Point, step: NodeStep) -> Point | None:
     """Where an unknown of a node with bodies begins inside of them; None when the node itself makes it."""
     frames = point.frame.inner(step).values()
     size = point.size

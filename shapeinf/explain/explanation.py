@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.explain.causes import Root, inside, outside
-from shapeinf.explain.points import Frame, Point, size_in, tensor_of, unknowns_in
+from shapeinf.explain.points import GraphFrame, Point, size_in, tensor_of, unknowns_in
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, Dimension
@@ -28,7 +28,7 @@ def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> lis
 
     Where the budget of work is reached on the way, the last line says so.
     """
-    frame = Frame(inference, work=work)
+    frame = GraphFrame(inference, work=work)
     slot = inference.program.slots[name]
     tensor = tensor_of(inference.current(slot))
     point = Point(frame, slot, "axis", axis)
@@ -85,7 +85,7 @@ def _given(point: Point) -> tuple[str, Point | None]:
     return f"{_here(point)}, {_origin(point)}", None
 
 
-def _through(point: Point, step: Step) -> tuple[str, Point | None]:
+def _through(point: Point, step: NodeStep) -> tuple[str, Point | None]:
     """Into the bodies of a node, where the same size is found there."""
     frame = point.frame
     here = f"{_here(point)} by {step.operation} {frame.place(step)}"
@@ -116,7 +116,7 @@ def _aligned(point: Point, other: Point) -> Point | None:
     return other._replace(at=axes[0]) if len(axes) == 1 else None
 
 
-def _made(point: Point, step: Step) -> tuple[str, Point | None]:
+def _made(point: Point, step: NodeStep) -> tuple[str, Point | None]:
     """What a node computes from its inputs."""
     frame, size = point.frame, point.size
     here = f"{_here(point)} by {step.operation} {frame.place(step)}"

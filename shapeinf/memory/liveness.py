@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
@@ -32,11 +32,11 @@ class Frame:
     path: str = ""
     inner: bool = False
     """Whether it is a body or a function."""
-    program: Program = attrs.field(init=False)
+    program: CompiledGraph = attrs.field(init=False)
     """The compiled graph; the same for all runs."""
 
     @program.default
-    def _program(self) -> Program:
+    def _program(self) -> CompiledGraph:
         return self.runs[0].program
 
     def types(self, slot: int) -> list[Type | None]:
@@ -224,7 +224,7 @@ class _Walk:
             values[slot] = self.weight(frame, slot) if stored else self.new(frame, slot, "activation", birth)
         return values[slot]
 
-    def happen(self, frame: Frame, step: Step, what: Happening) -> None:
+    def happen(self, frame: Frame, step: NodeStep, what: Happening) -> None:
         """Put a moment at the end of the time axis."""
         if frame.inner:
             self.of_bodies += 1
@@ -239,7 +239,7 @@ class _Walk:
 
     # -- nodes that hold others --------------------------------------------------------------------------------------
 
-    def holder(self, frame: Frame, values: list[int], step: Step) -> None:
+    def holder(self, frame: Frame, values: list[int], step: NodeStep) -> None:
         """A node with bodies, or the call of a function."""
         reads = tuple([NOBODY if slot == MISSING else values[slot] for slot in step.inputs])
         called = self.called(frame, step) if step.operation.body is not None else None
@@ -256,7 +256,7 @@ class _Walk:
             given += self.body(frame, values, step, name)
         self.happen(frame, step, Happening(None, (*reads, *given), makes))
 
-    def called(self, frame: Frame, step: Step) -> Frame | None:
+    def called(self, frame: Frame, step: NodeStep) -> Frame | None:
         """The function that a node calls; None where it was not followed."""
         name = step.operation.kind.op
         for run in frame.runs:
@@ -267,7 +267,7 @@ class _Walk:
         runs = tuple([run for run in found if run is not None])
         return Frame(runs, f"{frame.path}{step.site}/", True) if len(runs) == len(found) else None
 
-    def inlined(self, frame: Frame, values: list[int], step: Step, inner: Frame) -> tuple[int, ...]:
+    def inlined(self, frame: Frame, values: list[int], step: NodeStep, inner: Frame) -> tuple[int, ...]:
         """A function works on the values of its caller; what it gives are the outputs of the call."""
         program = inner.program
         mine = self.sources(inner)
@@ -290,7 +290,7 @@ class _Walk:
             makes.append(number)
         return tuple(makes)
 
-    def body(self, frame: Frame, values: list[int], step: Step, name: str) -> list[int]:
+    def body(self, frame: Frame, values: list[int], step: NodeStep, name: str) -> list[int]:
         """The nodes of a body, and the lives of what it gives to its node.
 
         Its own inputs are values of their own, which every run of it needs to its end: another trip reads them again.
@@ -317,7 +317,7 @@ class _Walk:
         self.touch(own, max(len(self.moments) - 1, start))
         return [mine[program.slots[output]] for output in program.graph.outputs]
 
-    def not_followed(self, frame: Frame, step: Step, start: int) -> int:
+    def not_followed(self, frame: Frame, step: NodeStep, start: int) -> int:
         """Something of unknown size, in place of what could not be followed inside of a node."""
         site = f"{frame.path}{step.site}"
         reason = next((run.reasons[step.place] for run in frame.runs if step.place in run.reasons), "")

@@ -39,7 +39,7 @@ class Rewriting:
     def declared(self, dim: Dim) -> Dim:
         """A dim of an input as it is to be declared: its size where that is known, else in the words of the user."""
         found = self.inference.store.canon(dim)
-        return found if isinstance(found, int) else self.renamed(self.inference.setup.canon(dim))
+        return found if isinstance(found, int) else self.renamed(self.inference.initial_store.canon(dim))
 
     def info(self, found: Info) -> TensorInfo:
         """What is known of a value, under the new names; equal records stay one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dimension
@@ -75,7 +75,7 @@ def _with(found: TensorType, index: int, mark: Dimension) -> PartialTensor:
     return PartialTensor(found.dtype, found.shape, elements)
 
 
-def _goes_on(inference: Inference, step: Step, marked: dict[int, Type], mark: Dimension) -> dict[int, Type] | None:
+def _goes_on(inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension) -> dict[int, Type] | None:
     """The outputs that hold the mark among their contents (none where it has become a size); None for other uses."""
     call = step.operation.call
     if call is None or step.operation.bodies:

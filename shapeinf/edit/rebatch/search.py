@@ -9,7 +9,7 @@ import attrs
 from shapeinf.api import infer
 from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
 from shapeinf.edit.rebatch.items import mixing_node
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.violations import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions
@@ -72,10 +72,10 @@ class Search:
 
     def trouble(self, result: Result) -> Trouble | None:
         """What comes first of all that keeps the axis from being dynamic."""
-        known = {(found.code, found.node) for found in surely_broken(self.base.inference)}
+        known = {(found.code, found.node) for found in certain_violations(self.base.inference)}
         found = [
             Trouble(self._place(result, one.node), f"{one.message} ({one.op.partition(' ')[0]} {one.node})")
-            for one in surely_broken(result.inference)
+            for one in certain_violations(result.inference)
             if (one.code, one.node) not in known
         ]
         symbol = result.scope.symbol(self.name)
@@ -231,6 +231,6 @@ class Search:
     def holds_at(self, symbolic: Result, size: int) -> bool:
         """Whether the graph runs with another size, and makes the shapes that the symbol says."""
         result = self.infer(size)
-        known = {(found.code, found.node) for found in surely_broken(self.base.inference)}
-        new = [found for found in surely_broken(result.inference) if (found.code, found.node) not in known]
+        known = {(found.code, found.node) for found in certain_violations(self.base.inference)}
+        new = [found for found in certain_violations(result.inference) if (found.code, found.node) not in known]
         return not new and self.same(result, symbolic, size)
