@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from shapeinf.engine.collection import pause_garbage_collection
 from shapeinf.engine.compiled import compile_graph
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import Session
 from shapeinf.formats import load
 from shapeinf.graph import Graph
@@ -38,25 +38,25 @@ def infer_shapes(
         model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
             networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
-            that begins below `min_dim` goes before it.
+            that begins below `min_dim` takes precedence over it.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
-            names and None, or `{axis: value}` to change some axes only; a value is also a `NamedDim` or a torch.export
+            names and None, or `{axis: value}` to change some axes only; a value may be a `NamedDim` or a torch.export
             `Dim`. A text alone is for the only input, or holds names: `"ids:1x128 mask:1x128"`.
-        assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; what says nothing new is a note (S112).
-        mode: "best" goes on after a bad node (its outputs are unknown), "strict" raises the first error.
+        assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
+        mode: "best" continues after a failing node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
-        dialect: "provisional", "final" or "tract" for an NNEF document that does not tell.
-        expand: compound operations of NNEF, or "all", to replace by their bodies; they have rules of their own.
+        dialect: "provisional", "final" or "tract" for an NNEF document whose text does not determine it.
+        expand: compound operations of NNEF, or "all", to replace by their bodies; by default their own rules apply.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
     Raises:
         ModelError: the model cannot be read or is malformed.
-        UnknownNameError: a dim or input that the model does not have, an operation to expand that is no compound.
-        ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
+        UnknownNameError: a dim or input that the model does not have, an operation to expand that is not compound.
+        ShapeError: in strict mode, a failing node; in both modes, contradictory inputs and options.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     options = InferenceOptions(
@@ -78,9 +78,9 @@ def infer_shapes(
 def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
     """`infer_shapes` with its options as one record."""
     with pause_garbage_collection():
-        program = compile_graph(as_graph(model, options), options.registry or default_registry())
-        made = Session(program, options).run()
-    return Result(*made)
+        compiled = compile_graph(as_graph(model, options), options.registry or default_registry())
+        result = Session(compiled, options).run()
+    return Result(*result)
 
 
 def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:

@@ -85,8 +85,8 @@ def _moved(kind: NodeKind) -> Iterator[Change]:
 
 def _own_numbers(inference: Inference, slot: int) -> PartialTensor | None:
     """The constant in a slot, if it has a few known integers; one that a node without inputs makes is one too."""
-    producer = None if slot == MISSING else inference.program.producers[slot]
-    if slot == MISSING or (producer is not None and inference.program.rows[producer][1]):
+    producer = None if slot == MISSING else inference.compiled.producers[slot]
+    if slot == MISSING or (producer is not None and inference.compiled.rows[producer][1]):
         return None
     found = numbers_in(inference.table.types[inference.numbers[slot]])
     elements = () if found is None else found.elements or ()

@@ -9,9 +9,8 @@ from shapeinf.checks.sampling import Binding, possible, solution_of, value
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import certain_violations
+from shapeinf.engine.inference import Inference, certain_violations
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 

@@ -80,15 +80,15 @@ def repairs(subject: Subject, found: list[Finding], look: Look, tried: Tried = "
     trials = Trials(subject, found, look, () if tried == "inputs" else places)
     search = _Search(subject, trials, found[0].severity == "error")
     for name in () if tried == "sizes" else subject.asked:
-        asked = inference.asked[name]
+        asked = inference.input_types[name]
         if isinstance(asked, TensorType):
             search.try_input(name, asked)
-    steps = [] if tried == "inputs" else [inference.program.step(place) for place in places]
+    steps = [] if tried == "inputs" else [inference.compiled.step(place) for place in places]
     for candidates in (attributes, search.operands, search.opened):
         for step in steps:
             search.try_all(step, candidates(step))
     for step in steps if found[0].severity == "error" or found[0].code in ("C101", "C105") else ():
-        if step.place in near:
+        if step.index in near:
             search.try_all(step, other_outlines(inference, step))
     whole = search.whole and trials.affordable and len(places) < _MOST_PLACES
     return sorted(search.found, key=lambda one: (one.left, one.weight)), whole
@@ -134,7 +134,7 @@ def _has_numbers(subject: Subject, name: str) -> bool:
     """Whether a node reads a constant of ints: sizes, axes, ends."""
     node, inference = subject.nodes.get(name), subject.result.inference
     names = [] if node is None else [one for one in node.inputs if one in subject.graph.constants]
-    types = [inference.table.types[inference.numbers[inference.program.slots[one]]] for one in names]
+    types = [inference.table.types[inference.numbers[inference.compiled.slots[one]]] for one in names]
     return any(numbers_in(one) is not None for one in types)
 
 
@@ -143,7 +143,7 @@ def _place(subject: Subject, first: Finding) -> int | None:
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
-    program = subject.result.inference.program
+    program = subject.result.inference.compiled
     return None if output is None else program.producers[program.slots[output]]
 
 
@@ -154,7 +154,7 @@ def _with_body(subject: Subject, inner: str) -> Node | None:
 
 
 def _inputs(inference: Inference, place: int) -> list[int]:
-    return [slot for slot in inference.program.step(place).inputs if slot != MISSING]
+    return [slot for slot in inference.compiled.step(place).inputs if slot != MISSING]
 
 
 def _near(inference: Inference, place: int) -> set[int]:
@@ -163,21 +163,21 @@ def _near(inference: Inference, place: int) -> set[int]:
     stack = [place]
     while stack:
         for slot in _inputs(inference, stack.pop()):
-            maker = inference.program.producers[slot]
+            maker = inference.compiled.producers[slot]
             if maker is not None and maker not in seen:
                 seen.add(maker)
-                stack += [maker] if hands_on(inference, inference.program.step(maker)) else []
+                stack += [maker] if hands_on(inference, inference.compiled.step(maker)) else []
     return seen
 
 
 def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[int]:
     """The places of a node and of all nodes that lead to it (only `by_sizes`: integers), nearest (latest) first."""
-    if place is None or inference.program.groups is not None:
+    if place is None or inference.compiled.groups is not None:
         return []
     seen, stack = {place}, [place]
     while stack:
         for slot in _inputs(inference, stack.pop()):
-            maker = inference.program.producers[slot]
+            maker = inference.compiled.producers[slot]
             if by_sizes and numbers_in(inference.table.types[inference.numbers[slot]]) is None:
                 continue
             if maker is not None and maker not in seen:
@@ -197,7 +197,7 @@ class _Search:
         self.found: list[Repair] = []
         self.whole = True
         """Whether all pairs of axes were tried."""
-        program = subject.result.inference.program
+        program = subject.result.inference.compiled
         self.constants = {program.slots[name] for name in subject.graph.constants}
 
     def operands(self, step: NodeStep) -> Iterator[Change]:
@@ -250,7 +250,7 @@ class _Search:
             return True
         inference = self.subject.result.inference
         table = inference.table
-        self.trials.visits += 1 + len(inference.program.rows) // 100
+        self.trials.visits += 1 + len(inference.compiled.rows) // 100
         slots = [slot for slot in (change.inputs or step.arguments)]
         types = [table.types[inference.numbers[slot]] for slot in slots]
         if change.constant is not None:
@@ -259,7 +259,7 @@ class _Search:
             ]
         call = step.operation.call
         if change.kind is not None:
-            call = inference.program.edited(step.place, change.kind).step(step.place).operation.call
+            call = inference.compiled.replace_node(step.index, change.kind).step(step.index).operation.call
         if call is None or step.operation.bodies:
             return False
         try:

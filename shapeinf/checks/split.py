@@ -57,7 +57,7 @@ def _asked(dim: Dim, own: str) -> Dim | str:
 
 
 def _own(split: Result, tensor: str, axis: int) -> Dimension | None:
-    found = split.inference.asked.get(tensor)
+    found = split.inference.input_types.get(tensor)
     if not isinstance(found, TensorType) or found.shape.dims is None:
         return None
     dim = found.shape.dims[axis]

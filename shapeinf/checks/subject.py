@@ -52,7 +52,7 @@ class Subject:
         """The dims that each input was asked for: as declared, or as the user gave them."""
         return {
             name: one.shape.dims
-            for name, one in self.result.inference.asked.items()
+            for name, one in self.result.inference.input_types.items()
             if isinstance(one, TensorType) and one.shape.dims is not None and name in self.graph.inputs
         }
 

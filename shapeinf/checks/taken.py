@@ -14,8 +14,8 @@ from shapeinf.checks.meanings import declared_size
 from shapeinf.checks.subject import Subject
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.tensor_info import info
+from shapeinf.engine.session import rerun
+from shapeinf.engine.tensor_info import tensor_info
 from shapeinf.expr import Dim
 from shapeinf.graph import Declared
 from shapeinf.inputs.reader import InputReader
@@ -29,7 +29,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
     None where nothing inside the graph is declared, and for graphs with cycles.
     """
     inference = subject.result.inference
-    if inference.program.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
+    if inference.compiled.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
         return None
     found: list[Finding] = []
     store = inference.initial_store.copy()
@@ -38,7 +38,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
 
     def believe(fresh: Inference) -> None:
         other.append(Subject(Result(fresh, reader), subject.ranges, trial=True))
-        slots = fresh.program.slots
+        slots = fresh.compiled.slots
         for name, declared in subject.declared.items():
             fresh.declared[slots[name]] = _Believer(other[0], name, declared, found)
 
@@ -60,7 +60,7 @@ class _Believer:
         inference = self.subject.result.inference
         made = inference.table.get(number)
         assert made is not None
-        findings = list(compared(self.subject, self.name, self.declared, info(made)))
+        findings = list(compared(self.subject, self.name, self.declared, tensor_info(made)))
         self.found.extend(findings)
         if self.declared.kind != "tensor" or not isinstance(made, TensorType) or self.declared.dims is None:
             return number

@@ -9,7 +9,7 @@ from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding, value
 from shapeinf.checks.subject import Subject
-from shapeinf.engine.violations import certain_violations
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 

@@ -17,7 +17,7 @@ from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
@@ -42,7 +42,7 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     given one of their dims a size since.
     """
     inference = subject.result.inference
-    if subject.trial or inference.program.groups is not None or not _equates(subject):
+    if subject.trial or inference.compiled.groups is not None or not _equates(subject):
         return [], {}
     seen: list[_Seen] = []
     held: dict[str, set[Dimension]] = {}
@@ -50,7 +50,7 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     def begin(fresh: Inference) -> None:
         observer = _Observer(subject, fresh)
         for name, declared in subject.declared.items():
-            fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen, held)
+            fresh.declared[fresh.compiled.slots[name]] = _Watch(observer, name, declared, seen, held)
 
     rerun(inference, inference.initial_store.copy(), begin)
     for one in seen:

@@ -15,7 +15,7 @@ from shapeinf.checks.subject import Subject
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import Progress
@@ -94,7 +94,7 @@ class Trials:
         self.starts = _starts(subject.result.inference, places)
         self.visits = 0
         self._before = subject.store.scope.work
-        asked = subject.result.inference.asked.values()
+        asked = subject.result.inference.input_types.values()
         ranks = [len(one.shape.dims or ()) for one in asked if isinstance(one, TensorType)]
         self._begin = _BEGIN + sum(ranks) // 4
 
@@ -117,12 +117,12 @@ class Trials:
         """
         if not self.affordable:
             return None
-        trial = self.starts[step.place].branched(_changed(self.subject.result.inference.program, step, change))
+        trial = self.starts[step.index].fork(_changed(self.subject.result.inference.compiled, step, change))
         end = _begin(trial, step, change)
         apart_from = "" if change.prepare is None else step.site
         trial.progress = self._watch(trial, end, apart_from)
         try:
-            trial.run_straight(step.place)
+            trial.run_straight(step.index)
         except (_HopelessError, ShapeInferenceError):
             return None
         other = self._subject(trial)
@@ -138,7 +138,7 @@ class Trials:
             end(done)
             if self._required.too_much(trial, apart_from):
                 raise _HopelessError
-            for note in trial.found.get(done - 1, ()):
+            for note in trial.node_diagnostics.get(done - 1, ()):
                 key = (note.code, note.node)
                 lost = note.code.startswith("S2") and key not in self.unknown
                 if lost or (note.severity == "error" and (key == self.first or key not in self.before)):
@@ -167,13 +167,13 @@ class Trials:
             before, after = _around(fresh, step, change)
 
             def progress(done: int, _: int) -> None:
-                if done == step.place:
+                if done == step.index:
                     before()
-                elif done == step.place + 1:
+                elif done == step.index + 1:
                     after()
 
             fresh.progress = progress
-            if step.place == 0:
+            if step.index == 0:
                 before()
 
         return self._all_run(other, prepare)
@@ -220,13 +220,13 @@ class Trials:
 def _changed(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
     """The program with another kind of node in a place, or with other inputs of it."""
     if change.kind is not None:
-        return program.edited(step.place, change.kind)
+        return program.replace_node(step.index, change.kind)
     if change.inputs is None:
         return program
-    found = program.edited(step.place, step.operation.kind)
-    key, _, outputs, name = found.rows[step.place]
+    found = program.replace_node(step.index, step.operation.kind)
+    key, _, outputs, name = found.rows[step.index]
     rows = list(found.rows)
-    rows[step.place] = (key, change.inputs, outputs, name)
+    rows[step.index] = (key, change.inputs, outputs, name)
     found.rows = rows
     return found
 
@@ -256,7 +256,7 @@ def _begin(trial: Inference, step: NodeStep, change: Change) -> Callable[[int], 
     before()
 
     def end(done: int) -> None:
-        if done == step.place + 1:
+        if done == step.index + 1:
             after()
 
     return end
@@ -270,12 +270,12 @@ def _starts(inference: Inference, places: Collection[int]) -> dict[int, Inferenc
     def begin(fresh: Inference) -> None:
         def progress(done: int, _: int) -> None:
             if done in wanted:
-                found[done] = fresh.branched()
+                found[done] = fresh.fork()
 
         fresh.progress = progress
         if 0 in wanted:
             fresh.save_initial_store()  # a copy, of which later nodes know nothing
-            found[0] = fresh.branched()
+            found[0] = fresh.fork()
 
     rerun(inference, inference.initial_store.copy(), begin)
     return found

@@ -14,9 +14,8 @@ from shapeinf.contract.preconditions import Precondition, Reader
 from shapeinf.contract.sizes import LegalSizes, in_range
 from shapeinf.contract.undeclared import hidden_by_declarations
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import certain_violations, violations
+from shapeinf.engine.inference import Inference, certain_violations, violations
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
@@ -146,7 +145,7 @@ class Contract:
         """
         symbols = {self._symbol(name): size for name, size in sizes.items()}
         lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
-        again, ranges = self._inference.again, {s.name: (n, n) for s, n in symbols.items()}
+        again, ranges = self._inference.infer_smaller, {s.name: (n, n) for s, n in symbols.items()}
         if again is None or not (lower or self._inference.store.breaks_assumption(ranges)):
             return self
         return Contract(again(lower), self.work)
@@ -155,7 +154,7 @@ class Contract:
         found = self._with_sizes(sizes)
         if isinstance(found, Answer):
             return found
-        if any(not step.operation.known for step in found.program.steps):
+        if any(not step.operation.known for step in found.compiled.steps):
             return Answer(None, ("an operator without a rule may demand anything",))
         reached = Contract(found, self.work)
         reasons = tuple(map(str, (*reached.preconditions, *reached._reader.unheeded())))
@@ -238,7 +237,7 @@ class _Trials:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_A_FACT * inference.store.count
+        self._steps = STEPS_A_NODE * len(inference.compiled.rows) + 2 * STEPS_A_FACT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def runs(self, size: int) -> bool | None:

@@ -28,7 +28,7 @@ class Place(NamedTuple):
     @property
     def location(self) -> str:
         """The place in the source text; empty for formats without one."""
-        return self.inference.program.graph.locations.get(self.step.node.name, "")
+        return self.inference.compiled.graph.locations.get(self.step.node.name, "")
 
 
 class Places:
@@ -48,7 +48,7 @@ class Places:
 
     def _add(self, inference: Inference) -> None:
         assert self._places is not None
-        for step in inference.program.steps:
+        for step in inference.compiled.steps:
             self._places.setdefault(inference.path + step.site, Place(inference, step))
         for children in inference.children.values():
             for child in children.values():
@@ -73,7 +73,7 @@ class Places:
 def _asked(point: Point) -> set[Dimension]:
     """The symbols that an input had in an axis before any node had spoken; none for other points."""
     inference = point.frame.inference
-    found = inference.asked.get(inference.program.names[point.slot])
+    found = inference.input_types.get(inference.compiled.names[point.slot])
     dims = found.shape.dims if isinstance(found, TensorType) and point.facet == "axis" else None
     d = dims[point.at] if dims and point.at is not None else 0
     return set(d.symbols()) if isinstance(d, Dimension) else set()

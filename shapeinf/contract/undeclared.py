@@ -9,7 +9,7 @@ from shapeinf.contract.merging import merged
 from shapeinf.contract.preconditions import Precondition, Reader
 from shapeinf.engine.declarations import trusts_declarations
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget

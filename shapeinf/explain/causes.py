@@ -27,7 +27,7 @@ class Root(NamedTuple):
         """Equal for unknowns that begin at the same node or input; those whose beginning was not found are one."""
         if self.cut:
             return 0, ""
-        return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.place}"
+        return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.index}"
 
 
 class Roots:
@@ -62,7 +62,7 @@ class Roots:
 
     def _walk(self, frame: GraphFrame) -> None:
         """Find the causes of all unknown ranks of a graph in its order, so that no search goes deep."""
-        for row in frame.inference.program.rows:
+        for row in frame.inference.compiled.rows:
             for slot in row[2]:
                 point = Point(frame, slot, "rank", 0)
                 if slot != UNUSED and not point.known:
@@ -102,7 +102,7 @@ class Roots:
 def verdict(frame: GraphFrame, step: NodeStep) -> str | None:
     """The code of the finding for which all of a node's outputs are unknown: no rule, or a broken law."""
     told = frame.reason(step)
-    codes = (note.code for note in frame.inference.found.get(step.place, ()) if note.message == told)
+    codes = (note.code for note in frame.inference.node_diagnostics.get(step.index, ()) if note.message == told)
     return next((code for code in codes if code != "S202"), None) if told else None
 
 
@@ -119,10 +119,10 @@ def outside(point: Point) -> Point | None:
     outer, step, slot = point.frame.outer, point.frame.step, point.slot
     if outer is None or step is None:
         return None
-    name = point.frame.inference.program.names[slot]
+    name = point.frame.inference.compiled.names[slot]
     if name in step.operation.captures:
         return point._replace(frame=outer, slot=step.captured[step.operation.captures.index(name)])
-    inputs = point.frame.inference.program.graph.inputs
+    inputs = point.frame.inference.compiled.graph.inputs
     if name not in inputs:
         return None
     position = inputs.index(name)
@@ -135,7 +135,7 @@ def outside(point: Point) -> Point | None:
 
 def inside(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
     """The output of a body that an output of its node is; the last outputs of both are the same, in order."""
-    program = frame.inference.program
+    program = frame.inference.compiled
     position = step.outputs.index(point.slot)
     if step.operation.bodies:
         position += len(program.graph.outputs) - len(step.outputs)

@@ -31,19 +31,19 @@ class GraphFrame:
 
     def step_of(self, slot: int) -> NodeStep | None:
         """The node that makes a value."""
-        place = self.inference.program.producers[slot]
-        return None if place is None else self.inference.program.step(place)
+        place = self.inference.compiled.producers[slot]
+        return None if place is None else self.inference.compiled.step(place)
 
     def inner(self, step: NodeStep) -> dict[str, GraphFrame]:
         """The runs of the bodies of a node, or of the function that it calls, as they were at last."""
-        if step.place not in self._inner:
-            children = self.inference.children.get(step.place, {})
-            self._inner[step.place] = {name: GraphFrame(child, self, step) for name, child in children.items()}
-        return self._inner[step.place]
+        if step.index not in self._inner:
+            children = self.inference.children.get(step.index, {})
+            self._inner[step.index] = {name: GraphFrame(child, self, step) for name, child in children.items()}
+        return self._inner[step.index]
 
     def name(self, slot: int) -> str:
         """The name of a value; inside of a body after the path of that."""
-        name = self.inference.program.names[slot]
+        name = self.inference.compiled.names[slot]
         if self.outer is not None and self.step is not None and name in self.step.operation.captures:
             return self.outer.name(self.step.captured[self.step.operation.captures.index(name)])
         return self.inference.path + name
@@ -54,18 +54,18 @@ class GraphFrame:
 
     def located(self, text: str, node: str) -> str:
         """A text with the place that the source gives to a node."""
-        at = self.inference.program.graph.locations.get(node)
+        at = self.inference.compiled.graph.locations.get(node)
         return f"{text} at {at}" if at else text
 
     def reason(self, step: NodeStep) -> str:
         """Why nothing is known of what a node makes, where its run said so."""
-        return self.inference.reasons.get(step.place, "")
+        return self.inference.reasons.get(step.index, "")
 
     @cached_property
     def first(self) -> dict[Dimension, Point]:
         """Where each unknown symbol occurs first: in what comes from outside, else in what a node makes."""
         found: dict[Dimension, Point] = {}
-        program = self.inference.program
+        program = self.inference.compiled
         made = (slot for row in program.rows for slot in row[2] if slot != UNUSED)
         sources = (slot for slot in range(len(program.names)) if program.producers[slot] is None)
         for slot in (*sources, *made):

@@ -90,7 +90,7 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
     """
     frame, roots = GraphFrame(inference, work=work), Roots()
     groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
-    for name, slot in inference.program.slots.items():
+    for name, slot in inference.compiled.slots.items():
         for point in _unknown_points(frame, slot):
             found = roots.of(point)
             key = tuple(sorted(root.key for root in found))
@@ -130,7 +130,7 @@ def cause_of(root: Root) -> Cause:
     kind, reason = _kind_and_reason(root, step)
     if kind == "budget":
         return _NOT_FOUND
-    location = frame.inference.program.graph.locations.get(step.node.name, "")
+    location = frame.inference.compiled.graph.locations.get(step.node.name, "")
     site = frame.inference.path + step.site
     return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
 
@@ -145,7 +145,7 @@ def _values(frame: GraphFrame, step: NodeStep) -> tuple[str, ...]:
     """The outputs of a node, or of the node of the model's own graph that it is inside of."""
     if frame.outer is not None and frame.step is not None:
         return _values(frame.outer, frame.step)
-    return tuple(frame.inference.program.names[slot] for slot in step.outputs if slot != UNUSED)
+    return tuple(frame.inference.compiled.names[slot] for slot in step.outputs if slot != UNUSED)
 
 
 def _kind_and_reason(root: Root, step: NodeStep) -> tuple[CauseKind, str]:

@@ -9,14 +9,14 @@ import attrs
 
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, input_names
+from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, specs_by_input
 from shapeinf.ops import OpRegistry
 
 Progress = Callable[[int, int], None]
 """Called with (done, total) after every node."""
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
-"""What becomes of declared shapes of node outputs."""
+"""How declared shapes of node outputs are used."""
 Dims = Mapping[str, RangeLike] | Iterable[NamedDim]
 Specs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
 
@@ -55,7 +55,7 @@ class InferenceOptions:
 
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
         """The shapes of inputs by name. Raises UnknownNameError for an input that the graph does not have."""
-        return by_name(self.inputs, input_names(graph))
+        return specs_by_input(self.inputs, input_names(graph))
 
 
 DEFAULT_OPTIONS = InferenceOptions()

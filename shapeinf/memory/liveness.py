@@ -37,7 +37,7 @@ class Frame:
 
     @program.default
     def _program(self) -> CompiledGraph:
-        return self.runs[0].program
+        return self.runs[0].compiled
 
     def types(self, slot: int) -> list[Type | None]:
         """The types that a value has: one for each run."""
@@ -92,10 +92,10 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Flat:
     walk = _Walk()
     frame = Frame((inference,))
     values = walk.sources(frame)
-    walk.run(frame, values, range(len(inference.program.rows)) if order is None else order)
+    walk.run(frame, values, range(len(inference.compiled.rows)) if order is None else order)
     end = len(walk.moments)
-    for name in inference.program.graph.outputs:
-        number = values[inference.program.slots[name]]
+    for name in inference.compiled.graph.outputs:
+        number = values[inference.compiled.slots[name]]
         if number != NOBODY:
             life = walk.lives[number]
             life.role = "output" if life.role == "activation" else life.role
@@ -250,7 +250,7 @@ class _Walk:
         start = len(self.moments)
         makes = tuple([self.made(frame, values, slot, start) for slot in step.outputs])
         given: list[int] = []
-        if step.operation.body is not None or any(step.place in run.reasons for run in frame.runs):
+        if step.operation.body is not None or any(step.index in run.reasons for run in frame.runs):
             given.append(self.not_followed(frame, step, start))
         for name in step.operation.bodies:
             given += self.body(frame, values, step, name)
@@ -260,7 +260,7 @@ class _Walk:
         """The function that a node calls; None where it was not followed."""
         name = step.operation.kind.op
         for run in frame.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             if child is not None:
                 self.calls[run.same_call(step)] = child
         found = [self.calls.get(run.same_call(step)) for run in frame.runs]
@@ -297,10 +297,10 @@ class _Walk:
         """
         runs: list[Inference] = []
         for run in frame.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             while child is not None:
                 runs.append(child)
-                child = child.beside
+                child = child.previous_run
         if not runs:
             return []  # another branch is the one that runs, or there is no trip
         inner = Frame(tuple(runs), f"{frame.path}{step.site}/", True)
@@ -320,6 +320,6 @@ class _Walk:
     def not_followed(self, frame: Frame, step: NodeStep, start: int) -> int:
         """Something of unknown size, in place of what could not be followed inside of a node."""
         site = f"{frame.path}{step.site}"
-        reason = next((run.reasons[step.place] for run in frame.runs if step.place in run.reasons), "")
+        reason = next((run.reasons[step.index] for run in frame.runs if step.index in run.reasons), "")
         cause = "what runs inside of this node could not be followed" + (f": {reason}" if reason else "")
         return self.new(frame, NOBODY, "activation", start, f"{site}/", cause)

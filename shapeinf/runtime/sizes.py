@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from shapeinf.checks.sampling import Binding, legal
-from shapeinf.engine.violations import certain_violations
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.inputs.reader import SpecLike, input_names

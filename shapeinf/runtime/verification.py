@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from shapeinf.api import as_graph, infer
-from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.violations import certain_violations
+from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.tensor_info import input_symbols
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result

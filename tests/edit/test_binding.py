@@ -118,7 +118,7 @@ def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
     assert sorted(infer_shapes(path).graph.assumptions) == sorted(
         ["batch <= tokens", "batch >= 2", "batch <= 8", "tokens <= 512"]
     )
-    with pytest.raises(ShapeError, match="tokens=2000 is given by the user"):
+    with pytest.raises(ShapeError, match="tokens=2000 is specified by the user"):
         bind(path, {"tokens": 2000})
     bind(path, {"tokens": 512, "batch": 8}).save(path)
     assert infer_shapes(path).graph.assumptions == []

@@ -75,7 +75,7 @@ REFUSED = [
     ("batch", 5, "a relation"),
     ("", 0, "a number, a name"),
     ("H = 3", 2, "'=='"),
-    ("H != 3", 2, "say which one is larger"),
+    ("H != 3", 2, "state which one is larger"),
     ("H <= 3 or H >= 8", 7, "infer once for each"),
     ("not H <= 3", 0, "the opposite relation"),
     ("H <=", 4, "a number, a name"),
@@ -359,7 +359,7 @@ def test_an_axis_as_an_object(value, text, bounds):
 def test_a_static_axis_needs_a_number():
     assert shape(inputs={"x": {1: hint("STATIC")}}) == "[batch, 3, H, W]"
     assert infer_shapes(IMAGE, inputs={"x": {1: hint("DYNAMIC")}}).tensors["y"].shape[1] != 3
-    with pytest.raises(ShapeInferenceError, match="give the number"):
+    with pytest.raises(ShapeInferenceError, match="specify the number"):
         shape(inputs={"x": {0: hint("STATIC")}})
 
 

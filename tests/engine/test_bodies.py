@@ -467,7 +467,7 @@ def test_loops_in_loops_in_loops_end(monkeypatch):
     text = f"g (int64 n, bool c, float[N, 3] x) => (float[] y) {{ y = Loop (n, c, x) <body = {nested(12)}> }}"
     result = inferred(text)
     assert result.tensors["y"].shape.dims is None
-    assert "have too many nodes" in result.diagnostics[0].message
+    assert "run too many nodes" in result.diagnostics[0].message
 
 
 def test_a_branch_in_a_loop_is_decided_by_the_iteration_number():

@@ -69,7 +69,7 @@ def test_a_declaration_never_overwrites_and_is_never_dropped_in_silence(how):
     assert shapes(result, "a", "y") == ["float32[N, 2]", "float32[N, 2]"]
     (warning,) = result.diagnostics
     assert (warning.severity, warning.code, warning.node) == ("warning", "S120", "make_a")
-    assert warning.message == "the declared size of a.shape[1] (3) is not what the graph makes (2)"
+    assert warning.message == "the declared size of a.shape[1] (3) differs from the inferred one (2)"
 
 
 def test_ignore_does_not_compare():
@@ -87,9 +87,9 @@ def test_strict_mode_raises_it(how):
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        (("a", ["N", 2, 1]), "declared rank of a (['N', 2, 1]) is not what the graph makes ([N, 2])"),
-        (("a", []), "declared rank of a ([]) is not what the graph makes ([N, 2])"),
-        (("a", ["N", 2], INT64), "declared element type of a (int64) is not what the graph makes (float32)"),
+        (("a", ["N", 2, 1]), "declared rank of a (['N', 2, 1]) differs from the inferred one ([N, 2])"),
+        (("a", []), "declared rank of a ([]) differs from the inferred one ([N, 2])"),
+        (("a", ["N", 2], INT64), "declared element type of a (int64) differs from the inferred one (float32)"),
     ],
 )
 def test_ranks_and_element_types_are_compared(declared, message):

@@ -13,9 +13,8 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import too_wide
 from shapeinf.edit.bind.request import Wishes, sorted_wishes
 from shapeinf.edit.bind.rewriting import Rewriting
-from shapeinf.engine.annotation import annotation
-from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.engine.violations import certain_violations
+from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import save
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions

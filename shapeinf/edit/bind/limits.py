@@ -57,7 +57,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 
 def _finding(result: Result, message: str, node: str, reason: str) -> Diagnostic:
     """An error at the node that demands it."""
-    program = result.inference.program
+    program = result.inference.compiled
     sites = (program.step(place) for place in range(len(program.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")
     return Diagnostic("error", "S140", message, node, op, (), reason, location=result.graph.locations.get(node, ""))

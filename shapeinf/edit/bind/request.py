@@ -79,9 +79,9 @@ def _known(graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int) -> list[s
     names = input_names(graph)
     for name in names:
         declaration = graph.declared.get(name)
-        declared = None if declaration is None else reader.declared(declaration, name)
+        declared = None if declaration is None else reader.read_declared(declaration, name)
         if name in inputs:
-            reader.given(inputs[name], declared, name)
+            reader.read_spec(inputs[name], declared, name)
     unknown = next((name for name in inputs if name not in names), None)
     if unknown is not None:
         raise UnknownNameError("input", unknown, names)

@@ -22,7 +22,7 @@ MAX_NODES = 400
 
 def constants_above(inference: Inference, place: int) -> Iterator[str]:
     """The constants with known whole numbers that the nodes above a place read, nearest first."""
-    program = inference.program
+    program = inference.compiled
     constants = program.graph.constants
     seen: set[str] = set()
     queue, visited = deque([place]), {place}
@@ -48,7 +48,7 @@ def is_list(found: Type | None) -> bool:
 
 def only_sizes(inference: Inference, name: str, index: int) -> bool:
     """Whether an item of a constant goes, as it is, into shapes and nowhere else."""
-    program = inference.program
+    program = inference.compiled
     found = inference.current(program.slots[name])
     assert isinstance(found, TensorType) and found.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)

@@ -19,7 +19,7 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type,
 def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
     """The first node after which the items may be mixed; None where they stay apart everywhere."""
     in_order: set[int] = set()
-    program = inference.program
+    program = inference.compiled
     for name in program.graph.inputs:
         slot = program.slots[name]
         if _axes(inference.current(slot), symbol) == [0]:
