@@ -122,5 +122,5 @@ class TimelineMaker:
             return cause
         frame, roots = self._roots
         point = Point(frame, life.slot, "rank", 0)
-        told = "; ".join(str(cause_of(root)) for root in roots.of(point))
+        told = "; ".join(str(cause_of(root)) for root in roots.find(point))
         return f"its rank is not known: {told}" if told else cause
