@@ -11,6 +11,13 @@ import pytest
 from shapeinf import Result, infer_shapes
 from tests.differential.ort import contains
 
+F32 = "float32"
+
+
+def ones(*shape: int) -> np.ndarray:
+    """An array of ones."""
+    return np.ones(shape, F32)
+
 
 def parsed(text: str, opset: int = 19, header: str = "") -> onnx.ModelProto:
     """A model in ONNX's text form, without its header; nothing is declared of what nodes make."""

@@ -84,7 +84,7 @@ CHAINS = [
     pytest.param(
         IF,
         ("y", 1),
-        ["y.shape[1] = .* by If .*: which of its bodies runs: then_branch has .*8.* else_branch has .*1"],
+        ["y.shape[1] = .* by If .*: it depends on which of its bodies runs: then_branch has .*8.* else_branch has .*1"],
         id="the branches differ",
     ),
     pytest.param(
