@@ -23,14 +23,14 @@ def branches(then, other, inputs="bool c, float[N, 4] x, float[M, 4] z", before=
     return f"g ({inputs}) => (float[] y) {{ {before} {body} {after} }}"
 
 
-def test_a_decided_branch_is_the_only_one():
+def test_only_a_decided_branch_runs():
     text = branches("Relu(x)", "Shape(x)", "float[N, 4] x", "c = Constant<value = bool {1}>()")
     assert shapes(inferred(text), "y") == ["float32[N, 4]"]
     text = branches("Shape(x)", "Relu(x)", "float[N, 4] x", "c = Constant<value = bool {0}>()")
     assert shapes(inferred(text), "y") == ["float32[N, 4]"]
 
 
-def test_facts_decide_a_branch():
+def test_constraints_decide_a_branch():
     """With 5 rows or more the first branch runs, whatever N is; with fewer than 4 it is the other."""
     before = """
       s = Shape<start = 0, end = 1>(x)
@@ -52,7 +52,7 @@ def test_facts_decide_a_branch():
         ("Concat<axis = 1>(x, x)", "Concat<axis = 1>(x, x)", "float32[N, 8]"),
     ],
 )
-def test_what_both_branches_agree_on_is_known(then, other, expected):
+def test_sizes_that_both_branches_share_are_known(then, other, expected):
     runs = [{"c": c, "x": ones(3, 4), "z": ones(5, 4)} for c in (True, False)]
     assert shapes(check(branches(then, other), *runs), "y") == [expected]
 
@@ -73,7 +73,7 @@ def test_ranks_that_differ_are_unknown():
     assert shapes(result, "y") == ["float32?"]
 
 
-def test_facts_of_an_undecided_branch_are_forgotten_outside():
+def test_constraints_of_an_undecided_branch_are_undone_outside():
     """The product needs K = 3, but only where that branch runs: outside K may be anything."""
     text = """g (bool c, float[N, K] x, float[3, 4] w) => (float[] y, float[] r) {
       y = If (c) <
@@ -90,7 +90,7 @@ def test_facts_of_an_undecided_branch_are_forgotten_outside():
     assert shapes(result, "x", "r", "y") == ["float32[N, K]", "float32[N, K]", "float32[]"]
 
 
-def test_facts_of_a_decided_branch_hold_outside():
+def test_constraints_of_a_decided_branch_hold_outside():
     text = """g (float[N, K] x, float[3, 4] w) => (float[] y, float[] r) {
       c = Constant<value = bool {1}>()
       y = If (c) <
@@ -103,7 +103,7 @@ def test_facts_of_a_decided_branch_hold_outside():
     assert shapes(result, "x", "r", "y") == ["float32[N, 3]", "float32[N, 3]", "float32[N, 4]"]
 
 
-def test_one_branch_may_contradict_the_other():
+def test_branches_may_contradict_each_other():
     """Only one of the products can ever run; the other is not wrong as long as its branch does not."""
     text = """g (bool c, float[N, K] x, float[3, 4] w, float[5, 4] v) => (float[] y, float[] r) {
       y = If (c) <
@@ -118,7 +118,7 @@ def test_one_branch_may_contradict_the_other():
     assert not result.diagnostics
 
 
-def test_a_broken_law_is_an_error_only_where_the_branch_runs():
+def test_a_violation_is_an_error_only_where_the_branch_runs():
     broken = "MatMul(x, w)"
     text = branches(broken, "Relu(x)", "bool c, float[N, 4] x, float[5, 4] w")
     assert [d.severity for d in inferred(text).diagnostics if d.code.startswith("S1")] == ["warning"]

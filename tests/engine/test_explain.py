@@ -149,15 +149,15 @@ def matches(line: str, pattern: str) -> bool:
     return at >= 0
 
 
-@pytest.mark.parametrize(("text", "place", "patterns"), CHAINS)
-def test_a_chain_leads_to_the_first_cause(text: str, place: tuple[str, int], patterns: list[str]) -> None:
-    lines = explained(text, *place)
+@pytest.mark.parametrize(("text", "axis", "patterns"), CHAINS)
+def test_a_chain_leads_to_the_first_cause(text: str, axis: tuple[str, int], patterns: list[str]) -> None:
+    lines = explained(text, *axis)
     assert len(lines) == len(patterns), lines
     for line, pattern in zip(lines, patterns, strict=True):
         assert matches(line, pattern), (line, pattern)
 
 
-def test_an_axis_that_there_is_not_is_said_so() -> None:
+def test_an_axis_out_of_range_is_an_error() -> None:
     result = inferred(SHAPES)
     with pytest.raises(shapeinf.ShapeInferenceError, match=r"y has no axis 3: its shape is \[batch, "):
         result.explain("y", 3)
@@ -205,7 +205,7 @@ def test_unknowns_are_grouped_by_first_cause(text: str, expected: dict[str, tupl
     assert causes(inferred(text)) == expected
 
 
-def test_a_cause_in_a_body_names_its_path_and_what_to_declare_outside() -> None:
+def test_a_cause_in_a_body_has_its_path_and_outer_values() -> None:
     text = FUNCTION.replace("t = Transpose <perm = [1, 0]> (v)", "t = NonZero(v)")
     (group,) = inferred(text).unknowns()
     assert (group.cause.node, group.cause.values) == ("y/t", ("y",))

@@ -36,7 +36,7 @@ def test_attributes_of_a_function_and_their_defaults():
     assert shapes(result, "y", "z") == ["float32[2*N, 8]", "float32[N, 16]"]
 
 
-def test_an_attribute_that_is_not_given_is_not_there():
+def test_an_omitted_attribute_is_absent():
     """Transpose without `perm` reverses the axes."""
     text = with_functions(
         "g (float[A, B, C] x) => (float[] y, float[] z) { y = my.Turn(x) z = my.Turn<perm = [1, 0, 2]>(x) }",
@@ -158,7 +158,7 @@ def test_an_operator_of_the_standard_wins_over_a_function_of_its_name():
     assert shapes(inferred(text), "y") == ["float32[N, 8]"]
 
 
-def test_facts_of_a_function_hold_for_its_caller():
+def test_constraints_of_a_function_hold_for_its_caller():
     text = with_functions(
         "g (float[N, K] x, float[3, 4] w) => (float[] y, float[] r) { y = my.F(x, w) r = Relu(x) }",
         "F (p, w) => (q) { q = MatMul(p, w) }",
@@ -207,11 +207,15 @@ class Expanding(Dialect):
 
     def __init__(self, *without):
         super().__init__("onnx")
-        self.whole = default_registry().dialect("onnx")
+        self.standard = default_registry().dialect("onnx")
         self.without = without
 
     def lookup(self, domain, op, version):
-        return self.whole.schemas(domain, op, version) if op in self.without else self.whole.lookup(domain, op, version)
+        return (
+            self.standard.schemas(domain, op, version)
+            if op in self.without
+            else self.standard.lookup(domain, op, version)
+        )
 
 
 @pytest.mark.parametrize("op", sorted(WITHOUT_RULES))

@@ -142,7 +142,7 @@ def test_a_while_loop_runs_at_least_once_when_its_condition_starts_true():
     assert rows is 2 * trips + 1  # two more rows a trip, however many trips there are
 
 
-def test_a_loop_that_stops_after_one_trip_makes_none_under_a_limit_of_0():
+def test_a_loop_that_stops_after_its_first_iteration_has_none_under_a_limit_of_0():
     """go2 is false in every trip, so there is one trip or, for n of 0, none: 2 or 4 rows."""
     text = """g (int64 n, float[2, 3] x) => (float[] y) {
       c = Constant<value = bool {1}>()
@@ -180,7 +180,7 @@ def test_a_while_loop_over_a_counter_has_a_known_number_of_trips(limit):
     assert (str(trips), columns) == ("N" if limit > 100 else "min(N, 100)", 2)
 
 
-def test_a_condition_on_what_each_trip_counts_anew_only_bounds_the_trips():
+def test_a_condition_on_a_counter_of_each_iteration_only_bounds_the_trips():
     """The count of one trip is not that of another: three trips end at a count of 1, not of 2."""
     text = """g (float[4, n] x) => (float[] y) {
       lim = Constant<value_int = 100>()
@@ -215,7 +215,7 @@ def test_a_condition_on_the_iteration_number_counts_the_trips():
     assert shapes(check(text, {"x": ones(5)}), "y", "z") == ["float32[4*N]", "float32[3, N]"]
 
 
-def test_a_loop_that_never_runs_gives_what_it_was_given():
+def test_a_loop_that_never_runs_returns_its_initial_values():
     text = """g (int64 n, float[N, 3] x) => (float[] y, float[] z) {
       c = Constant<value = bool {0}>()
       y, z = Loop (n, c, x) <body = b (int64 i, bool go, float[] h) => (bool go2, float[] h2, float[] e) {
@@ -250,7 +250,7 @@ def test_a_rank_that_changes_is_unknown():
     assert shapes(check(text, {"n": 0, "x": ones(2)}, {"n": 3, "x": ones(2)}), "y") == ["float32?"]
 
 
-def test_values_that_swap_places_are_joined():
+def test_values_that_are_swapped_are_joined():
     """After an even number of trips y is x, after an odd one it is z."""
     text = """g (int64 n, float[2, 3] x, float[5, 3] z) => (float[] y, float[] u) {
       y, u = Loop (n, , x, z) <body = b (int64 i, bool go, float[] h, float[] k) => (bool go2, float[] k2, float[] h2) {

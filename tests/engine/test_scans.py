@@ -39,7 +39,7 @@ def test_a_scan_learns_backwards_from_its_state():
     assert shapes(result, "y") == ["float32[4]"]
 
 
-def test_scans_of_two_inputs_must_be_of_one_length():
+def test_scans_of_two_inputs_must_have_equal_lengths():
     text = """g (float[T, 3] a, float[6, 3] b) => (float[] z) {
       z = Scan <num_scan_inputs = 2, body = s (float[] p, float[] q) => (float[] e) { e = Add(p, q) }> (a, b)
     }"""

@@ -36,7 +36,7 @@ def test_a_bound_below_min_dim_survives_an_update() -> None:
     assert result.policy == "named dims are at least 1, batch at least 0"
 
 
-def test_keywords_and_one_record_of_options_are_the_same() -> None:
+def test_keywords_and_a_record_of_options_are_the_same() -> None:
     keywords = {"dims": [NamedDim("batch", max=8)], "bind": {"H": 4}, "assume": "W <= H", "min_dim": 0}
     by_keyword, by_record = infer_shapes(IMAGE, **keywords), infer(IMAGE, InferenceOptions(**keywords))
     for result in (by_keyword, by_record):
