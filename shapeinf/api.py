@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 from shapeinf.engine.compiled import compile_graph
@@ -10,9 +10,15 @@ from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import Session
 from shapeinf.formats import load
 from shapeinf.graph import Graph
-from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.options import DEFAULT_OPTIONS, DeclaredMode, InferenceOptions, Mode, Progress
-from shapeinf.inputs.reader import RangeLike, SpecLike
+from shapeinf.inputs.options import (
+    DEFAULT_OPTIONS,
+    DeclaredMode,
+    DimRanges,
+    InferenceOptions,
+    InputSpecs,
+    Mode,
+    Progress,
+)
 from shapeinf.ops import OpRegistry, default_registry
 from shapeinf.result import Result
 
@@ -20,9 +26,9 @@ from shapeinf.result import Result
 def infer_shapes(
     model: Any,
     *,
-    dims: Mapping[str, RangeLike] | Iterable[NamedDim] | None = None,
+    dims: DimRanges | None = None,
     bind: Mapping[str, int] | None = None,
-    inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
+    inputs: InputSpecs | None = None,
     assume: Iterable[str] | str = (),
     mode: Mode = "best",
     min_dim: int = 1,

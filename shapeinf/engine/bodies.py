@@ -132,8 +132,34 @@ class Bodies:
         return {name: BodyRun(outer, step, name, compiled) for name, compiled in step.operation.bodies.items()}
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-        """The output types of a node that stands for a graph; None where no graph is defined for these inputs."""
-        return _expand(outer, step, types)
+        """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
+
+        None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
+        """
+        operation = step.operation
+        key = operation.body or (operation.kind.domain, operation.kind.op, "")
+        if key in outer.calling:
+            raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
+        if len(outer.calling) >= MAX_CALLS:
+            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
+        compiled = _definition(outer, step, types)
+        if compiled is None:
+            return None
+        if not outer.budget.spend(len(compiled.rows)):
+            raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
+        graph = compiled.graph
+        if len(step.outputs) > len(graph.outputs) or len(step.arguments) > len(graph.inputs):
+            message = f"the function has {len(graph.inputs)} inputs and {len(graph.outputs)} outputs"
+            operands = (f"{len(step.arguments)} and {len(step.outputs)} in the call",)
+            raise ShapeError(message, code="S103", operands=operands)
+        child = _create_child(outer, step, compiled, outer.certain)
+        outer.children.setdefault(step.index, {})[operation.kind.op] = child
+        child.calling = (*outer.calling, key)
+        for name, value in zip(graph.inputs, types, strict=False):
+            child.set(name, value)
+        child.run()
+        outer.created_unknowns |= child.created_unknowns
+        return output_types(child)
 
 
 def output_types(child: Inference) -> list[Type]:
@@ -149,36 +175,6 @@ def _create_child(outer: Inference, step: NodeStep, compiled: CompiledGraph, cer
     for name, constant in compiled.graph.constants.items():
         child.set(name, constant)
     return child
-
-
-def _expand(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-    """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
-
-    None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
-    """
-    operation = step.operation
-    key = operation.body or (operation.kind.domain, operation.kind.op, "")
-    if key in outer.calling:
-        raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
-    if len(outer.calling) >= MAX_CALLS:
-        raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
-    compiled = _definition(outer, step, types)
-    if compiled is None:
-        return None
-    if not outer.budget.spend(len(compiled.rows)):
-        raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
-    graph = compiled.graph
-    if len(step.outputs) > len(graph.outputs) or len(step.arguments) > len(graph.inputs):
-        message = f"the function has {len(graph.inputs)} inputs and {len(graph.outputs)} outputs"
-        raise ShapeError(message, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
-    child = _create_child(outer, step, compiled, outer.certain)
-    outer.children.setdefault(step.index, {})[operation.kind.op] = child
-    child.calling = (*outer.calling, key)
-    for name, value in zip(graph.inputs, types, strict=False):
-        child.set(name, value)
-    child.run()
-    outer.created_unknowns |= child.created_unknowns
-    return output_types(child)
 
 
 def _definition(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:

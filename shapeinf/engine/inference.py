@@ -106,6 +106,7 @@ class Inference:
         self.infer_smaller: Callable[[Mapping[str, int]], Inference] | None = None
         """The same inference with named dims that may be as small as this; None for a what-if run."""
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
+        """The refiners of a graph, by slot; None where declarations are ignored."""
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
         self.created_unknowns = False

@@ -16,7 +16,7 @@ from shapeinf.errors import ShapeError, UnknownNameError
 from shapeinf.expr import DimSyntaxError, Scope
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import add_assumptions
-from shapeinf.inputs.options import InferenceOptions, Progress
+from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
 from shapeinf.inputs.spec import parse_shape_spec
 from shapeinf.lattice import PartialTensor, ShapeStore, Type
@@ -170,17 +170,12 @@ class Session:
                 scope.symbol(dim, self.options.min_dim)
 
 
-def rerun(
-    inference: Inference,
-    store: ShapeStore,
-    prepare: Callable[[Inference], None] | None = None,
-    progress: Progress | None = None,
-) -> Inference:
+def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference], None] | None = None) -> Inference:
     """A what-if run: the same graph and inputs from other constraints; the old inference is unchanged.
 
     `prepare` may change the new inference before any node runs.
     """
-    fresh = Inference(inference.compiled, store, False, progress, inner=inference.inner)
+    fresh = Inference(inference.compiled, store, strict=False, inner=inference.inner)
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
     for name in inference.compiled.graph.constants:
         fresh.set(name, types[numbers[slots[name]]])
