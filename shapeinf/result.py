@@ -12,8 +12,9 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
-from shapeinf.engine.tensor_info import TensorInfo, annotation, input_symbols, tensor_infos
+from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import explain
 from shapeinf.explain.unknowns import UnknownGroup, unknowns

@@ -15,7 +15,7 @@ import attrs
 from shapeinf.constraints.records import Clause, Disjunction, one_holds
 from shapeinf.contract.origins import Places
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.tensor_info import input_symbols
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.interval import Bounds

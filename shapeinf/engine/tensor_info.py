@@ -1,4 +1,4 @@
-"""What an inference knows of values, as records: for users, for annotated files, and by name for input symbols."""
+"""The types of values as records: for users, and for annotated files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import attrs
 
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dimension, quote_name
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, TensorType, Type
@@ -102,17 +101,3 @@ def _function_calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]
                 calls.append((key, child))
             calls += _function_calls(child)
     return calls
-
-
-def input_symbols(inference: Inference) -> dict[Dimension, str]:
-    """The symbols of the inputs, whose sizes users choose, by label: their name, or the axis whose size they are."""
-    labels: dict[Dimension, str] = {}
-    for name, declared in inference.input_types.items():
-        if not isinstance(declared, TensorType) or name in inference.compiled.graph.constants:
-            continue
-        for axis, d in enumerate(declared.shape.dims or ()):
-            for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
-                named = not symbol.symbol.anonymous
-                label = quote_name(symbol.symbol.name) if named else f"{name}.shape[{axis}]"
-                labels.setdefault(symbol, label)
-    return labels

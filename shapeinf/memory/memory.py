@@ -7,7 +7,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.tensor_info import input_symbols
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import as_sizes

@@ -11,7 +11,7 @@ import numpy as np
 
 from shapeinf.api import as_graph, infer
 from shapeinf.engine.inference import certain_violations
-from shapeinf.engine.tensor_info import input_symbols
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
