@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import LARGE, Binding, legality_test, sample_solutions
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
 from shapeinf.contract import Precondition
+from shapeinf.solver.sampling import LARGE, Binding, legality_test, sample_solutions
 
 _KINDS = ("equality", "alternative", "divisibility")
 """Bounds are none of them: a table of positions for the cells of an image has an end."""

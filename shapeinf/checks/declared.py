@@ -9,10 +9,10 @@ import attrs
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.registry import also, kind
-from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.checks.trial import shown
 from shapeinf.checks.upstream import differences
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
@@ -126,7 +126,7 @@ def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
     """A binding that shows the difference, as text."""
     symbols = {s for d in (meant, size) if isinstance(d, Dimension) for s in d.symbols()}
     for binding in subject.examples(symbols):
-        a, b = value(meant, binding), value(size, binding)
+        a, b = try_evaluate(meant, binding), try_evaluate(size, binding)
         if a is not None and b is not None and a != b:
             return f": {b} for {shown(subject, binding)}"
     return None

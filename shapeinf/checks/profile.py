@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -12,7 +12,6 @@ import attrs
 from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
-from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import as_shapes, misfit, shown, try_shapes
 from shapeinf.checks.unbounded import unbounded
@@ -20,6 +19,7 @@ from shapeinf.checks.volumes import too_large
 from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope
 from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
+from shapeinf.solver.sampling import Binding, central_bindings, spread_bindings
 
 C150 = also("C150", "a profile that does not fit the inputs of the model")
 C151 = also("C151", "a profile whose smallest, usual and largest shapes do not fit each other")
@@ -195,25 +195,9 @@ def _box(subject: Subject, profile: Profile) -> dict[Dimension, tuple[int, int]]
 
 def _candidates(subject: Subject, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
     """Bindings that what is known rules out first, then the middle and the neighbours of the corners."""
-    sizes = {symbol: _spread(low, high) for symbol, (low, high) in box.items()}
-    ruled_out = (one for one in _product(sizes) if _is_ruled_out(subject, one))
+    ruled_out = (binding for binding in spread_bindings(box) if _is_ruled_out(subject, binding))
     yield from itertools.islice(ruled_out, MAX_BETWEEN // 2)
-    middle = {symbol.name: sum(ends) // 2 for symbol, ends in box.items()}
-    yield middle
-    for symbol, (low, high) in box.items():
-        for size in {min(low + 1, high), max(high - 1, low), low, high}:
-            yield {**middle, symbol.name: size}
-
-
-def _spread(low: int, high: int) -> list[int]:
-    near = {low, low + 1, low + 2, low + 3, (low + high) // 2, high - 1, high}
-    return sorted(size for size in near | {2, 3, 5, 7, 33, 65} if low <= size <= high)
-
-
-def _product(sizes: Mapping[Dimension, Sequence[int]]) -> Iterator[Binding]:
-    names = [symbol.name for symbol in sizes]
-    for values in itertools.islice(itertools.product(*sizes.values()), 4096):
-        yield dict(zip(names, values, strict=True))
+    yield from central_bindings(box)
 
 
 def _is_ruled_out(subject: Subject, binding: Binding) -> bool:

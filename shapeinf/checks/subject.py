@@ -6,13 +6,13 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from shapeinf.checks.sampling import Binding, legal
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
+from shapeinf.solver.sampling import Binding, legal_bindings
 
 GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference invents, anew in each run: they say nothing."""
@@ -108,7 +108,7 @@ class Subject:
         """Some bindings of symbols under which all that is known of them now holds."""
         asked = frozenset(symbols), self.store.version
         if asked not in self._examples:
-            self._examples[asked] = list(itertools.islice(legal(self.store, asked[0]), MOST_EXAMPLES))
+            self._examples[asked] = list(itertools.islice(legal_bindings(self.store, asked[0]), MOST_EXAMPLES))
         return self._examples[asked]
 
     @cached_property

@@ -7,11 +7,12 @@ from typing import Any
 
 from shapeinf.api import infer_shapes
 from shapeinf.checks.finding import Finding
-from shapeinf.checks.sampling import Binding, value
 from shapeinf.checks.subject import Subject
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
+from shapeinf.solver.sampling import Binding
 
 
 def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Finding]:
@@ -45,7 +46,7 @@ def misfit(subject: Subject, declared: Sequence[Dim], shape: Sequence[int]) -> s
 
 def as_shapes(subject: Subject, shapes: Mapping[str, Sequence[int]], binding: Binding) -> dict[str, list[int]] | None:
     """The shapes of these inputs under a binding; None when one has no size."""
-    found = {name: [value(dim, binding) for dim in subject.asked[name]] for name in shapes}
+    found = {name: [try_evaluate(dim, binding) for dim in subject.asked[name]] for name in shapes}
     if any(size is None or size < 0 for sizes in found.values() for size in sizes):
         return None
     return {name: [size for size in sizes if size is not None] for name, sizes in found.items()}

@@ -12,9 +12,9 @@ from contextlib import suppress
 import attrs
 
 from shapeinf.checks.meanings import declared_size, renames
-from shapeinf.checks.sampling import legal, value
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
@@ -22,6 +22,7 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
 from shapeinf.lattice import ShapeStore, TensorType
+from shapeinf.solver.sampling import legal_bindings
 
 
 @attrs.frozen
@@ -148,8 +149,8 @@ def _example(subject: Subject, one: _Seen) -> str | None:
     symbols = {s for d in (one.meant, one.size) if isinstance(d, Dimension) for s in d.symbols()}
     if not symbols <= subject.named:
         return None
-    for binding in legal(one.store, symbols, later=subject.store):
-        a, b = value(one.meant, binding), value(one.size, binding)
+    for binding in legal_bindings(one.store, symbols, later=subject.store):
+        a, b = try_evaluate(one.meant, binding), try_evaluate(one.size, binding)
         if a is not None and b is not None and a != b:
             return f"{b} for {shown(subject, binding)}"
     return None

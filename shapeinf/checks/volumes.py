@@ -8,8 +8,8 @@ import attrs
 
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import Subject
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Severity
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
@@ -80,7 +80,7 @@ def _elements(subject: Subject, info: TensorInfo, binding: dict[str, int]) -> in
     if info.kind != "tensor":
         return None
     for dim in info.shape.dims or (None,):
-        size = None if dim is None else value(_canonical(subject, dim), binding)
+        size = None if dim is None else try_evaluate(_canonical(subject, dim), binding)
         if size is None or size < 0:
             return None
         total *= size
