@@ -15,7 +15,7 @@ from shapeinf.checks.subject import Subject
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
-from shapeinf.engine.tensor_info import info
+from shapeinf.engine.tensor_info import tensor_info
 from shapeinf.expr import Dim
 from shapeinf.graph import Declared
 from shapeinf.inputs.reader import InputReader
@@ -60,7 +60,7 @@ class _Believer:
         inference = self.subject.result.inference
         made = inference.table.get(number)
         assert made is not None
-        findings = list(compared(self.subject, self.name, self.declared, info(made)))
+        findings = list(compared(self.subject, self.name, self.declared, tensor_info(made)))
         self.found.extend(findings)
         if self.declared.kind != "tensor" or not isinstance(made, TensorType) or self.declared.dims is None:
             return number

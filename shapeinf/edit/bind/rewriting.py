@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.edit.bind.request import Wishes
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.tensor_info import TensorInfo, info
+from shapeinf.engine.tensor_info import TensorInfo, tensor_info
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, format_dim, parse_dim, substitute
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.inputs.reader import input_names
@@ -53,7 +53,7 @@ class Rewriting:
         """The inputs with their new declarations."""
         found: dict[str, TensorInfo] = {}
         for name in input_names(self.inference.compiled.graph):
-            record = info(self.inference.input_types.get(name))
+            record = tensor_info(self.inference.input_types.get(name))
             dims = record.shape.dims
             shape = record.shape if dims is None else Shape(map(self.declared, dims))
             found[name] = TensorInfo(record.dtype, shape, record.kind)
@@ -65,7 +65,7 @@ class Rewriting:
         return attrs.evolve(self._inner(found), inputs=changed, assumptions=self.assumptions())
 
     def _differs(self, name: str, new: TensorInfo) -> bool:
-        return new.shape != info(self.inference.input_types.get(name)).shape
+        return new.shape != tensor_info(self.inference.input_types.get(name)).shape
 
     def _inner(self, found: Annotation) -> Annotation:
         bodies = {
