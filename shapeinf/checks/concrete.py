@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
@@ -21,7 +21,7 @@ _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MOST_COMBINATIONS = 256
 
 
-def generic(subject: Subject, count: int) -> Iterator[Binding]:
+def generic(subject: CheckedModel, count: int) -> Iterator[Binding]:
     """Sizes of all dims of the inputs that are alike in nothing: such as user, file and nodes leave them."""
     symbols = sorted(subject.axes, key=list(subject.axes).index)
     required = [one for one in subject.demands if one.clauses]
@@ -43,7 +43,7 @@ def _solved(binding: Binding, required: Iterable[Precondition]) -> Binding:
     return binding
 
 
-def _column(subject: Subject, symbol: Dimension, place: int, required: Iterable[Precondition]) -> list[int]:
+def _column(subject: CheckedModel, symbol: Dimension, place: int, required: Iterable[Precondition]) -> list[int]:
     """Sizes of one dim within its bounds that fit what is required of it alone, generic ones first."""
     bounds = subject.initial_store.interval(symbol)
     low, high = bounds.lo or 0, bounds.hi

@@ -19,7 +19,7 @@ GENERATED = re.compile(r"unk__\d+")
 MOST_EXAMPLES = 64
 
 
-class Subject:
+class CheckedModel:
     """A result to look at. `ranges` has the dims that the user gave bounds of, by name.
 
     A `trial` is the inference of something else than the model as it stands.

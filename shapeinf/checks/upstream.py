@@ -12,7 +12,7 @@ from contextlib import suppress
 import attrs
 
 from shapeinf.checks.meanings import declared_size, renames
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import shown
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.engine.compiled import NodeStep
@@ -36,7 +36,7 @@ class Difference:
     example: str
 
 
-def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
+def differences(subject: CheckedModel) -> tuple[list[Difference], dict[str, str]]:
     """Where sizes differ that only a later requirement makes equal; nothing where nodes require no equality.
 
     Also the declared values that were as declared when they were made, each with the node whose requirement has
@@ -62,13 +62,13 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     return different, {name: node for name, node in tellers.items() if node}
 
 
-def _teller(subject: Subject, symbols: set[Dimension]) -> str:
+def _teller(subject: CheckedModel, symbols: set[Dimension]) -> str:
     """The first node that has told what one of these symbols is; empty for none."""
     told = [subject.store.sources[s].node for s in symbols if s in subject.store.sources]
     return min((node for node in told if node in subject.order), key=lambda node: subject.order[node], default="")
 
 
-def _equates(subject: Subject) -> bool:
+def _equates(subject: CheckedModel) -> bool:
     """Whether nodes have told what a dim of the inputs is, or how several of them go together."""
     store, before = subject.store, subject.initial_store
     if any(symbol in subject.named and symbol not in before.solved for symbol in store.solved):
@@ -94,7 +94,7 @@ class _Seen:
 class _Observer:
     """The facts of a run so far, with what the file's own names state: copied when they have changed."""
 
-    def __init__(self, subject: Subject, inference: Inference) -> None:
+    def __init__(self, subject: CheckedModel, inference: Inference) -> None:
         self.subject = subject
         self.inference = inference
         self.version = -1
@@ -144,7 +144,7 @@ class _Watch:
         return number
 
 
-def _example(subject: Subject, one: _Seen) -> str | None:
+def _example(subject: CheckedModel, one: _Seen) -> str | None:
     """A binding that shows the difference, as text; only of dims that have a name."""
     symbols = {s for d in (one.meant, one.size) if isinstance(d, Dimension) for s in d.symbols()}
     if not symbols <= subject.named:
