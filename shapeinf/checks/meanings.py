@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from shapeinf.checks.subject import GENERATED, Subject
-from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import DimSyntaxError
+from shapeinf.expr import Dim, Dimension, Scope, parse_dim
 from shapeinf.lattice import ShapeStore
 
 

@@ -16,9 +16,9 @@ from shapeinf.checks.trial import as_shapes, misfit, shown, try_shapes
 from shapeinf.checks.unbounded import unbounded
 from shapeinf.checks.volumes import too_large
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope
-from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
+from shapeinf.inputs.spec import parse_shape_spec, split_specs
 
 C150 = register_code("C150", "error", "a profile that does not fit the inputs of the model")
 C151 = register_code("C151", "error", "a profile whose min, opt and max shapes do not fit each other")

@@ -23,7 +23,7 @@ from shapeinf.cli.listing import say, show_finding, terminal
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo_json, echo_lines
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.inputs.spec import SpecError
+from shapeinf.errors import SpecError
 from shapeinf.report import findings_as_github, findings_as_json, findings_as_markdown, summary
 
 

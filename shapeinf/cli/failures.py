@@ -11,15 +11,15 @@ import click
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.cli.output import echo_lines
 from shapeinf.errors import (
+    DimSyntaxError,
     MissingPackageError,
     MissingSizeError,
     ModelError,
     ShapeError,
     ShapeInferenceError,
+    SpecError,
     UnknownNameError,
 )
-from shapeinf.expr import DimSyntaxError
-from shapeinf.inputs.spec import SpecError
 from shapeinf.texts import printable
 
 

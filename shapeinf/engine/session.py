@@ -14,8 +14,8 @@ from shapeinf.engine.declarations import declare
 from shapeinf.engine.execution import execute
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.violations import violations
-from shapeinf.errors import ShapeError, UnknownNameError
-from shapeinf.expr import DimSyntaxError, Scope
+from shapeinf.errors import DimSyntaxError, ShapeError, UnknownNameError
+from shapeinf.expr import Scope
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.options import InferenceOptions

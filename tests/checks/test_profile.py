@@ -8,8 +8,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import Profile, Subject, check_profile, parse_shapes, read_profiles
-from shapeinf.errors import ModelError, UnknownNameError
-from shapeinf.inputs.spec import SpecError
+from shapeinf.errors import ModelError, SpecError, UnknownNameError
 from tests.checks.models import halved, joined, model, node, reshaped
 
 

@@ -128,7 +128,7 @@ def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
 def test_a_pinned_batch_is_refused_with_the_node(wanted: dict[str, Any]) -> None:
     with pytest.raises(BindError) as caught:
         bind(pinned(), wanted)
-    found = caught.value.findings[0]
+    found = caught.value.diagnostics[0]
     assert found.node == "Reshape_331"
     assert "cannot run" in str(caught.value)
     session = ort.InferenceSession(pinned().SerializeToString(), providers=["CPUExecutionProvider"])
@@ -152,7 +152,7 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
         return
     with pytest.raises(BindError, match="seq is to be") as caught:
         bind(with_table(), {"seq": (low, high)})
-    assert caught.value.findings[0].node == "Join"
+    assert caught.value.diagnostics[0].node == "Join"
 
 
 @pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
@@ -174,7 +174,7 @@ def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
     else:
         with pytest.raises(BindError) as caught:
             bind(model, {"batch": (low, high)})
-        assert caught.value.findings[0].node == "add"
+        assert caught.value.diagnostics[0].node == "add"
 
 
 @pytest.mark.parametrize(

@@ -16,26 +16,11 @@ from shapeinf.edit.bind.rewriting import Rewriting
 from shapeinf.engine.annotation import annotation
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.engine.violations import surely_broken
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import BindError
 from shapeinf.formats import save
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import RangeLike
 from shapeinf.result import Result
-from shapeinf.texts import printable
-
-
-class BindError(ShapeInferenceError):
-    """The graph cannot run with what is wanted; `findings` say which node demands what."""
-
-    def __init__(self, headline: str, findings: Sequence[Diagnostic]) -> None:
-        """Keep both."""
-        super().__init__("\n".join([headline, *map(str, findings)]))
-        self.headline = headline
-        self.findings = tuple(findings)
-
-    def __str__(self) -> str:
-        """The headline, and the lines of each finding."""
-        return "\n".join([printable(self.headline), *map(str, self.findings)])
 
 
 @attrs.frozen

@@ -9,7 +9,8 @@ import attrs
 from shapeinf.edit.bind.request import Wishes
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, info
-from shapeinf.expr import Dim, Dimension, DimSyntaxError, format_dim, parse_dim, substitute
+from shapeinf.errors import DimSyntaxError
+from shapeinf.expr import Dim, Dimension, format_dim, parse_dim, substitute
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import Shape

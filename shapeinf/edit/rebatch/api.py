@@ -11,28 +11,13 @@ import attrs
 from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.annotation import annotation
-from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.errors import RebatchError, UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import PartialTensor
 from shapeinf.result import Result
-from shapeinf.texts import printable_lines
-
-
-class RebatchError(ShapeInferenceError):
-    """The axis cannot be made dynamic; `reasons` say what is in the way."""
-
-    def __init__(self, headline: str, reasons: Sequence[str] = ()) -> None:
-        """Keep both."""
-        super().__init__("\n".join([headline, *reasons]))
-        self.headline = headline
-        self.reasons = tuple(reasons)
-
-    def __str__(self) -> str:
-        """The headline, and a line for each reason."""
-        return printable_lines([self.headline, *self.reasons])
 
 
 @attrs.frozen
