@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import LARGE, Binding, possible, solving
+from shapeinf.checks.sampling import LARGE, Binding, legality_test, sample_solutions
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
 from shapeinf.contract import Precondition
@@ -35,7 +35,7 @@ def coupled(subject: Subject) -> Iterator[Diagnostic]:
     """
     nodes: set[str] = set()
     for condition in subject.demands:
-        symbols = condition.free
+        symbols = condition.free_symbols
         if condition.kind not in _KINDS or len(symbols) < 2 or set(condition.terms) <= subject.named:
             continue
         if condition.node in nodes or not subject.independent(symbols):
@@ -48,12 +48,12 @@ def coupled(subject: Subject) -> Iterator[Diagnostic]:
 
 def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Binding] | None:
     """A legal binding, and one that takes the size of one symbol from another legal one and is not legal."""
-    names = {symbol.name for symbol in condition.free}
-    fits = possible(subject.setup, names)
-    required = [one for one in subject.demands if one.free <= condition.free]
+    names = {symbol.name for symbol in condition.free_symbols}
+    fits = legality_test(subject.setup, names)
+    required = [one for one in subject.demands if one.free_symbols <= condition.free_symbols]
     about = [*condition.terms, *(clause.expression for clause in condition.clauses)]
     for least in _LEAST:
-        tried = solving(subject.setup, condition.free, least, condition.clauses, about)
+        tried = sample_solutions(subject.setup, condition.free_symbols, least, condition.clauses, about)
         legal = (
             binding
             for binding in itertools.islice(tried, _TRIED)
@@ -68,7 +68,9 @@ def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Bindin
 
 
 def _found(subject: Subject, condition: Precondition, legal: Binding, mixed: Binding) -> Diagnostic:
-    axes = " and ".join(f"{subject.shown(s)} ({subject.axes_of(s)})" for s in subject.axes if s in condition.free)
+    axes = " and ".join(
+        f"{subject.shown(s)} ({subject.axes_of(s)})" for s in subject.axes if s in condition.free_symbols
+    )
     return Diagnostic(
         "warning",
         "C105",

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, solving
+from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, sample_solutions
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
@@ -82,24 +82,26 @@ def _equation(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]
 
 
 def _alternative(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
-    free = [d for d in condition.terms if isinstance(d, Dimension)]
+    free_symbols = [d for d in condition.terms if isinstance(d, Dimension)]
     fixed = [d for d in condition.terms if isinstance(d, int)]
-    if len(free) == 1 and fixed and free[0] in subject.axes:
-        message = f"{_shown(subject, free[0])} is declared as dynamic but can only be {fixed[0]} or 1"
+    if len(free_symbols) == 1 and fixed and free_symbols[0] in subject.axes:
+        message = f"{_shown(subject, free_symbols[0])} is declared as dynamic but can only be {fixed[0]} or 1"
         yield _found(subject, "C101", message, condition)
-    elif free and not _two_symbols(free):
+    elif free_symbols and not _two_symbols(free_symbols):
         yield from _together(subject, condition)
 
 
 def _together(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
-    if len(condition.free) == 1 and _has_maxima(condition.terms):
+    if len(condition.free_symbols) == 1 and _has_maxima(condition.terms):
         yield from _few(subject, condition)
         return
-    sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
+    sizes = f"{' and '.join(sorted(map(str, condition.free_symbols)))}{_owners(subject, condition.terms)}"
     for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
         tried = False
-        for binding in solving(subject.store, condition.free, least, condition.clauses, condition.terms):
+        for binding in sample_solutions(
+            subject.store, condition.free_symbols, least, condition.clauses, condition.terms
+        ):
             tried = True
             if condition.holds(binding) is not False:
                 break
@@ -112,7 +114,7 @@ def _together(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]
 
 def _few(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     """A condition on one dim that few sizes fulfil, where they do not end because a table does."""
-    (symbol,) = condition.free
+    (symbol,) = condition.free_symbols
     bounds = subject.store.interval(symbol)
     sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
     fit = [size for size in sizes if condition.holds({symbol.name: size}) is not False]

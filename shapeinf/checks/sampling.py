@@ -61,12 +61,12 @@ def bindings(
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
 
 
-def solving(
+def sample_solutions(
     store: ShapeStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
     """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
     symbols = list(symbols)
-    pivots = [found for clause in clauses if (found := solution_of(clause)) is not None]
+    pivots = [found for clause in clauses if (found := solve_clause(clause)) is not None]
     for binding in bindings(store, symbols, least, about):
         yield binding
         for symbol, solution in pivots:
@@ -75,7 +75,7 @@ def solving(
                 yield {**binding, symbol.name: size}
 
 
-def solution_of(clause: Clause) -> tuple[Dimension, Dim] | None:
+def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
     """A symbol of an equation, and what it must be."""
     found = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if found is None else (found[0], found[0] - found[1] * clause.expression)
@@ -126,7 +126,7 @@ def legal(store: ShapeStore, symbols: Iterable[Dimension], later: ShapeStore | N
             yield binding
 
 
-def possible(store: ShapeStore, names: set[str]) -> Callable[[Binding], bool]:
+def legality_test(store: ShapeStore, names: set[str]) -> Callable[[Binding], bool]:
     """Whether a binding of these names may fulfil all that is known of nothing else."""
     tests = _tests(store, names)
     return lambda binding: all(test(binding) for test in tests)

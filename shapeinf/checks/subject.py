@@ -115,7 +115,7 @@ class Subject:
     def demands(self) -> list[Precondition]:
         """What nodes demand of the dims of the inputs, as far as it depends on nothing else; each node by itself."""
         demanded = (each for one in self.result.contract.always for each in (one, *one.weaker))
-        return [one for one in demanded if one.free and one.kind not in ("guard", "assumption")]
+        return [one for one in demanded if one.free_symbols and one.kind not in ("guard", "assumption")]
 
     def op(self, node: str) -> str:
         """The operator of a node; empty for what is no node of the graph itself."""

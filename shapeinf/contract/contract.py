@@ -265,14 +265,14 @@ def _reaches_assumptions(preconditions: Sequence[Precondition]) -> bool:
     They are a least size that is no more than what is assumed, and equations of what is assumed to be larger than 1:
     operands that broadcast need not be equal where it is 1.
     """
-    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free}
+    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free_symbols}
     least = {one.terms[0]: one.least for one in preconditions if one.kind == "assumption" and one.least is not None}
     for one in preconditions if assumed else ():
         if one.kind == "range":
             known = least.get(one.terms[0])
             if known is not None and one.least is not None and one.least <= known:
                 return True
-        elif one.kind != "assumption" and not assumed.isdisjoint(one.free):
+        elif one.kind != "assumption" and not assumed.isdisjoint(one.free_symbols):
             return True
     return False
 

@@ -83,7 +83,7 @@ class Precondition:
         return most if isinstance(most, int) else None
 
     @property
-    def free(self) -> frozenset[Dimension]:
+    def free_symbols(self) -> frozenset[Dimension]:
         """The symbols of its terms."""
         return frozenset(s for d in self.terms if isinstance(d, Dimension) for s in d.symbols())
 
