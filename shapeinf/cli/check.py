@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import click
 
 from shapeinf.checks import (
+    CheckedModel,
     Profile,
-    Subject,
     check,
     check_profile,
     check_serving,
@@ -49,7 +49,7 @@ def _shapes(corner: str, what: str) -> Callable[[Callable[..., None]], Callable[
 def _profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
     found = [] if path is None else read_profiles(path)
     if any(corners.values()):
-        found.append(Profile.of(corners["min"], corners["opt"], corners["max"]))
+        found.append(Profile.complete(corners["min"], corners["opt"], corners["max"]))
     return found
 
 
@@ -86,9 +86,9 @@ def check_command(
         ranges = {**given.dims, **given.options.bind}
         findings = check(result, ranges)
         for one in _profiles(profile, corners):
-            findings += check_profile(Subject(result, ranges), one)
+            findings += check_profile(CheckedModel(result, ranges), one)
         if triton is not None:
-            findings += check_serving(Subject(result, ranges), read_serving_config(triton))
+            findings += check_serving(CheckedModel(result, ranges), read_serving_config(triton))
         findings = sorted(findings, key=lambda one: not one.fails)
         show(model, findings, form)
     if any(one.fails for one in findings):

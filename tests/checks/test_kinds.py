@@ -89,7 +89,7 @@ CASES = {
             (),
             [numbers("s", 1, -1)],
         ),
-        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on do not go together"),
+        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on are legal"),
     ),
     "C101 a few sizes": (
         model(
@@ -101,8 +101,8 @@ CASES = {
         ("C101", "make_y", "n (x.shape[2])", "can only be 112 to 119"),
     ),
     "C101 one of two sizes": (steps(2, 4), ("C101", "make_y", "n (x.shape[2])", "can only be 2 or 1")),
-    "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together")),
-    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "n (x.shape[2]) from 512 on do not go together")),
+    "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "no tested sizes of n (x.shape[2]) from 32 on are legal")),
+    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "no tested sizes of n (x.shape[2]) from 512 on are legal")),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
     "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
@@ -157,7 +157,7 @@ CASES = {
         ("C112", "make_y", "declared as total", "makes"),
     ),
     "C120 a slip": (joined("Concat", "batch", "batsh", axis=1), ("C120", "z", "'batch'", "'batsh'")),
-    "C120 a blank": (joined("Concat", "batch", "batch _size", axis=1), ("C120", "z", "has a blank", "'batch_size'")),
+    "C120 a blank": (joined("Concat", "batch", "batch _size", axis=1), ("C120", "z", "contains a blank", "'batch_size'")),
 }
 
 
