@@ -87,7 +87,7 @@ def likely_cause(
     if not nodes or nodes[0] == failures[0].node:
         return None
     repair, others = repairs[0], nodes[1:]
-    alternatives = f"; a change of {', '.join(others)} is a repair too" if others else ""
+    alternatives = f"; it also vanishes with a change of {', '.join(others)}" if others else ""
     message = f"{repair.node} is likely wrong: with {repair.change} the failure vanishes{alternatives}"
     only = "the only tested change" if is_complete and not others else "a change"
     because = f"this is {only} of one node that removes the failure at {failures[0].subject}"

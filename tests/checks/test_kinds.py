@@ -123,17 +123,17 @@ CASES = {
         model([node("Reshape", "x s", "y")], {"x": ["b", "s"]}, {"y": None}, (), [numbers("s", -1, 33)]),
         ("C105", "make_y", "b (x.shape[0]) and s (x.shape[1])", "b*s % 33 == 0"),
     ),
-    "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "makes 6")),
+    "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "computes 6")),
     "C110 a rank": (relu(["batch", 6], {"h": ["batch"]}), ("C110", "make_h", "1 axes", "[batch, 6]")),
-    "C110 a number for a name": (relu(["batch", 6], {"h": [4, 6]}), ("C110", "make_h", "declared as 4", "makes batch")),
-    "C111 a number for a name": (relu([1, 6]), ("C111", "make_y", "declared as 1", "makes batch")),
+    "C110 a number for a name": (relu(["batch", 6], {"h": [4, 6]}), ("C110", "make_h", "declared as 4", "computes batch")),
+    "C111 a number for a name": (relu([1, 6]), ("C111", "make_y", "declared as 1", "computes batch")),
     "C111 a name for its double": (
         model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 6]}, {"y": ["batch", 6]}),
-        ("C111", "make_y", "declared as batch", "makes 2*batch"),
+        ("C111", "make_y", "declared as batch", "computes 2*batch"),
     ),
     "C111 a name for a number": (
         model([node("ReduceSum", "x axes", "y")], {"x": ["batch", 6]}, {"y": ["batch", 6]}, (), [numbers("axes", 0)]),
-        ("C111", "make_y", "declared as batch", "makes 1"),
+        ("C111", "make_y", "declared as batch", "computes 1"),
     ),
     "C111 a batch for a size of the same input": (
         model(
@@ -146,7 +146,7 @@ CASES = {
             {"x": ["batch", 6, "w"]},
             {"p": None, "y": ["batch", 6, "w"]},
         ),
-        ("C111", "make_y", "declared as batch", "makes (w + 1)//2"),
+        ("C111", "make_y", "declared as batch", "computes (w + 1)//2"),
     ),
     "C112": (
         model(
@@ -154,7 +154,7 @@ CASES = {
             {"p": ["past", 6], "x": ["seq", 6], "m": ["total"]},
             {"y": ["total", 6], "z": ["total"]},
         ),
-        ("C112", "make_y", "declared as total", "makes"),
+        ("C112", "make_y", "declared as total", "computes"),
     ),
     "C120 a slip": (joined("Concat", "batch", "batsh", axis=1), ("C120", "z", "'batch'", "'batsh'")),
     "C120 a blank": (joined("Concat", "batch", "batch _size", axis=1), ("C120", "z", "contains a blank", "'batch_size'")),
