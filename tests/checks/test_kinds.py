@@ -101,8 +101,11 @@ CASES = {
         ("C101", "make_y", "n (x.shape[2])", "can only be 112 to 119"),
     ),
     "C101 one of two sizes": (steps(2, 4), ("C101", "make_y", "n (x.shape[2])", "can only be 2 or 1")),
-    "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "no tested sizes of n (x.shape[2]) from 32 on are legal")),
-    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "no tested sizes of n (x.shape[2]) from 512 on are legal")),
+    "C101 only small sizes": (
+        steps(4, 5),
+        ("C101", "make_y", "sizes of n (x.shape[2]) from 32 on are legal"),
+    ),
+    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "sizes of n (x.shape[2]) from 512 on are legal")),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
     "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
@@ -125,7 +128,10 @@ CASES = {
     ),
     "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "computes 6")),
     "C110 a rank": (relu(["batch", 6], {"h": ["batch"]}), ("C110", "make_h", "1 axes", "[batch, 6]")),
-    "C110 a number for a name": (relu(["batch", 6], {"h": [4, 6]}), ("C110", "make_h", "declared as 4", "computes batch")),
+    "C110 a number for a name": (
+        relu(["batch", 6], {"h": [4, 6]}),
+        ("C110", "make_h", "declared as 4", "computes batch"),
+    ),
     "C111 a number for a name": (relu([1, 6]), ("C111", "make_y", "declared as 1", "computes batch")),
     "C111 a name for its double": (
         model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 6]}, {"y": ["batch", 6]}),
@@ -157,7 +163,10 @@ CASES = {
         ("C112", "make_y", "declared as total", "computes"),
     ),
     "C120 a slip": (joined("Concat", "batch", "batsh", axis=1), ("C120", "z", "'batch'", "'batsh'")),
-    "C120 a blank": (joined("Concat", "batch", "batch _size", axis=1), ("C120", "z", "contains a blank", "'batch_size'")),
+    "C120 a blank": (
+        joined("Concat", "batch", "batch _size", axis=1),
+        ("C120", "z", "contains a blank", "'batch_size'"),
+    ),
 }
 
 
