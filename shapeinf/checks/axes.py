@@ -82,7 +82,7 @@ def _upper_bound(model: CheckedModel, condition: Precondition) -> Iterator[Diagn
 def _lower_bound(model: CheckedModel, symbol: Dimension) -> int:
     """The smallest size of a symbol that the nodes allow."""
     bounds = [c.least for c in model.preconditions if c.terms[0] is symbol and c.least is not None]
-    return max(*bounds, int(max(0, model.setup.bounds(symbol)[0])), 0)
+    return max(*bounds, int(max(0, model.initial_store.bounds(symbol)[0])), 0)
 
 
 def _equation(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
@@ -254,11 +254,11 @@ def _coupling_example(model: CheckedModel, condition: Precondition) -> tuple[Bin
     """A legal binding, and an illegal one that differs in one size, which another legal binding has."""
     symbols = condition.free_symbols
     names = {symbol.name for symbol in symbols}
-    is_legal = legality_test(model.setup, names)
+    is_legal = legality_test(model.initial_store, names)
     required = [other for other in model.preconditions if other.free_symbols <= symbols]
     dims = [*condition.terms, *(clause.expression for clause in condition.clauses)]
     for least in _LEAST_SIZES:
-        samples = sample_solutions(model.setup, symbols, least, condition.clauses, dims)
+        samples = sample_solutions(model.initial_store, symbols, least, condition.clauses, dims)
         legal = (
             binding
             for binding in itertools.islice(samples, _MAX_SAMPLES)

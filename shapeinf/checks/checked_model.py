@@ -46,16 +46,16 @@ class CheckedModel:
         return self.result.store
 
     @property
-    def setup(self) -> ShapeStore:
+    def initial_store(self) -> ShapeStore:
         """The constraints of the user and the file, before those of any node."""
-        return self.result.inference.setup
+        return self.result.inference.initial_store
 
     @cached_property
     def input_dims(self) -> dict[str, tuple[Dim, ...]]:
         """The dims of each input before any node runs: as declared, or as the user requested."""
         return {
             name: input_type.shape.dims
-            for name, input_type in self.result.inference.asked.items()
+            for name, input_type in self.result.inference.input_types.items()
             if isinstance(input_type, TensorType) and input_type.shape.dims is not None and name in self.graph.inputs
         }
 

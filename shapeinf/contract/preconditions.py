@@ -118,7 +118,7 @@ class Reader:
         self.inference = inference
         self.budget = budget
         self.store: ShapeStore = inference.store if store is None else store
-        self.before = inference.setup if before is None else before
+        self.before = inference.initial_store if before is None else before
         self.labels = input_symbols(inference)
         self._places_of_labels = {symbol: place for place, symbol in enumerate(self.labels)}
         self.places = Places(inference)

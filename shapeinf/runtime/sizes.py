@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from shapeinf.checks.sampling import Binding, legal
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.inputs.reader import SpecLike, input_names
@@ -63,7 +63,7 @@ def sizes_of_run(
         result = infer({**bind, **named}, replaced)
         shown = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
         found = Sizes({**bind, **shown}, shown, shapes, result)
-        if not surely_broken(result.inference):
+        if not certain_violations(result.inference):
             return found
         fallback = fallback or found
     assert fallback is not None
