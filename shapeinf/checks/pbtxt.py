@@ -22,7 +22,7 @@ MAX_DEPTH = 64
 
 
 def parse_pbtxt(text: str, name: str = "text") -> Message:
-    """Read a message. Raises ModelError with the line of what cannot be read.
+    """Read a message. Raises ModelError with the line of a syntax error.
 
     >>> parse_pbtxt('max_batch_size: 8 input [ { name: "x" dims: [ -1, 3 ] } ]')
     {'max_batch_size': [8], 'input': [{'name': ['x'], 'dims': [-1, 3]}]}
@@ -48,27 +48,27 @@ class _Reader:
             at = match.end()
 
     def message(self, end: str, depth: int) -> Message:
-        found: Message = {}
+        fields: Message = {}
         while self.peek() not in (end, ""):
             field = self.take()
             if not re.fullmatch(r"[A-Za-z_]\w*", field) or depth > MAX_DEPTH:
                 raise self.error(f"expected the name of a field, not {field!r}")
             colon = self.skip(":")
-            found.setdefault(field, []).extend(self.values(colon, depth))
+            fields.setdefault(field, []).extend(self.values(colon, depth))
             self.skip(",", ";")
         if end and self.take() != end:
             raise self.error(f"expected {end!r} before the end")
-        return found
+        return fields
 
     def values(self, colon: bool, depth: int) -> list[Any]:
         if not self.skip("["):
             return [self.value(colon, depth)]
-        found: list[Any] = []
+        values: list[Any] = []
         while not self.skip("]"):
-            found.append(self.value(True, depth))
+            values.append(self.value(True, depth))
             if not self.skip(",") and self.peek() != "]":
                 raise self.error("expected ',' or ']'")
-        return found
+        return values
 
     def value(self, colon: bool, depth: int) -> Any:
         token = self.take()
@@ -92,10 +92,10 @@ class _Reader:
         return token
 
     def skip(self, *marks: str) -> bool:
-        found = self.peek() in marks
-        self.next += found
-        return found
+        skipped = self.peek() in marks
+        self.next += skipped
+        return skipped
 
-    def error(self, what: str) -> ModelError:
+    def error(self, problem: str) -> ModelError:
         line = self.tokens[min(self.next, len(self.tokens)) - 1][1] if self.tokens else 1
-        return ModelError(f"line {line}: {what}", node=self.name)
+        return ModelError(f"line {line}: {problem}", node=self.name)

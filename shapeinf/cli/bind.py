@@ -12,8 +12,9 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo, echo_document, echo_lines
 from shapeinf.cli.progress import LateProgress
-from shapeinf.edit.bind import BindError, Bound
+from shapeinf.edit.bind import Bound
 from shapeinf.edit.bind import bind as bound_model
+from shapeinf.errors import BindError
 
 
 @click.command(short_help="Freeze, re-range or rename dims.")

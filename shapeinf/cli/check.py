@@ -8,7 +8,6 @@ import click
 
 from shapeinf.checks import (
     CheckedModel,
-    Finding,
     Profile,
     check,
     check_profile,
@@ -23,7 +22,8 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import say, show_finding, terminal
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo_json, echo_lines
-from shapeinf.inputs.spec import SpecError
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import SpecError
 from shapeinf.report import findings_as_github, findings_as_json, findings_as_markdown, summary
 
 
@@ -49,7 +49,7 @@ def _shapes(corner: str, what: str) -> Callable[[Callable[..., None]], Callable[
 def _profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
     found = [] if path is None else read_profiles(path)
     if any(corners.values()):
-        found.append(Profile.of(corners["min"], corners["opt"], corners["max"]))
+        found.append(Profile.complete(corners["min"], corners["opt"], corners["max"]))
     return found
 
 
@@ -95,7 +95,7 @@ def check_command(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def show(model: str, findings: Sequence[Finding], form: str | None) -> None:
+def show(model: str, findings: Sequence[Diagnostic], form: str | None) -> None:
     """Print findings in a form; for people by default."""
     if form == "json":
         echo_json(findings_as_json(model, findings))

@@ -13,7 +13,8 @@ from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo_json, echo_lines
-from shapeinf.inputs.spec import SpecError, parse_bindings
+from shapeinf.errors import SpecError
+from shapeinf.inputs.spec import parse_bindings
 
 
 def _sets(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:

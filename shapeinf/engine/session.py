@@ -12,8 +12,8 @@ from shapeinf.engine.bodies import Bodies
 from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.inference import Inference, violations
-from shapeinf.errors import ShapeError, UnknownNameError
-from shapeinf.expr import DimSyntaxError, Scope
+from shapeinf.errors import DimSyntaxError, ShapeError, UnknownNameError
+from shapeinf.expr import Scope
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.options import InferenceOptions
@@ -200,7 +200,7 @@ def _notes(compiled: CompiledGraph, ignored: Iterable[str], reader: InputReader)
     """Diagnostics of packages, of the file and of the user's options."""
     return (
         *_package_notes(compiled),
-        *(Diagnostic(*note) for note in compiled.graph.remarks),
+        *compiled.graph.diagnostics,
         *(Diagnostic("warning", "S111", text) for text in ignored),
         *(Diagnostic("note", "S112", text) for text in reader.redundant),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),

@@ -16,7 +16,8 @@ import re
 
 import attrs
 
-from shapeinf.expr import Dim, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import DimSyntaxError, SpecError
+from shapeinf.expr import Dim, Scope, parse_dim
 
 _DTYPES = {
     "f16": "float16",
@@ -43,17 +44,6 @@ _NAMED_RANGE = re.compile(r"(`(?:[^`]|``)+`|[^\W\d]\w*)\s*=\s*(.*)", re.DOTALL)
 _TIMES_PIECE = re.compile(r"-?\d+|\?|[A-Za-z]\w*")
 _NEXT_SPEC = re.compile(r"[^\s,;:=\[\]()`]+(?:::?[^\s,;:=\[\]()`]+)*(?=[:\[])|`(?:[^`]|``)+`(?=[:=\[])")
 _MAX_DIGITS = 18
-
-
-class SpecError(ValueError):
-    """A shape, range or binding that cannot be parsed; has the position, and what was expected there."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        super().__init__(f"{_shortened(text)!r}: expected {expected} at character {position + 1}")
-        self.text = text
-        self.position = position
-        self.expected = expected
 
 
 @attrs.frozen
@@ -215,10 +205,6 @@ class _SpecReader:
         if isinstance(dim, int) and dim < 0:
             raise self._error(begin, "a size of at least 0 (or -1 for an unknown one)")
         return dim
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _skip_blanks(text: str, at: int) -> int:

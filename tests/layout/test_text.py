@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shapeinf.errors import LimitError, UnknownNameError
+from shapeinf.errors import LayoutSyntaxError, LimitError, UnknownNameError
 from shapeinf.expr import Scope, maximum
 from shapeinf.lattice import Shape, numpy_dtype
 from shapeinf.layout import (
@@ -20,7 +20,6 @@ from shapeinf.layout import (
     ArrayType,
     Layout,
     LayoutError,
-    LayoutSyntaxError,
     Split,
     TupleType,
     element_type,
