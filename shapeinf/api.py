@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from shapeinf.engine.collection import collection_paused
 from shapeinf.engine.compiled import compile_graph
 from shapeinf.engine.inference import Declaring, Progress
 from shapeinf.engine.session import Session
-from shapeinf.formats import load
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.formats import FormatOptions, load
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike
@@ -27,8 +28,7 @@ def infer_shapes(
     mode: Literal["best", "strict"] = "best",
     min_dim: int = 1,
     declared: Declaring = "trust",
-    dialect: str | None = None,
-    expand: Collection[str] | Literal["all"] = (),
+    format_options: FormatOptions | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -48,8 +48,7 @@ def infer_shapes(
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
-        dialect: "provisional", "final" or "tract" for an NNEF document that does not tell.
-        expand: compound operations of NNEF, or "all", to replace by their bodies; they have rules of their own.
+        format_options: how to read a file of its format, such as `NnefOptions(dialect="tract")`.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
@@ -61,17 +60,18 @@ def infer_shapes(
     """
     registry = registry or default_registry()
     with collection_paused():
-        program = compile_graph(as_graph(model, dialect, expand), registry)
+        program = compile_graph(as_graph(model, format_options), registry)
         strict = mode == "strict"
         setup = Session(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
         made = setup.run()
     return Result(*made)
 
 
-def as_graph(model: Any, dialect: str | None = None, expand: Collection[str] | Literal["all"] = ()) -> Graph:
-    """The graph of whatever `infer_shapes` takes as a model."""
-    if isinstance(model, Graph):
-        return model
-    if hasattr(model, "is_directed") and hasattr(model, "nodes"):
-        return Graph.from_networkx(model)
-    return load(model, dialect, expand)
+def as_graph(model: Any, format_options: FormatOptions | None = None) -> Graph:
+    """The graph of whatever `infer_shapes` takes as a model. Raises ShapeInferenceError for options that do not fit."""
+    networkx_graph = hasattr(model, "is_directed") and hasattr(model, "nodes")
+    if not isinstance(model, Graph) and not networkx_graph:
+        return load(model, format_options)
+    if format_options is not None:
+        raise ShapeInferenceError(f"a graph in memory is not read from a file: {format_options!r} has no effect")
+    return model if isinstance(model, Graph) else Graph.from_networkx(model)

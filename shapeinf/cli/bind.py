@@ -54,7 +54,7 @@ def bind(model: str, wanted: tuple[str, ...], given: ModelOptions, output: str |
 
 
 def _bound(model: str, wanted: dict[str, str], given: ModelOptions) -> Bound:
-    graph = load(model, given.dialect, "all" if "all" in given.expand else given.expand)
+    graph = load(model, given.format_options)
     with LateProgress() as progress:
         return bound_model(
             graph,

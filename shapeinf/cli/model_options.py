@@ -13,8 +13,9 @@ from click.core import ParameterSource
 from shapeinf.api import infer_shapes
 from shapeinf.cli import options
 from shapeinf.cli.config import Config, load_config
+from shapeinf.cli.format_options import format_options, take_format_options
 from shapeinf.cli.progress import LateProgress
-from shapeinf.formats import load
+from shapeinf.formats import FormatOptions, load
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
 from shapeinf.result import Result
 
@@ -37,8 +38,7 @@ class ModelOptions:
     declared: Literal["trust", "check", "ignore"] = "trust"
     min_dim: int = 1
     strict: bool = False
-    dialect: str | None = None
-    expand: tuple[str, ...] = ()
+    format_options: FormatOptions | None = None
 
     def over(self, config: Config, typed: Collection[str]) -> ModelOptions:
         """These options, and what a config says besides; `typed` are the options that the user has typed."""
@@ -57,7 +57,7 @@ class ModelOptions:
     def infer(self, model: str) -> Result:
         """Read a model and infer its shapes; shows how far it is when that takes long."""
         options.check_bindings(self.dims, self.bind)
-        graph = load(model, self.dialect, "all" if "all" in self.expand else self.expand)
+        graph = load(model, self.format_options)
         with LateProgress() as progress:
             return infer_shapes(
                 graph,
@@ -127,17 +127,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     "strict": click.option(
         "--strict", is_flag=True, help="Stop at the first error instead of going on with unknown shapes."
     ),
-    "dialect": click.option(
-        "--dialect",
-        type=click.Choice(["provisional", "final", "tract"]),
-        help="The dialect of an NNEF document; told from its text by default.",
-    ),
-    "expand": click.option(
-        "--expand",
-        multiple=True,
-        metavar="OPERATION",
-        help="A compound operation of NNEF to replace by its body, or `all`. May be repeated.",
-    ),
+    "format_options": format_options,
 }
 
 
@@ -155,6 +145,8 @@ def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Comma
             refused = [key for key in config.given if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command takes no {refused[0]} from a file")
+            if "format_options" in wanted:
+                arguments["format_options"] = take_format_options(arguments)
             given = ModelOptions(**{name: arguments.pop(name) for name in wanted})
             source = click.get_current_context().get_parameter_source
             typed = [name for name in wanted if source(name) is not ParameterSource.DEFAULT]

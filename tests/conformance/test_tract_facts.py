@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf import infer_shapes
+from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.language.problems import NnefError
 from tests.conformance.conftest import ROOT
@@ -25,7 +25,7 @@ def inferred(statements, inputs, outputs="y", fragments="", extensions="", **opt
         lines.append(f"    {name} = tract_core_external(shape = [{', '.join(dims)}], datum_type = '{dtype}');")
     body = "\n".join([*lines, *(f"    {line.strip()};" for line in statements.split(";") if line.strip())])
     text = f"{HEAD}{extensions}{fragments}graph g({', '.join(inputs)}) -> ({outputs})\n{{\n{body}\n}}\n"
-    return infer_shapes(text, dialect="tract", **options)
+    return infer_shapes(text, format_options=NnefOptions("tract"), **options)
 
 
 FRAGMENTS = """fragment f( a: tensor<scalar> ) -> ( b: tensor<scalar> ) { b = a + 1; }

@@ -15,8 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
-from shapeinf.formats.onnx import read
 from shapeinf.formats.onnx.reader import read_model
+from shapeinf.formats.onnx.source import read
 from shapeinf.formats.onnx.wire import encoded_varint
 from shapeinf.lattice import PartialTensor
 from tests.conformance.conftest import PROJECT, ROOT

@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import ModelError, infer_shapes
-from shapeinf.formats.onnx import read
+from shapeinf.formats.onnx.source import read
 from shapeinf.formats.onnx.wire import encoded_varint
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
 
 import attrs
 
@@ -18,7 +18,7 @@ from shapeinf.engine.inference import Declaring, Progress
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.formats import save
+from shapeinf.formats import FormatOptions, save
 from shapeinf.inputs.reader import RangeLike, SpecLike
 from shapeinf.ops import OpRegistry
 from shapeinf.result import Result
@@ -76,8 +76,7 @@ def bind(
     assume: Iterable[str] = (),
     min_dim: int = 1,
     declared: Declaring = "trust",
-    dialect: str | None = None,
-    expand: Collection[str] | Literal["all"] = (),
+    format_options: FormatOptions | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Bound:
@@ -91,8 +90,7 @@ def bind(
         assume: relations that hold; they are saved too.
         min_dim: as for `infer_shapes`, and so are the rest.
         declared: "trust", "check" or "ignore".
-        dialect: that of an NNEF document.
-        expand: compound operations of NNEF.
+        format_options: how to read a file of its format.
         registry: the operators.
         progress: called with (done, total) after every node.
 
@@ -102,7 +100,7 @@ def bind(
         ShapeError: what the user and the file say contradicts itself.
         ModelError: the model cannot be read or is malformed.
     """
-    graph = as_graph(model, dialect, expand)
+    graph = as_graph(model, format_options)
     wishes = sorted_wishes(graph, dims or {}, inputs or {}, min_dim)
     result = infer_shapes(
         graph,

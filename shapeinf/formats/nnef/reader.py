@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.casting import has_tensor
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
-from shapeinf.formats.nnef.evaluation.evaluator import Expand, evaluate
+from shapeinf.formats.nnef.evaluation.evaluator import evaluate
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import Tensor
 from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
 from shapeinf.formats.nnef.files.source import locate
 from shapeinf.formats.nnef.files.tensors import Variable, attach
-from shapeinf.formats.nnef.language.ast import DialectName, Document, Fragment
+from shapeinf.formats.nnef.language.ast import Document, Fragment
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, TRACT_EXTENSIONS, parse
 from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from shapeinf.formats.nnef.model import NnefModel
-from shapeinf.formats.nnef.versions import VERSIONS
+from shapeinf.formats.nnef.options import Expand, NnefOptions
+from shapeinf.formats.nnef.versions import VERSIONS, DialectName
 from shapeinf.graph import Graph, NodeKind, NodeTable, Remark
 from shapeinf.ops import default_registry
 from shapeinf.sharing import built_once
@@ -31,31 +32,25 @@ MAX_CALLS_SHOWN = 4
 EXTENSIONS = frozenset([FRAGMENTS, OPERATORS, *TRACT_EXTENSIONS])
 """What is understood after `extension`."""
 
-DIALECTS: tuple[DialectName, ...] = ("provisional", "final", "tract")
 
-
-def read(
-    model: str | os.PathLike[str] | bytes, dialect: str | None = None, *, expand: Collection[str] | Literal["all"] = ()
-) -> Graph:
+def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = None) -> Graph:
     """Read a document (its text or its path), a folder with `graph.nnef`, or an archive of one.
 
     Args:
         model: a path, the text of a document, or the bytes of a text or an archive.
-        dialect: "provisional", "final" or "tract"; told from the text when it is None.
-        expand: standard compound operations to replace by their bodies, or "all".
+        options: the dialect of the document and the operations to expand.
 
     Raises:
-        UnknownNameError: a dialect that there is not, an operation to expand that is no compound one.
-        NnefError: the model breaks rules of the specification; it lists all problems with their places.
+        UnknownNameError: an operation to expand is not a compound operation.
+        NnefError: the model breaks rules of the specification; it lists all problems with their positions.
         ModelError: the model cannot be read, or reaches a limit.
     """
-    if dialect is not None and dialect not in DIALECTS:
-        raise UnknownNameError("dialect of NNEF", dialect, DIALECTS)
+    options = options or NnefOptions()
     if not isinstance(model, (str, os.PathLike, bytes)):
         raise UnknownFormatError(f"a {type(model).__name__} is no NNEF model: give a path, a text, or bytes")
     located = locate(model)
     source = located.document
-    document, operations = _understood(source, dialect, expand)
+    document, operations = _understood(source, options)
     graph = build(operations, document, source)
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
@@ -70,21 +65,17 @@ def read(
     return graph
 
 
-def _understood(
-    source: SourceText, dialect: DialectName | None, expand: Collection[str] | Literal["all"]
-) -> tuple[Document, list[Operation]]:
+def _understood(source: SourceText, options: NnefOptions) -> tuple[Document, list[Operation]]:
     """A document and its operations; where something is wrong, read again with the places of all literals."""
     try:
-        return _evaluated(source, parse(source, dialect, sharing=True), expand)
+        return _evaluated(source, parse(source, options.dialect, sharing=True), options.expand)
     except NnefError as error:
         if any(problem.code.startswith("N9") for problem in error.problems):
             raise  # a limit takes long enough once
-    return _evaluated(source, parse(source, dialect), expand)
+    return _evaluated(source, parse(source, options.dialect), options.expand)
 
 
-def _evaluated(
-    source: SourceText, document: Document, expand: Collection[str] | Literal["all"]
-) -> tuple[Document, list[Operation]]:
+def _evaluated(source: SourceText, document: Document, expand: Expand) -> tuple[Document, list[Operation]]:
     library = _library(document.dialect)
     problems = check(document, source, library)
     if problems:
@@ -92,7 +83,7 @@ def _evaluated(
     return document, evaluate(document, source, library, _replaced(document, library, expand))
 
 
-def _replaced(document: Document, library: Library, expand: Collection[str] | Literal["all"]) -> Expand:
+def _replaced(document: Document, library: Library, expand: Expand) -> Expand:
     """The operations that their bodies replace, besides the document's own. Raises UnknownNameError for one without."""
     if expand == "all":
         return expand

@@ -14,7 +14,6 @@ from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
     Binary,
-    DialectName,
     Document,
     Expr,
     Extension,
@@ -23,6 +22,7 @@ from shapeinf.formats.nnef.language.ast import (
     Number,
 )
 from shapeinf.formats.nnef.model import NnefModel
+from shapeinf.formats.nnef.versions import DialectName
 
 EXTERNALS = ("external", "tract_core_external")
 _ASSERTION = "tract_assert"

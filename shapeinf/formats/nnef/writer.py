@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import TextIO, Union
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.files import replacing
 from shapeinf.formats.nnef.files.archive import ARCHIVES
 from shapeinf.formats.nnef.language.ast import Assignment, names_in
 from shapeinf.formats.nnef.language.printer import format_document
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.rebinding import rebound
+from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
-
-Target = Union[str, "os.PathLike[str]", TextIO]
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
@@ -33,15 +32,8 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     path = os.fspath(target)
     if path.lower().endswith(ARCHIVES) or os.path.isdir(path):
         raise ModelError("what is saved is a document, not an archive or a folder: give it a name in .nnef", node=path)
-    temporary = f"{path}.part"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def annotated(model: NnefModel, tensors: Mapping[str, Info]) -> str:

@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.files import is_path
 from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NAMES
 from shapeinf.formats.onnx.ranges import LaterRange, at_once, range_in_file, wants_range
-from shapeinf.formats.paths import is_path
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape

@@ -10,10 +10,10 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from shapeinf.errors import ModelError, UnknownFormatError
+from shapeinf.formats.files import check_path
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.scanner import scan
 from shapeinf.formats.onnx.wire import Buffer
-from shapeinf.formats.paths import path_of
 from shapeinf.graph import Graph
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
@@ -30,7 +30,7 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
     if isinstance(model, bytes):
         return _scanned(model, "the given bytes", None)
     if isinstance(model, (str, os.PathLike)):
-        return _read_file(path_of(model))
+        return _read_file(check_path(model))
     if type(model).__module__.startswith("onnx_ir"):
         import onnx_ir
 

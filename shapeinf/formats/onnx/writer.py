@@ -14,12 +14,14 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.files import replacing
 from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NUMBERS
 from shapeinf.formats.onnx.reader import domain_of
 from shapeinf.formats.onnx.retyping import retyped, set_dim
 from shapeinf.formats.onnx.rewriting import constant_node, initializer
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.onnx.wire import BYTES, Buffer, encoded_varint, fields, tagged
+from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 
 Piece = bytes | tuple[int, int]
@@ -29,13 +31,16 @@ MAX_TEXT = (1 << 31) - 1
 """Text forms are written by protobuf, which takes no more bytes than this."""
 
 
-def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
+def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
     Declarations of inputs stay as they are, but for those that the annotation changes. The file appears whole or not at
     all. Raises ModelError for a graph that was not read from an ONNX model, and where the copy would lose weights that
     lie in files beside the original.
     """
+    if not isinstance(target, (str, os.PathLike)):
+        raise ModelError("an ONNX model cannot be written to a stream: it is binary")
+    path = os.fspath(target)
     if graph.external and graph.source is not None:
         _check_folder(graph.source, path)
     model = graph.model
@@ -57,30 +62,23 @@ def _serialized(model: onnx.ModelProto) -> bytes:
         raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
 
 
-def _check_folder(source: str, path: str | os.PathLike[str]) -> None:
+def _check_folder(source: str, path: str) -> None:
     """External data are named relative to the model: the copy must lie beside the original."""
     here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (source, path))
     if here != there:
-        raise ModelError(f"its weights lie in other files beside {source}: save into the same folder", node=str(path))
+        raise ModelError(f"its weights lie in other files beside {source}: save into the same folder", node=path)
 
 
-def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
+def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> None:
     pieces = list(_model(buffer, graph, annotation))
     if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
         if _size(pieces) > MAX_TEXT:
-            raise ModelError("the model is too large for a text form: save it as .onnx", node=os.fspath(path))
+            raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
         whole = onnx.ModelProto.FromString(b"".join(map(bytes, _bytes_of(buffer, pieces))))
-        onnx.save_model(whole, os.fspath(path), format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
+        onnx.save_model(whole, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
-    temporary = f"{os.fspath(path)}.part"
-    try:
-        with open(temporary, "wb") as file:
-            file.writelines(_bytes_of(buffer, pieces))
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    with replacing(path) as file:
+        file.writelines(_bytes_of(buffer, pieces))
 
 
 def _bytes_of(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:

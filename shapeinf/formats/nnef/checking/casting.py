@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import attrs
 
-from shapeinf.formats.nnef.language.ast import DialectName
 from shapeinf.formats.nnef.language.types import (
     GENERIC,
     INTEGER,
@@ -22,6 +21,7 @@ from shapeinf.formats.nnef.language.types import (
     TensorOf,
     TupleOf,
 )
+from shapeinf.formats.nnef.versions import DialectName
 
 MAX_TYPE_SIZE = 200
 """Items of the type of a value that a document may build, so that no work on types is without bounds."""

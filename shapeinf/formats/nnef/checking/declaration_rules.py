@@ -11,7 +11,6 @@ from shapeinf.formats.nnef.checking.findings import Findings
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
-    DialectName,
     Expr,
     Fragment,
     FragmentResult,
@@ -24,6 +23,7 @@ from shapeinf.formats.nnef.language.ast import (
     start_of,
 )
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, TensorOf, TupleOf
+from shapeinf.formats.nnef.versions import DialectName
 
 
 def check_declaration(fragment: Fragment, expressions: ExpressionTypes, findings: Findings) -> None:

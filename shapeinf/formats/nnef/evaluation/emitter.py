@@ -20,8 +20,8 @@ from shapeinf.formats.nnef.evaluation.values import (
     primitive_of,
     size_of,
 )
-from shapeinf.formats.nnef.language.ast import DialectName
 from shapeinf.formats.nnef.language.types import ArrayOf, PrimitiveName
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import ContentsOf
 
 MAX_OPERATIONS = 1_000_000

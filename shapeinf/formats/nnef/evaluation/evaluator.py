@@ -7,9 +7,8 @@ aside).
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from itertools import count
-from typing import Literal
 
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
@@ -30,9 +29,7 @@ from shapeinf.formats.nnef.language.ast import (
     names_in,
 )
 from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
-
-Expand = Container[str] | Literal["all"]
-"""Names of standard compound operations to replace by their bodies."""
+from shapeinf.formats.nnef.options import Expand
 
 
 def evaluate(

@@ -11,7 +11,8 @@ from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.forms import Form
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import AxisOf, BadValue, Symbol, Tensor, Value, literal_shape
-from shapeinf.formats.nnef.language.ast import DialectName, Fragment, Invocation
+from shapeinf.formats.nnef.language.ast import Fragment, Invocation
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import ContentsOf
 
 ShapeOf = Callable[[Sequence[Operation], str], "Sequence[int | None] | None"]

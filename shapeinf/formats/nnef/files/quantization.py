@@ -14,7 +14,6 @@ import attrs
 from shapeinf.formats.nnef.language.ast import (
     Argument,
     ArrayExpr,
-    DialectName,
     Expr,
     Fragment,
     Invocation,
@@ -29,6 +28,7 @@ from shapeinf.formats.nnef.language.expressions import ExpressionParser
 from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquoted
 from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
+from shapeinf.formats.nnef.versions import DialectName
 
 
 @attrs.frozen

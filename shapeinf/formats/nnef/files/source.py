@@ -8,6 +8,7 @@ import re
 import attrs
 
 from shapeinf.errors import ModelError, UnknownFormatError
+from shapeinf.formats.files import check_path
 from shapeinf.formats.nnef.files.archive import (
     ARCHIVES,
     GRAPH,
@@ -21,7 +22,6 @@ from shapeinf.formats.nnef.files.archive import (
 )
 from shapeinf.formats.nnef.files.unpacking import first_name, kind_of
 from shapeinf.formats.nnef.language.problems import SourceText
-from shapeinf.formats.paths import path_of
 
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
 
@@ -65,7 +65,7 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
         return Located(SourceText(decoded(model, "the given bytes"), "the given text"))
     if isinstance(model, str) and is_document(model):
         return Located(SourceText(model.removeprefix("\ufeff"), "the given text"))
-    path = path_of(model)
+    path = check_path(model)
     if os.path.isdir(path):
         return _in_folder(path)
     try:

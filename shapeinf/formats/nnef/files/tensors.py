@@ -14,8 +14,8 @@ import attrs
 from shapeinf.errors import ModelError
 from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, unsafe
 from shapeinf.formats.nnef.files.dat import Header, read_contents, read_header, wanted
-from shapeinf.formats.nnef.language.ast import DialectName
 from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import Graph, Remark
 from shapeinf.lattice import PartialTensor
 

@@ -6,15 +6,13 @@ Two trees are equal when they mean the same: offsets and brackets that change no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Union
+from typing import Union
 
 import attrs
 from attrs import field
 
 from shapeinf.formats.nnef.language.types import NnefType, Primitive
-
-DialectName = Literal["provisional", "final", "tract"]
-"""`provisional` is that of 2017; `tract` is the final one with what tract's exporters add."""
+from shapeinf.formats.nnef.versions import DialectName
 
 
 def _at() -> int:

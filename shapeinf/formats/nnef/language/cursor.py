@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from shapeinf.formats.nnef.language.ast import DialectName, Name
+from shapeinf.formats.nnef.language.ast import Name
 from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES
 from shapeinf.formats.nnef.language.problems import Problem
+from shapeinf.formats.nnef.versions import DialectName
 
 _Item = TypeVar("_Item")
 

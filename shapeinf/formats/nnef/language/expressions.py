@@ -13,7 +13,6 @@ from shapeinf.formats.nnef.language.ast import (
     Binary,
     Builtin,
     Comprehension,
-    DialectName,
     Expr,
     Invocation,
     Name,
@@ -30,6 +29,7 @@ from shapeinf.formats.nnef.language.cursor import BUILTINS, Cursor
 from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquoted
 from shapeinf.formats.nnef.language.problems import SourceText
 from shapeinf.formats.nnef.language.types import Primitive, PrimitiveName
+from shapeinf.formats.nnef.versions import DialectName
 
 MAX_DEPTH = 100
 """Levels of expressions in each other; a chain such as `a + b + c` has one a link."""

@@ -13,7 +13,6 @@ from typing import TypeVar
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
-    DialectName,
     Document,
     Expr,
     Extension,
@@ -27,6 +26,7 @@ from shapeinf.formats.nnef.language.cursor import Stop
 from shapeinf.formats.nnef.language.declarations import DeclarationParser
 from shapeinf.formats.nnef.language.lexer import NAME_START, tokenize
 from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.versions import DialectName
 
 FRAGMENTS, OPERATORS = "KHR_enable_fragment_definitions", "KHR_enable_operator_expressions"
 

@@ -13,7 +13,6 @@ from shapeinf.formats.nnef.language.ast import (
     Binary,
     Builtin,
     Comprehension,
-    DialectName,
     Document,
     Expr,
     Fragment,
@@ -33,6 +32,7 @@ from shapeinf.formats.nnef.language.cursor import KEYWORDS
 from shapeinf.formats.nnef.language.expressions import STRENGTH, UNARY_STRENGTH
 from shapeinf.formats.nnef.language.lexer import is_identifier, quoted
 from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, Primitive, TensorOf, TupleOf
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.texts import printable
 
 _INDENT = "    "
