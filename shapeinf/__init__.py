@@ -34,6 +34,7 @@ from shapeinf.formats.nnef.language.problems import NnefError
 from shapeinf.formats.nnef.options import NnefOptions
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import Shape
 from shapeinf.result import Coverage, Result
 
@@ -54,6 +55,7 @@ __all__ = [
     "Dimension",
     "Graph",
     "IllegalSizeError",
+    "InferenceOptions",
     "Interval",
     "LayoutError",
     "LimitError",

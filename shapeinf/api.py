@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from shapeinf.engine.collection import collection_paused
 from shapeinf.engine.compiled import compile_graph
-from shapeinf.engine.inference import Declaring, Progress
 from shapeinf.engine.session import Session
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FormatOptions, load
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.options import DEFAULT_OPTIONS, DeclaredMode, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike
 from shapeinf.ops import OpRegistry, default_registry
 from shapeinf.result import Result
@@ -25,9 +25,9 @@ def infer_shapes(
     bind: Mapping[str, int] | None = None,
     inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
     assume: Iterable[str] | str = (),
-    mode: Literal["best", "strict"] = "best",
+    mode: Mode = "best",
     min_dim: int = 1,
-    declared: Declaring = "trust",
+    declared: DeclaredMode = "trust",
     format_options: FormatOptions | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
@@ -58,20 +58,34 @@ def infer_shapes(
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
-    registry = registry or default_registry()
+    options = InferenceOptions(
+        dims=dims,
+        bind=bind,
+        inputs=inputs,
+        assume=assume,
+        mode=mode,
+        min_dim=min_dim,
+        declared=declared,
+        format_options=format_options,
+        registry=registry,
+        progress=progress,
+    )
+    return infer(model, options)
+
+
+def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
+    """`infer_shapes` with its options as one record."""
     with collection_paused():
-        program = compile_graph(as_graph(model, format_options), registry)
-        strict = mode == "strict"
-        setup = Session(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
-        made = setup.run()
+        program = compile_graph(as_graph(model, options), options.registry or default_registry())
+        made = Session(program, options).run()
     return Result(*made)
 
 
-def as_graph(model: Any, format_options: FormatOptions | None = None) -> Graph:
-    """The graph of whatever `infer_shapes` takes as a model. Raises ShapeInferenceError for options that do not fit."""
-    networkx_graph = hasattr(model, "is_directed") and hasattr(model, "nodes")
-    if not isinstance(model, Graph) and not networkx_graph:
-        return load(model, format_options)
-    if format_options is not None:
-        raise ShapeInferenceError(f"a graph in memory is not read from a file: {format_options!r} has no effect")
+def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:
+    """The graph of whatever `infer_shapes` takes as a model. Raises ShapeInferenceError for options without effect."""
+    is_networkx = hasattr(model, "is_directed") and hasattr(model, "nodes")
+    if not isinstance(model, Graph) and not is_networkx:
+        return load(model, options.format_options)
+    if options.format_options is not None:
+        raise ShapeInferenceError(f"{options.format_options!r} has no effect: the graph is read already")
     return model if isinstance(model, Graph) else Graph.from_networkx(model)

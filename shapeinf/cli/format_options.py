@@ -13,7 +13,7 @@ from shapeinf.formats import FORMATS, FormatOptions
 Command = Callable[..., None]
 
 
-def format_options(command: Command) -> Command:
+def add_format_options(command: Command) -> Command:
     """Give a command the options of all formats, as their records describe them."""
     for name, option in reversed(FORMATS.command_line().items()):
         decorate = click.option(
