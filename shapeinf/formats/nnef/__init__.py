@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.nnef import codes
 from shapeinf.formats.nnef.options import NnefOptions
 from shapeinf.formats.registry import Candidate, Format, Target
 from shapeinf.graph import Graph
@@ -29,5 +30,7 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
 
     writer.write(graph, annotation, target)
 
+
+__all__ = ["NNEF", "codes"]
 
 NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions)
