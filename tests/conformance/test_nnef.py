@@ -10,7 +10,7 @@ from shapeinf import NnefOptions, infer_shapes
 from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.formats.nnef.language.ast import names_in
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.reader import read
 from tests.conformance.conftest import ROOT, vectors
@@ -142,7 +142,7 @@ def test_invalid_documents(name):
 
 def lines_of(error):
     """The lines of all problems; a problem is also where its fragment is called."""
-    return {error.source.position(at)[0] for p in error.problems for at in (p.at, *p.calls)}
+    return {line_of(at) for d in error.diagnostics for at in (d.location, *d.calls)}
 
 
 def line_of(location):

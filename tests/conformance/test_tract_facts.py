@@ -4,7 +4,7 @@ import pytest
 
 from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
 from tests.conformance.conftest import ROOT
 from tests.conformance.tract_facts import ELSEWHERE, difference, pieces
 
@@ -181,7 +181,7 @@ def test_a_scan_that_calls_itself_ends():
     scan = "tract_core_scan(body = 'step', scan = [('x', x, 0, 1)], output = [('o', 'full', 0, 1)])"
     with pytest.raises(NnefError) as caught:
         inferred(f"y = {scan}", {"x": "S,8,f32"}, "y", f"{body}    o = {scan};\n}}\n")
-    assert {problem.code[:2] for problem in caught.value.problems} == {"N9"}
+    assert {problem.code[:2] for problem in caught.value.diagnostics} == {"N9"}
 
 
 def test_assertions_hold_of_slices():

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.language.ast import Document
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
@@ -32,8 +33,8 @@ def build(operations: Iterable[Operation], document: Document, source: SourceTex
     builder = Builder(document, source)
     for operation in operations:
         builder.add(operation)
-    if builder.problems:
-        raise NnefError(builder.problems, source)
+    if builder.diagnostics:
+        raise NnefError(builder.diagnostics, source)
     return builder.finished()
 
 
@@ -45,7 +46,7 @@ class Builder:
         self.document = document
         self.source = source
         self.nodes = NodeTable()
-        self.problems: list[Problem] = []
+        self.diagnostics: list[Diagnostic] = []
         self.graph = Graph(document.graph.name, "nnef", {"": VERSIONS[document.dialect]}, nodes=self.nodes)
         self._kinds: dict[tuple[str, int, object], NodeKind] = {}
         self._literals: dict[tuple[str, str], str] = {}
@@ -72,9 +73,8 @@ class Builder:
         """Append what an operation becomes."""
         op, outputs = operation.op, operation.outputs
         outside = self._outside.get(op)
-        line, column = self.source.position(operation.at)
         if outputs:
-            self.graph.locations[outputs[0]] = f"{self.source.name}:{line}:{column}"
+            self.graph.locations[outputs[0]] = self.source.location(operation.at)
         if outside is not None:
             outside(operation)
             return
@@ -191,8 +191,8 @@ class Builder:
         return f"the extents of {operation.outputs[0]} must be {kind}, not {given}"
 
     def _wrong(self, operation: Operation, message: str) -> None:
-        if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem("N601", message, operation.at, operation.calls))
+        if len(self.diagnostics) < MAX_DIAGNOSTICS:
+            self.diagnostics.append(self.source.error("N601", message, operation.at, operation.calls))
 
 
 def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> PartialTensor:

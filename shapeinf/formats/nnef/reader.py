@@ -19,8 +19,8 @@ from shapeinf.formats.nnef.files.quantization import check_quantization, parse_q
 from shapeinf.formats.nnef.files.source import locate
 from shapeinf.formats.nnef.files.tensors import Variable, attach
 from shapeinf.formats.nnef.language.ast import Document, Fragment
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, TRACT_EXTENSIONS, parse
-from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.options import Expand, NnefOptions
 from shapeinf.formats.nnef.versions import VERSIONS, DialectName
@@ -71,16 +71,16 @@ def _understood(source: SourceText, options: NnefOptions) -> tuple[Document, lis
     try:
         return _evaluated(source, parse(source, options.dialect, sharing=True), options.expand)
     except NnefError as error:
-        if any(problem.code.startswith("N9") for problem in error.problems):
+        if any(diagnostic.code.startswith("N9") for diagnostic in error.diagnostics):
             raise  # a limit takes long enough once
     return _evaluated(source, parse(source, options.dialect), options.expand)
 
 
 def _evaluated(source: SourceText, document: Document, expand: Expand) -> tuple[Document, list[Operation]]:
     library = _library(document.dialect)
-    problems = check(document, source, library)
-    if problems:
-        raise NnefError(problems, source)
+    errors = check(document, source, library)
+    if errors:
+        raise NnefError(errors, source)
     return document, evaluate(document, source, library, _replaced(document, library, expand))
 
 

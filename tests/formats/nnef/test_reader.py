@@ -22,7 +22,7 @@ from shapeinf import (
 )
 from shapeinf.cli import main
 from shapeinf.formats import load
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
 
 nnef = pytest.importorskip("nnef", reason="the nnef package writes the tensor files of these tests")
 
@@ -148,7 +148,7 @@ def test_files_of_another_shape(tmp_path, array, message):
     for model in (folder, packed(folder)):
         with pytest.raises(NnefError, match=message) as caught:
             infer_shapes(model)
-        assert (caught.value.problems[0].code, caught.value.line) == ("N702", 6)
+        assert (caught.value.diagnostics[0].code, caught.value.line) == ("N702", 6)
 
 
 def test_ranks_are_open_in_the_provisional_dialect(tmp_path):

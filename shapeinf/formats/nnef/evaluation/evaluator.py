@@ -28,7 +28,7 @@ from shapeinf.formats.nnef.language.ast import (
     items_of,
     names_in,
 )
-from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.options import Expand
 
 
@@ -55,8 +55,8 @@ def evaluate(
     try:
         return _Evaluation(document, source, library, expand, shape_of).run()
     except RecursionError:
-        problem = Problem("N903", "arrays are nested too deep", document.graph.at)
-        raise NnefError([problem], source) from None
+        error = source.error("N903", "arrays are nested too deep", document.graph.at)
+        raise NnefError([error], source) from None
 
 
 class _Evaluation:

@@ -19,7 +19,7 @@ from shapeinf.formats.nnef.evaluation.scans import SCAN, Scan
 from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
-from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
@@ -108,12 +108,10 @@ class Machine:
         return self._shape_of(operations, name)
 
     def problem(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
-        """The error for a value that cannot be, at the part that is to blame."""
-        place = at
-        if 0 <= bad.part < len(parts):
-            part = parts[bad.part]
-            place = at if part is None else frame.at(part)
-        return NnefError([Problem(bad.code, bad.message, place, frame.calls)], self.source)
+        """The error of an operation without a value, at the operand that causes it."""
+        part = parts[bad.part] if 0 <= bad.part < len(parts) else None
+        position = at if part is None else frame.at(part)
+        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source)
 
     def _accounted(self, value: Value, size: int) -> Value:
         self._work += size

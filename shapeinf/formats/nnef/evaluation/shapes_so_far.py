@@ -9,7 +9,7 @@ from shapeinf.expr import Dim, parse_dim_lenient
 from shapeinf.formats.nnef.builder import Builder
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.language.ast import Document
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Node
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, Type

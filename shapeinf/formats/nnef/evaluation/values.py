@@ -53,11 +53,11 @@ RUNTIME = (Tensor, AxisOf, Symbol)
 """The classes of values that are not known when the graph is built."""
 
 
-class BadValue(Exception):  # noqa: N818  (a reason, which becomes a Problem where its place is known)
-    """An operation on values that has no result; `part` is the operand that is to blame, -1 for the whole."""
+class BadValue(Exception):  # noqa: N818  (a reason, which becomes a diagnostic where its position is known)
+    """An operation on values that has no result; `part` is the operand that causes it, -1 for the operation itself."""
 
     def __init__(self, message: str, part: int = -1, code: str = "N501") -> None:
-        """See `Problem` for the code."""
+        """`code` is a diagnostic code of `formats.nnef.codes`."""
         super().__init__(message)
         self.message = message
         self.part = part

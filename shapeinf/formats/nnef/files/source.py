@@ -21,7 +21,7 @@ from shapeinf.formats.nnef.files.archive import (
     read_archive,
 )
 from shapeinf.formats.nnef.files.unpacking import first_name, kind_of
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
 

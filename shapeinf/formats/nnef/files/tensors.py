@@ -15,7 +15,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ModelError
 from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, unsafe
 from shapeinf.formats.nnef.files.dat import Header, read_contents, read_header, wanted
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
@@ -59,7 +59,7 @@ def attach(
     with all that is wrong with the others.
     """
     dialect: DialectName = graph.model.document.dialect
-    problems: list[Problem] = []
+    errors: list[Diagnostic] = []
     missing: list[str] = []
     count = 0
     for variable in variables:
@@ -73,17 +73,17 @@ def attach(
                 continue
             header = read_header(entry.head, entry.size, path)
         except ModelError as error:
-            problems.append(Problem("N701", str(error), variable.at, variable.calls))
+            errors.append(source.error("N701", str(error), variable.at, variable.calls))
         else:
             message = _difference(header, graph.constants[variable.name], path, dialect, quantized=quantized)
             if message is None:
                 _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
             else:
-                problems.append(Problem("N702", message, variable.at, variable.calls))
-        if len(problems) >= MAX_PROBLEMS:
+                errors.append(source.error("N702", message, variable.at, variable.calls))
+        if len(errors) >= MAX_DIAGNOSTICS:
             break
-    if problems:
-        raise NnefError(problems, source)
+    if errors:
+        raise NnefError(errors, source)
     if missing:
         which = (
             f"{missing[0]!r}" if len(missing) == 1 else f"{len(missing)} of {count} tensor files, {missing[0]!r} first"

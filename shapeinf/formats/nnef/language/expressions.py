@@ -26,8 +26,8 @@ from shapeinf.formats.nnef.language.ast import (
     Unary,
 )
 from shapeinf.formats.nnef.language.cursor import BUILTINS, Cursor
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquoted
-from shapeinf.formats.nnef.language.problems import SourceText
 from shapeinf.formats.nnef.language.types import Primitive, PrimitiveName
 from shapeinf.formats.nnef.versions import DialectName
 
@@ -148,7 +148,7 @@ class ExpressionParser(Cursor):
         return Select(then, condition, self.expression(), at)
 
     def _binary(self, weakest: int, left: Expr | None, at: int) -> Expr:
-        """Operators of a strength or a greater one; `left` is the first operand where it has been read."""
+        """Operators of at least a precedence; `left` is the first operand where it is parsed already."""
         left = self._unary() if left is None else self._subscripts(left, at)
         links = 0
         while True:
@@ -317,8 +317,8 @@ class ExpressionParser(Cursor):
         return Invocation(name, type_argument, (*arguments, *shared), at, shared)
 
     def _shared_arguments(self, text: str, at: int) -> tuple[Argument, ...]:
-        found = self.shared.get(text)
-        if found is None:
+        parsed = self.shared.get(text)
+        if parsed is None:
             tokens, offsets = tokenize(SourceText(text))
             inner = ExpressionParser(tokens, [at + offset for offset in offsets], self.dialect)
             arguments = []
@@ -326,10 +326,10 @@ class ExpressionParser(Cursor):
                 arguments.append(inner._argument())
             if inner.tokens[inner.next]:
                 inner.fail(f"expected ',' after an argument, found {inner.described()}")
-            found = self.shared[text] = tuple(arguments), inner.beyond_flat >= 0
-        if found[1]:
+            parsed = self.shared[text] = tuple(arguments), inner.beyond_flat >= 0
+        if parsed[1]:
             self._mark(at)
-        return found[0]
+        return parsed[0]
 
     def _argument(self) -> Argument:
         i = self.next

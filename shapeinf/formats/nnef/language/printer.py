@@ -60,7 +60,10 @@ class _Printer:
     def document(self, document: Document, comment: Comment | None) -> str:
         head = f"version {document.version}{self.end}\n"
         extensions = "".join(f"extension {extension.text};\n" for extension in document.extensions)
-        graphs = [self._graph(document.graph, comment), *(self._graph(one, None) for one in document.further_graphs)]
+        graphs = [
+            self._graph(document.graph, comment),
+            *(self._graph(g, None) for g in document.further_graphs),
+        ]
         return "\n".join([head + extensions, *map(self._fragment, document.fragments), *graphs])
 
     def _fragment(self, fragment: Fragment) -> str:
@@ -86,13 +89,13 @@ class _Printer:
         for assignment in body:
             target = assignment.target
             left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
-            remark = comment(assignment) if comment else ""
+            note = comment(assignment) if comment else ""
             if lines and left[0] in "[(" and not self.end:
                 # Without a `;` the statement before would go on, with a subscript or arguments.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
             line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
-            lines.append((line, f"  # {printable(remark)}" if remark else ""))
-        return "{\n" + "".join(f"{line}{remark}\n" for line, remark in lines) + "}\n"
+            lines.append((line, f"  # {printable(note)}" if note else ""))
+        return "{\n" + "".join(f"{line}{note}\n" for line, note in lines) + "}\n"
 
     def _type(self, of: NnefType) -> str:
         if self.dialect == "provisional":
