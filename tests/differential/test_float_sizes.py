@@ -11,8 +11,8 @@ from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate, parse_dim
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
 from shapeinf.lattice import numpy_dtype
+from shapeinf.lattice.dtypes import ONNX_CODES
 from tests.differential.ort import session_of
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -47,7 +47,7 @@ class Chain:
         return self
 
     def cast(self, dtype):
-        return self.then("Cast", to=DTYPE_NUMBERS[dtype])
+        return self.then("Cast", to=ONNX_CODES[dtype])
 
     def run(self, sizes):
         """What onnxruntime makes of these sizes; None where it has no kernel."""

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.formats.onnx.wire import BYTES, Buffer, fields
+from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.lattice import PartialTensor
 
 

@@ -25,7 +25,7 @@ from shapeinf.formats.onnx.reader import (
     read_type,
 )
 from shapeinf.formats.onnx.tensors import TensorScanner
-from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fields, packed_varints, signed, varint
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, signed, varint
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
@@ -356,7 +356,7 @@ def _small_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, obje
         elif number == 4:
             single[3] = data[start:end].decode("utf-8", "replace")
         elif number == 8:
-            ints += [signed(start)] if kind == VARINT else packed_varints(data[start:end])
+            ints += [signed(start)] if kind == VARINT else decode_packed(data[start:end])
         elif number != 13:
             return None
     if kind_of in (1, 2, 3):

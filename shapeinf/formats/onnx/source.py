@@ -13,7 +13,7 @@ from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.scanner import scan
-from shapeinf.formats.onnx.wire import Buffer
+from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.graph import Graph
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}

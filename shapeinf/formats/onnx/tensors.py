@@ -12,11 +12,11 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.names import DTYPE_NAMES
 from shapeinf.formats.onnx.ranges import LaterRange, wants_range
 from shapeinf.formats.onnx.reader import external_contents, read_tensor
-from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, fields, packed_varints, signed
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, signed
 from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import ONNX_NAMES
 
 _RAW_DTYPES = {
     "int64": "<i8",
@@ -108,7 +108,7 @@ class TensorScanner:
         payload: tuple[int, int, int] | None = None
         for number, kind, start, stop in fields(buffer, pos, end):
             if number == 1:
-                dims += [signed(start)] if kind == VARINT else packed_varints(buffer[start:stop])
+                dims += [signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
             elif number == 2 and kind == VARINT:
                 number_of_type = start
             elif number == 8 and kind == BYTES:
@@ -118,7 +118,7 @@ class TensorScanner:
             elif number == 14:
                 external = start == onnx.TensorProto.EXTERNAL
         self.external |= external
-        dtype = DTYPE_NAMES.get(number_of_type)
+        dtype = ONNX_NAMES.get(number_of_type)
         if any(d < 0 for d in dims):
             raise ModelError(f"a tensor has the negative dims {dims}", node=name)
         small = wants_contents(dtype, dims)
@@ -155,7 +155,7 @@ def _header(data: bytes) -> tuple[list[int], str | None]:
             dims.append(signed(value))
         else:
             number_of_type = value
-    return dims, DTYPE_NAMES.get(number_of_type)
+    return dims, ONNX_NAMES.get(number_of_type)
 
 
 def _is_external(buffer: Buffer, start: int, end: int) -> bool:
@@ -171,5 +171,5 @@ def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[fl
     if number == 4 and dtype == "float32" and len(data) % 4 == 0:
         return list(np.frombuffer(data, "<f4").tolist())
     if (number == 7 and dtype == "int64") or (number == 5 and dtype in ("int32", "int16", "int8", "uint16", "uint8")):
-        return packed_varints(data)
+        return decode_packed(data)
     return None

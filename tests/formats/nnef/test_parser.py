@@ -26,8 +26,8 @@ from shapeinf.formats.nnef.language.ast import (
     Unary,
 )
 from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText, position
-from shapeinf.formats.nnef.language.expressions import STRENGTH
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
+from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE
 from shapeinf.formats.nnef.language.printer import format_document
 from tests.conformance.conftest import ROOT
 
@@ -224,7 +224,7 @@ def composed(inner):
         few.map(ArrayExpr),
         st.lists(inner, min_size=2, max_size=3).map(tuple).map(TupleExpr),
         st.builds(Unary, st.sampled_from(["+", "!", "-"]), inner),
-        st.builds(Binary, st.sampled_from(sorted(STRENGTH)), inner, inner),
+        st.builds(Binary, st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
         st.builds(Select, inner, inner, inner),
         st.builds(Subscript, inner, inner),
         st.builds(Range, inner, st.none() | inner, st.none() | inner),

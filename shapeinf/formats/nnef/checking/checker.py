@@ -1,9 +1,9 @@
 """The static rules of NNEF documents, which need no evaluation.
 
 Source: NNEF 1.0.5, 3.3 "Semantics". Where it is silent: fragments may be declared in any order; a loop variable must
-not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==` compares
-arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation has another; the
-graph may name attributes; an unknown operation of a tract registry is not declared.
+not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==`
+compares arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation has
+another; the graph may name attributes; an unknown operation of a tract registry is not declared.
 """
 
 from __future__ import annotations

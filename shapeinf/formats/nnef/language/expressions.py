@@ -1,8 +1,6 @@
 """Parsing of expressions: literals, arrays, tuples, operators, comprehensions, invocations.
 
-Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax"; the specification gives no associativity and no place to the unary
-operators and to `if`: here binary operators associate to the left (`^` too), unary ones bind tighter than all binary
-ones (so `-1 + 3` is 2), and `a if c else b` binds loosest and nests in its last operand.
+Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax"; `precedence` has the order of the operators.
 """
 
 from __future__ import annotations
@@ -28,6 +26,7 @@ from shapeinf.formats.nnef.language.ast import (
 from shapeinf.formats.nnef.language.cursor import BUILTINS, Cursor
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquoted
+from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE, IN_PRECEDENCE
 from shapeinf.formats.nnef.language.types import Primitive, PrimitiveName
 from shapeinf.formats.nnef.versions import DialectName
 
@@ -40,26 +39,6 @@ MAX_DIGITS = 4000
 _ENDS = frozenset(",)];")
 _TRUTHS = frozenset(["true", "false"])
 _UNARY = frozenset("+-!")
-STRENGTH = {
-    "in": 1,
-    "&&": 2,
-    "||": 2,
-    "<": 3,
-    ">": 3,
-    "<=": 3,
-    ">=": 3,
-    "==": 3,
-    "!=": 3,
-    "+": 4,
-    "-": 4,
-    "*": 5,
-    "/": 5,
-    "^": 6,
-}
-"""How tight each binary operator binds."""
-
-UNARY_STRENGTH = 7
-
 _TYPE_ARGUMENTS: dict[str, PrimitiveName] = {
     "integer": "integer",
     "scalar": "scalar",
@@ -136,25 +115,25 @@ class ExpressionParser(Cursor):
             self.fail(f"expressions are nested more than {MAX_DEPTH} levels deep", "N903")
 
     def _select(self, left: Expr | None, at: int) -> Expr:
-        then = self._binary(1, left, at)
+        then = self._binary(IN_PRECEDENCE, left, at)
         if self.tokens[self.next] != "if":
             return then
         self._mark(at)
         self.next += 1
-        condition = self._binary(1, None, self.at)
+        condition = self._binary(IN_PRECEDENCE, None, self.at)
         if self.tokens[self.next] == "if":
             self.fail("an 'if' in the condition of another needs parentheses")
         self.expect("else", "after the condition of 'if'")
         return Select(then, condition, self.expression(), at)
 
-    def _binary(self, weakest: int, left: Expr | None, at: int) -> Expr:
+    def _binary(self, lowest: int, left: Expr | None, at: int) -> Expr:
         """Operators of at least a precedence; `left` is the first operand where it is parsed already."""
         left = self._unary() if left is None else self._subscripts(left, at)
         links = 0
         while True:
             op = self.tokens[self.next]
-            strength = STRENGTH.get(op, 0)
-            if strength < weakest:
+            precedence = BINARY_PRECEDENCE.get(op, 0)
+            if precedence < lowest:
                 self.depth -= links
                 return left
             if op == "in" and self.dialect == "provisional":
@@ -164,7 +143,7 @@ class ExpressionParser(Cursor):
             self.next += 1
             self._deeper()
             links += 1
-            left = Binary(op, left, self._binary(strength + 1, None, self.at), op_at)
+            left = Binary(op, left, self._binary(precedence + 1, None, self.at), op_at)
 
     def _unary(self) -> Expr:
         at = self.at
@@ -284,7 +263,7 @@ class ExpressionParser(Cursor):
         self.expect("in", "after a loop variable")
         # Not a whole expression: its `if` would be the condition of the comprehension.
         self._deeper()
-        array = self._binary(2, None, self.at)
+        array = self._binary(IN_PRECEDENCE + 1, None, self.at)
         self.depth -= 1
         return name, array
 

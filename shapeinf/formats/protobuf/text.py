@@ -1,4 +1,4 @@
-"""Protocol buffers as text, as far as serving configs use them: fields, messages, lists, numbers, names, strings."""
+"""The protobuf text format: fields, messages, lists, numbers, names and strings, no extensions or `Any`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ENDS = {"{": "}", "<": ">"}
 MAX_DEPTH = 64
 
 
-def parse_pbtxt(text: str, name: str = "text") -> Message:
-    """Read a message. Raises ModelError with the line of what cannot be read.
+def parse_text(text: str, name: str = "text") -> Message:
+    """Read a message. Raises ModelError with the line of a syntax error.
 
-    >>> parse_pbtxt('max_batch_size: 8 input [ { name: "x" dims: [ -1, 3 ] } ]')
+    >>> parse_text('max_batch_size: 8 input [ { name: "x" dims: [ -1, 3 ] } ]')
     {'max_batch_size': [8], 'input': [{'name': ['x'], 'dims': [-1, 3]}]}
     """
     return _Reader(text, name).message("", 0)
@@ -48,27 +48,27 @@ class _Reader:
             at = match.end()
 
     def message(self, end: str, depth: int) -> Message:
-        found: Message = {}
+        fields: Message = {}
         while self.peek() not in (end, ""):
             field = self.take()
             if not re.fullmatch(r"[A-Za-z_]\w*", field) or depth > MAX_DEPTH:
                 raise self.error(f"expected the name of a field, not {field!r}")
             colon = self.skip(":")
-            found.setdefault(field, []).extend(self.values(colon, depth))
+            fields.setdefault(field, []).extend(self.values(colon, depth))
             self.skip(",", ";")
         if end and self.take() != end:
             raise self.error(f"expected {end!r} before the end")
-        return found
+        return fields
 
     def values(self, colon: bool, depth: int) -> list[Any]:
         if not self.skip("["):
             return [self.value(colon, depth)]
-        found: list[Any] = []
+        items: list[Any] = []
         while not self.skip("]"):
-            found.append(self.value(True, depth))
+            items.append(self.value(True, depth))
             if not self.skip(",") and self.peek() != "]":
                 raise self.error("expected ',' or ']'")
-        return found
+        return items
 
     def value(self, colon: bool, depth: int) -> Any:
         token = self.take()
@@ -92,10 +92,10 @@ class _Reader:
         return token
 
     def skip(self, *marks: str) -> bool:
-        found = self.peek() in marks
-        self.next += found
-        return found
+        matches = self.peek() in marks
+        self.next += matches
+        return matches
 
-    def error(self, what: str) -> ModelError:
+    def error(self, message: str) -> ModelError:
         line = self.tokens[min(self.next, len(self.tokens)) - 1][1] if self.tokens else 1
-        return ModelError(f"line {line}: {what}", node=self.name)
+        return ModelError(f"line {line}: {message}", node=self.name)
