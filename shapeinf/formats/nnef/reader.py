@@ -28,10 +28,10 @@ from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry
 from shapeinf.sharing import built_once
 
-MAX_CALLS_SHOWN = 4
+MAX_LISTED_CALLS = 4
 
 EXTENSIONS = frozenset([FRAGMENTS, OPERATORS, *TRACT_EXTENSIONS])
-"""What is understood after `extension`."""
+"""The known extensions."""
 
 
 def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = None) -> Graph:
@@ -51,7 +51,7 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
         raise UnknownFormatError(f"a {type(model).__name__} is no NNEF model: give a path, a text, or bytes")
     located = locate(model)
     source = located.document
-    document, operations = _understood(source, options)
+    document, operations = _parse(source, options)
     graph = build(operations, document, source)
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
@@ -66,26 +66,26 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     return graph
 
 
-def _understood(source: SourceText, options: NnefOptions) -> tuple[Document, list[Operation]]:
-    """A document and its operations; where something is wrong, read again with the places of all literals."""
+def _parse(source: SourceText, options: NnefOptions) -> tuple[Document, list[Operation]]:
+    """A document and its operations; after an error it is read again with the positions of all literals."""
     try:
-        return _evaluated(source, parse(source, options.dialect, sharing=True), options.expand)
+        return _evaluate(source, parse(source, options.dialect, sharing=True), options.expand)
     except NnefError as error:
         if any(diagnostic.code.startswith("N9") for diagnostic in error.diagnostics):
             raise  # a limit takes long enough once
-    return _evaluated(source, parse(source, options.dialect), options.expand)
+    return _evaluate(source, parse(source, options.dialect), options.expand)
 
 
-def _evaluated(source: SourceText, document: Document, expand: Expand) -> tuple[Document, list[Operation]]:
+def _evaluate(source: SourceText, document: Document, expand: Expand) -> tuple[Document, list[Operation]]:
     library = _library(document.dialect)
     errors = check(document, source, library)
     if errors:
         raise NnefError(errors, source)
-    return document, evaluate(document, source, library, _replaced(document, library, expand))
+    return document, evaluate(document, source, library, _expanded(document, library, expand))
 
 
-def _replaced(document: Document, library: Library, expand: Expand) -> Expand:
-    """The operations that their bodies replace, besides the document's own. Raises UnknownNameError for one without."""
+def _expanded(document: Document, library: Library, expand: Expand) -> Expand:
+    """The operations to expand, besides those of the document. Raises UnknownNameError for one without a body."""
     if expand == "all":
         return expand
     declared = library.with_fragments(document.fragments)
@@ -98,17 +98,17 @@ def _replaced(document: Document, library: Library, expand: Expand) -> Expand:
 
 @built_once
 def _library(dialect: DialectName) -> Library:
-    """The operations of a dialect; those without rules are no more than fragments, which documents may replace."""
+    """The operations of a dialect; documents may replace those without rules."""
     return Library(_declarations(dialect), replaceable=_without_rules(dialect))
 
 
 @built_once
 def _without_rules(dialect: DialectName) -> frozenset[str]:
-    """The compound operations that nobody has a rule for, such as layers: their bodies say what they do."""
+    """The compound operations without a rule, such as layers; their bodies are expanded."""
     registry, version = default_registry(), VERSIONS[dialect]
     compounds = [fragment.name for fragment in _declarations(dialect) if fragment.body is not None]
-    found = ((name, registry.lookup("nnef", "", name, version)) for name in compounds)
-    return frozenset(name for name, op_def in found if op_def is None or op_def.rule is None)
+    definitions = ((name, registry.lookup("nnef", "", name, version)) for name in compounds)
+    return frozenset(name for name, op_def in definitions if op_def is None or op_def.rule is None)
 
 
 def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
@@ -120,7 +120,7 @@ def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
 
 
 def _assumptions(document: Document) -> Iterator[str]:
-    """What tract's documents assert of their symbols; with a name and `:` it is for one scenario of several."""
+    """The assertions of tract's documents about their symbols, except for those of one scenario (`name:`)."""
     for extension in document.extensions:
         word, _, relation = extension.text.partition(" ")
         if word == "tract_assert" and ":" not in relation:
@@ -128,22 +128,22 @@ def _assumptions(document: Document) -> Iterator[str]:
 
 
 def _diagnostics(document: Document) -> Iterator[Diagnostic]:
-    """What a reader can live with, but the specification does not have."""
+    """Deviations from the specification that do not prevent reading."""
     for extension in document.extensions:
         name = extension.text.partition(" ")[0]
         if name not in EXTENSIONS:
-            yield Diagnostic("warning", "N206", f"the extension {name!r} is not known here: nothing is made of it")
+            yield Diagnostic("warning", "N206", f"the extension {name!r} is unknown: it is ignored")
     for fragment in document.fragments if document.dialect == "final" else ():
         if not any(has_tensor(result.type) for result in fragment.results):
             message = "since 1.0.1 all results of fragments are tensors"
-            yield Diagnostic("warning", "N307", f"the fragment {fragment.name!r} gives no tensor: {message}")
+            yield Diagnostic("warning", "N307", f"the fragment {fragment.name!r} has no tensor result: {message}")
 
 
 def _add_calls(graph: Graph, operations: Sequence[Operation], source: SourceText) -> None:
-    """Say of operations in fragments where these are called."""
+    """Add the calls to the locations of operations in fragments."""
     for op in operations:
         if op.calls and op.outputs and op.outputs[0] in graph.locations:
-            lines = (":".join(map(str, source.position(at))) for at in op.calls[:MAX_CALLS_SHOWN])
+            lines = (":".join(map(str, source.position(at))) for at in op.calls[:MAX_LISTED_CALLS])
             graph.locations[op.outputs[0]] += "".join(f", called at {line}" for line in lines)
 
 
@@ -154,28 +154,28 @@ def _variables(operations: Sequence[Operation]) -> Iterator[Variable]:
 
 
 def _changing(operations: Sequence[Operation]) -> frozenset[str]:
-    """The variables that a run of the graph updates: what their files have is only where they start."""
-    found: set[str] = set()
+    """The variables that a run of the graph updates; their files have the initial values."""
+    names: set[str] = set()
     for op in operations:
         target = op.inputs[0] if op.op == "update" else None
         if isinstance(target, Tensor):
-            found.add(target.name)
-    return frozenset(found)
+            names.add(target.name)
+    return frozenset(names)
 
 
 def _quantize(graph: Graph, dialect: DialectName, source: SourceText) -> None:
-    """Check the quantization file; what has to broadcast is left to the rule of a node without outputs."""
+    """Check the quantization file; nodes without outputs carry the parameters that must broadcast."""
     entries = parse_quantization(source, dialect)
-    made = (name for node in graph.nodes for name in node.outputs)
-    names = {*graph.inputs, *graph.constants, *made}
+    outputs = (name for node in graph.nodes for name in node.outputs)
+    names = {*graph.inputs, *graph.constants, *outputs}
     tensors = check_quantization(entries, source, _library(dialect), names, exact=dialect == "final")
-    for one in tensors:
-        shape: Any = one.shape
+    for parameter in tensors:
+        shape: Any = parameter.shape
         while dialect == "provisional" and shape[-1:] == (1,):  # ranks are open there
             shape = shape[:-1]
-        name = f"quantization of {one.tensor} ({one.parameter})"
-        kind = NodeKind("quantized_by", "", {"parameter": one.parameter, "shape": shape})
+        name = f"quantization of {parameter.tensor} ({parameter.parameter})"
+        kind = NodeKind("quantized_by", "", {"parameter": parameter.parameter, "shape": shape})
         assert isinstance(graph.nodes, NodeTable)
-        graph.nodes.add(kind, (one.tensor.encode(),), (), name)
-        line, column = source.position(one.at)
+        graph.nodes.add(kind, (parameter.tensor.encode(),), (), name)
+        line, column = source.position(parameter.at)
         graph.locations[name] = f"{source.name}:{line}:{column}"

@@ -1,4 +1,4 @@
-"""Declared types of a file with other dims; all else that they say stays."""
+"""Declared types of a file with other dims; everything else stays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shapeinf.formats.annotation import Info
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 
-def retyped(proto: onnx.TypeProto, info: Info) -> None:
+def set_type(proto: onnx.TypeProto, info: Info) -> None:
     """Give a declared tensor (also in a sequence or an optional) the dims of `info`, and its element type."""
     while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
         proto = getattr(proto, proto.WhichOneof("value")).elem_type

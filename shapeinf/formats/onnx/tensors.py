@@ -60,7 +60,7 @@ class TensorScanner:
         head = buffer[start : min(end, start + _HEAD)]
         usual = _USUAL.match(head)
         if usual is None or usual.end() + usual[2][0] >= len(head):
-            return self._whole(buffer, start, end)
+            return self._full(buffer, start, end)
         shape, name_end = usual[1], usual.end() + usual[2][0]
         if shape not in self._known:
             self._known[shape] = self._of_header(shape)
@@ -68,7 +68,7 @@ class TensorScanner:
         if tensor is None:
             small = self._small(shape, head[name_end:]) if end - start <= _HEAD else None
             if small is None:
-                return self._whole(buffer, start, end)
+                return self._full(buffer, start, end)
             return small, None, head[usual.end() : name_end].decode("utf-8", "replace")
         if not self.external and (head[name_end] != 0x4A or head[name_end + 1 : name_end + 2] == b"\0"):  # no payload
             self.external = _is_external(buffer, start, end)
@@ -79,15 +79,15 @@ class TensorScanner:
         if len(rest) < 2 or rest[0] != 0x4A or rest[1] != len(rest) - 2 or rest[1] > 127:
             return None
         key = header + rest
-        found = self._contents.get(key)
-        if found is None:
+        tensor = self._contents.get(key)
+        if tensor is None:
             dims, dtype = _header(header)
             code = _RAW_CODES.get(dtype or "")
             if code is None or any(d < 0 for d in dims) or prod(dims) * struct.calcsize(code) != rest[1]:
                 return None
             elements = struct.unpack(f"<{prod(dims)}{code}", rest[2:])
-            found = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
-        return found
+            tensor = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
+        return tensor
 
     def _of_header(self, data: bytes) -> PartialTensor | None:
         """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
@@ -95,7 +95,7 @@ class TensorScanner:
         wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
         return None if wanted else PartialTensor(dtype, Shape(dims), None)
 
-    def _whole(self, buffer: Buffer, start: int, end: int) -> Scanned:
+    def _full(self, buffer: Buffer, start: int, end: int) -> Scanned:
         if end - start <= _SMALL:
             buffer, start, end = buffer[start:end], 0, end - start
         return self.tensor(buffer, start, end)
@@ -125,8 +125,8 @@ class TensorScanner:
         if not small and not wants_range(dtype, dims):
             return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
-            whole, folder = buffer[pos:end], self.folder
-            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(whole, folder), name
+            data, folder = buffer[pos:end], self.folder
+            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(data, folder), name
         if not small:
             later = self._range(dtype, dims, buffer, payload)
             return PartialTensor(dtype, Shape(dims), None), later, name

@@ -16,7 +16,7 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replacing
 from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
-from shapeinf.formats.onnx.retyping import retyped, set_dim
+from shapeinf.formats.onnx.retyping import set_dim, set_type
 from shapeinf.formats.onnx.rewriting import constant_node, initializer
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
@@ -74,8 +74,8 @@ def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> N
     if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
         if _size(pieces) > MAX_TEXT:
             raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
-        whole = onnx.ModelProto.FromString(b"".join(map(bytes, _bytes_of(buffer, pieces))))
-        onnx.save_model(whole, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
+        model = onnx.ModelProto.FromString(b"".join(map(bytes, _bytes_of(buffer, pieces))))
+        onnx.save_model(model, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
     with replacing(path) as file:
         file.writelines(_bytes_of(buffer, pieces))
@@ -126,8 +126,8 @@ class _Writer:
     def graph(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
         """A GraphProto: all but what is declared of node outputs stays."""
         tensors = annotation.tensors
-        made = [name for node in graph.nodes for name in node.outputs if name in tensors]
-        known = {name for name in made if tensors[name].dtype is not None}
+        produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
+        known = {name for name in produced if tensors[name].dtype is not None}
         outputs = set(graph.outputs)
         pieces: list[Piece] = []
         node = 0
@@ -158,7 +158,7 @@ class _Writer:
             before = stop
         if before > copied:
             pieces.append((copied, before))
-        values = (self.value(13, name, tensors[name]) for name in made if name in known and name not in outputs)
+        values = (self.value(13, name, tensors[name]) for name in produced if name in known and name not in outputs)
         return [*pieces, b"".join(values)]
 
     def node(self, pos: int, end: int, graphs: Mapping[str, Graph], bodies: Mapping[str, Annotation]) -> list[Piece]:
@@ -217,7 +217,7 @@ class _Writer:
         if info is None:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
-        retyped(value.type, info)
+        set_type(value.type, info)
         return [_field(11, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
@@ -243,10 +243,10 @@ class _Writer:
 
     def type(self, info: Info) -> bytes:
         """A TypeProto as field 2; records are shared between values, so identity finds most of them."""
-        found = self.types.get(id(info))
-        if found is None:
-            found = self.types[id(info)] = _field(2, encoded_type(info))
-        return found
+        encoded = self.types.get(id(info))
+        if encoded is None:
+            encoded = self.types[id(info)] = _field(2, encoded_type(info))
+        return encoded
 
 
 def _field(number: int, payload: bytes) -> bytes:

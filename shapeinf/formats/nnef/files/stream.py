@@ -1,4 +1,4 @@
-"""A stream that goes forward only and knows how much it may give."""
+"""A stream that goes forward only and has a limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_RATIO = 100
 """An archive may become so many times larger, once it is past `FREE_SIZE` bytes."""
 FREE_SIZE = 1 << 30
 MAX_BLOCK = 1 << 20
-"""Bytes that are read at once on behalf of the archive's own headers, whose lengths nobody vouches for."""
+"""Bytes that are read at once on behalf of the archive's own headers, whose lengths are not trusted."""
 
 
 class Guarded(RawIOBase):
@@ -21,7 +21,7 @@ class Guarded(RawIOBase):
     """
 
     def __init__(self, stream: Any, compressed: int, name: str) -> None:
-        """`compressed` is the size of the file, `name` is shown."""
+        """`compressed` is the size of the file, `name` is its name in messages."""
         self._stream = stream
         self._allowed = max(FREE_SIZE, compressed * MAX_RATIO)
         self._name = name

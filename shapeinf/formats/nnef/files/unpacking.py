@@ -24,7 +24,7 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # the second is an empty one
 
 
 def kind_of(head: bytes) -> Kind | None:
-    """What an archive is by its first bytes (512 are enough); None for anything else."""
+    """The kind of an archive by its first bytes (512 are enough); None for any other file."""
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -40,30 +40,30 @@ def first_name(head: bytes) -> str:
 
 
 class Readable(Protocol):
-    """What gives bytes."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, at most so many; none at the end."""
 
 
-def unpacked(file: BinaryIO, kind: Kind, shown: str) -> Readable:
-    """The bytes of a tar archive that may be compressed; `shown` names it in messages."""
+def unpack(file: BinaryIO, kind: Kind, archive_name: str) -> Readable:
+    """The bytes of a tar archive that may be compressed; `archive_name` names it in messages."""
     if kind == "gzip":
         return gzip.GzipFile(fileobj=file)
     if kind == "xz":
-        return _Decompressed(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MAX_MEMORY), shown)
-    return _Decompressed(file, bz2.BZ2Decompressor, shown) if kind == "bzip2" else file
+        return _Decompressed(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MAX_MEMORY), archive_name)
+    return _Decompressed(file, bz2.BZ2Decompressor, archive_name) if kind == "bzip2" else file
 
 
 class _Decompressed:
     """Streams of a compressed file, one behind the other, as parallel tools write them."""
 
     def __init__(
-        self, file: BinaryIO, start: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor], shown: str
+        self, file: BinaryIO, start: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor], archive_name: str
     ) -> None:
         self._file = file
         self._start = start
-        self._shown = shown
+        self._archive_name = archive_name
         self._stream = start()
 
     def read(self, size: int, /) -> bytes:
@@ -89,9 +89,9 @@ class _Decompressed:
                 rest = self._file.read(_BLOCK) if self._stream.needs_input else b""
                 if not rest and self._stream.needs_input:
                     raise EOFError("the compressed data end too early")
-            found = self._decompress(rest, size)
-            if found:
-                return found
+            data = self._decompress(rest, size)
+            if data:
+                return data
 
     def _decompress(self, data: bytes, size: int) -> bytes:
         try:
@@ -99,5 +99,5 @@ class _Decompressed:
         except (OSError, lzma.LZMAError) as error:
             if "limit" in str(error):
                 message = f"the archive needs more than {MAX_MEMORY} bytes of memory to be unpacked"
-                raise LimitError(message, node=self._shown) from error
-            raise ModelError(f"the archive is damaged: {error}", node=self._shown) from error
+                raise LimitError(message, node=self._archive_name) from error
+            raise ModelError(f"the archive is damaged: {error}", node=self._archive_name) from error
