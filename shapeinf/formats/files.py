@@ -32,7 +32,7 @@ def is_path(text: str) -> bool:
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def replace_file(path: str) -> Iterator[BinaryIO]:
     """A file to write that appears under its path when it is complete, or not at all."""
     temporary = f"{path}.part"
     try:

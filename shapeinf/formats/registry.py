@@ -100,7 +100,7 @@ class Format:
 
 @attrs.frozen
 class FormatRegistry:
-    """The formats in the order in which they are asked whether a model is theirs."""
+    """All formats, in the order in which they sniff a model."""
 
     formats: Sequence[Format]
     default: Format

@@ -8,7 +8,7 @@ from math import prod
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.formats.nnef.evaluation.operation import Operation
-from shapeinf.formats.nnef.evaluation.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
+from shapeinf.formats.nnef.evaluation.values import Symbol, Tensor, Value, flatten, literal_shape, primitive_of
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.language.ast import Document
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
@@ -121,7 +121,7 @@ class Builder:
             if name in taken:
                 name = next(n for n in (f"{name} {i}" for i in range(2, len(taken) + 3)) if n not in taken)
             self._literals[key] = name
-            taken[name] = tensor(dtype, literal_shape(value), flattened(value))
+            taken[name] = tensor(dtype, literal_shape(value), flatten(value))
         return name.encode()
 
     # -- tensors from outside ----------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Builder:
         name = operation.outputs[0]
         shape = self._shape(operation)
         value = operation.attributes.get("value")
-        contents = flattened(value) if isinstance(value, tuple) else [value]
+        contents = flatten(value) if isinstance(value, tuple) else [value]
         if len(contents) not in (1, prod(shape)):
             message = f"the constant {name} has {prod(shape)} items in {list(shape)}, but {len(contents)} values"
             self._error(operation, message)

@@ -60,7 +60,9 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     _add_calls(graph, operations, source)
     if located.files is not None:
         quantized = located.quantization is not None
-        attach(graph, _variables(operations), _changing(operations), located.files, source, quantized=quantized)
+        attach(
+            graph, _variables(operations), _updated_variables(operations), located.files, source, quantized=quantized
+        )
     if located.quantization is not None:
         _quantize(graph, document.dialect, located.quantization)
     return graph
@@ -81,10 +83,10 @@ def _evaluate(source: SourceText, document: Document, expand: Expand) -> tuple[D
     errors = check(document, source, library)
     if errors:
         raise NnefError(errors, source)
-    return document, evaluate(document, source, library, _expanded(document, library, expand))
+    return document, evaluate(document, source, library, _operations_to_expand(document, library, expand))
 
 
-def _expanded(document: Document, library: Library, expand: Expand) -> Expand:
+def _operations_to_expand(document: Document, library: Library, expand: Expand) -> Expand:
     """The operations to expand, besides those of the document. Raises UnknownNameError for one without a body."""
     if expand == "all":
         return expand
@@ -153,7 +155,7 @@ def _variables(operations: Sequence[Operation]) -> Iterator[Variable]:
             yield Variable(op.outputs[0], str(op.attributes["label"]), op.at, op.calls)
 
 
-def _changing(operations: Sequence[Operation]) -> frozenset[str]:
+def _updated_variables(operations: Sequence[Operation]) -> frozenset[str]:
     """The variables that a run of the graph updates; their files have the initial values."""
     names: set[str] = set()
     for op in operations:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.files import replacing
+from shapeinf.formats.files import replace_file
 from shapeinf.formats.nnef.files.archive import ARCHIVES
 from shapeinf.formats.nnef.language.ast import Assignment, names_in
 from shapeinf.formats.nnef.language.printer import format_document
@@ -34,7 +34,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
         raise ModelError(
             "an NNEF model is saved as a document, not an archive or a folder: use a name in .nnef", node=path
         )
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode())
 
 

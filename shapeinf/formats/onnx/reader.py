@@ -77,7 +77,7 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     graph = Graph(name=proto.name, dialect="onnx", opsets=opsets)
     for initializer in proto.initializer:
         graph.constants[initializer.name] = read_tensor(initializer)
-        later = _later(initializer, folder)
+        later = _deferred_contents(initializer, folder)
         if later is not None:
             graph.unread[initializer.name] = later
     for sparse in proto.sparse_initializer:
@@ -153,7 +153,7 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     if a.type == kinds.STRINGS:
         return tuple(s.decode("utf-8", "replace") for s in a.strings)
     if a.type == kinds.TENSOR:
-        return read_now(read_tensor(a.t), _later(a.t, None))
+        return read_now(read_tensor(a.t), _deferred_contents(a.t, None))
     if a.type == kinds.GRAPH:
         return read_graph(a.g, opsets, depth + 1)
     if a.type == kinds.GRAPHS:
@@ -191,7 +191,7 @@ def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[in
     return PartialTensor(dtype, Shape(dims), elements)
 
 
-def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
+def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
     """A function that reads external contents or a range, for tensors whose contents `read_tensor` does not have."""
     dtype = ONNX_NAMES.get(proto.data_type)
     if _is_external(proto):

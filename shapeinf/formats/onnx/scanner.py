@@ -25,7 +25,7 @@ from shapeinf.formats.onnx.reader import (
     read_type,
 )
 from shapeinf.formats.onnx.tensors import TensorScanner
-from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, signed, varint
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed, varint
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
@@ -106,7 +106,7 @@ class _Scanner:
             if kind == BYTES and number == 1:
                 domain = self.names[data[start:end]]
             elif kind == VARINT and number == 2:
-                version = signed(start)
+                version = to_signed(start)
         opsets[domain_of(domain)] = version
 
     def graph(self, buffer: Buffer, pos: int, end: int, opsets: dict[str, int], depth: int) -> Graph:
@@ -350,13 +350,13 @@ def _small_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, obje
         elif number == 20:
             kind_of = start
         elif number == 3:
-            single[2] = signed(start)
+            single[2] = to_signed(start)
         elif number == 2:
             single[1] = struct.unpack("<f", data[start:end])[0]
         elif number == 4:
             single[3] = data[start:end].decode("utf-8", "replace")
         elif number == 8:
-            ints += [signed(start)] if kind == VARINT else decode_packed(data[start:end])
+            ints += [to_signed(start)] if kind == VARINT else decode_packed(data[start:end])
         elif number != 13:
             return None
     if kind_of in (1, 2, 3):

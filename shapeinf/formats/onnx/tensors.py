@@ -14,7 +14,7 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.ranges import LaterRange, wants_range
 from shapeinf.formats.onnx.reader import external_contents, read_tensor
-from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, signed
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
@@ -63,7 +63,7 @@ class TensorScanner:
             return self._full(buffer, start, end)
         shape, name_end = usual[1], usual.end() + usual[2][0]
         if shape not in self._known:
-            self._known[shape] = self._of_header(shape)
+            self._known[shape] = self._header_tensor(shape)
         tensor = self._known[shape]
         if tensor is None:
             small = self._small(shape, head[name_end:]) if end - start <= _HEAD else None
@@ -89,7 +89,7 @@ class TensorScanner:
             tensor = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
         return tensor
 
-    def _of_header(self, data: bytes) -> PartialTensor | None:
+    def _header_tensor(self, data: bytes) -> PartialTensor | None:
         """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
         dims, dtype = _header(data)
         wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
@@ -108,7 +108,7 @@ class TensorScanner:
         payload: tuple[int, int, int] | None = None
         for number, kind, start, stop in fields(buffer, pos, end):
             if number == 1:
-                dims += [signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
+                dims += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
             elif number == 2 and kind == VARINT:
                 number_of_type = start
             elif number == 8 and kind == BYTES:
@@ -131,7 +131,7 @@ class TensorScanner:
             later = self._range(dtype, dims, buffer, payload)
             return PartialTensor(dtype, Shape(dims), None), later, name
         if payload is not None:
-            elements = _decoded(dtype, payload[0], buffer[payload[1] : payload[2]])
+            elements = _decode_payload(dtype, payload[0], buffer[payload[1] : payload[2]])
             if elements is not None and len(elements) == prod(dims):
                 return PartialTensor(dtype, Shape(dims), elements), None, name
         return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
@@ -152,7 +152,7 @@ def _header(data: bytes) -> tuple[list[int], str | None]:
     number_of_type = 0
     for number, _, value, _ in fields(data, 0, len(data)):
         if number == 1:
-            dims.append(signed(value))
+            dims.append(to_signed(value))
         else:
             number_of_type = value
     return dims, ONNX_NAMES.get(number_of_type)
@@ -162,7 +162,7 @@ def _is_external(buffer: Buffer, start: int, end: int) -> bool:
     return any(f[0] == 14 and f[2] == onnx.TensorProto.EXTERNAL for f in fields(buffer, start, end))
 
 
-def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
+def _decode_payload(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
     """The elements in a payload field of the plain kinds; None for any other, which are left to protobuf."""
     code = _RAW_DTYPES.get(dtype or "")
     if number == 9:

@@ -14,10 +14,9 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.files import replacing
+from shapeinf.formats.files import replace_file
 from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
-from shapeinf.formats.onnx.retyping import set_dim, set_type
-from shapeinf.formats.onnx.rewriting import constant_node, initializer
+from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
 from shapeinf.formats.registry import Target
@@ -36,7 +35,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
 
     Declarations of inputs stay as they are, but for those that the annotation changes. The file appears whole or not at
     all. Raises ModelError for a graph that was not read from an ONNX model, and where the copy would lose weights that
-    lie in files beside the original.
+    lie in files next to the original.
     """
     if not isinstance(target, (str, os.PathLike)):
         raise ModelError("an ONNX model cannot be written to a stream: it is binary")
@@ -45,7 +44,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
         _check_folder(graph.source, path)
     model = graph.model
     if isinstance(model, onnx.ModelProto):
-        _write(_serialized(model), graph, annotation, path)
+        _write(_serialize(model), graph, annotation, path)
     elif isinstance(model, bytes):
         _write(model, graph, annotation, path)
     elif graph.source is not None:
@@ -55,7 +54,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to annotate")
 
 
-def _serialized(model: onnx.ModelProto) -> bytes:
+def _serialize(model: onnx.ModelProto) -> bytes:
     try:
         return bytes(model.SerializeToString())
     except ValueError as error:
@@ -63,10 +62,10 @@ def _serialized(model: onnx.ModelProto) -> bytes:
 
 
 def _check_folder(source: str, path: str) -> None:
-    """External data are named relative to the model: the copy must lie beside the original."""
+    """External data are named relative to the model: the copy must lie in the same folder."""
     here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (source, path))
     if here != there:
-        raise ModelError(f"its weights lie in other files beside {source}: save into the same folder", node=path)
+        raise ModelError(f"its weights lie in other files next to {source}: save into the same folder", node=path)
 
 
 def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> None:
@@ -74,14 +73,14 @@ def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> N
     if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
         if _size(pieces) > MAX_TEXT:
             raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
-        model = onnx.ModelProto.FromString(b"".join(map(bytes, _bytes_of(buffer, pieces))))
+        model = onnx.ModelProto.FromString(b"".join(map(bytes, _piece_bytes(buffer, pieces))))
         onnx.save_model(model, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
-    with replacing(path) as file:
-        file.writelines(_bytes_of(buffer, pieces))
+    with replace_file(path) as file:
+        file.writelines(_piece_bytes(buffer, pieces))
 
 
-def _bytes_of(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:
+def _piece_bytes(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:
     with memoryview(buffer) as view:
         for piece in pieces:
             if isinstance(piece, bytes):
@@ -245,7 +244,7 @@ class _Writer:
         """A TypeProto as field 2; records are shared between values, so identity finds most of them."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = _field(2, encoded_type(info))
+            encoded = self.types[id(info)] = _field(2, encode_type(info))
         return encoded
 
 
@@ -253,7 +252,7 @@ def _field(number: int, payload: bytes) -> bytes:
     return encode_tag(number, BYTES) + encode_varint(len(payload)) + payload
 
 
-def encoded_type(info: Info) -> bytes:
+def encode_type(info: Info) -> bytes:
     """The bytes of the TypeProto of a value of known element type."""
     proto = inner = onnx.TypeProto()
     for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):

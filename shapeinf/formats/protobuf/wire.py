@@ -34,7 +34,7 @@ def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
         raise DamagedError("it ends inside an integer") from None
 
 
-def signed(value: int) -> int:
+def to_signed(value: int) -> int:
     """A 64-bit two's complement number."""
     return value - (1 << 64) if value >> 63 else value
 
@@ -70,7 +70,7 @@ def decode_packed(data: bytes) -> list[int]:
     pos = 0
     while pos < len(data):
         value, pos = varint(data, pos)
-        values.append(signed(value))
+        values.append(to_signed(value))
     return values
 
 

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files import archive as archives
-from shapeinf.formats.nnef.files import stream, unpacking
+from shapeinf.formats.nnef.files import unpacking
+from shapeinf.formats.nnef.files import unpacking as stream
 from shapeinf.formats.nnef.files import zipped as zips
 from shapeinf.formats.nnef.files.archive import Folder, read_archive
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_header

@@ -40,16 +40,16 @@ class TypeTooLargeError(Exception):
 @lru_cache(maxsize=4096)
 def array_of(item: NnefType | None) -> ArrayOf:
     """The type of an array of items of a type (None: of no items)."""
-    return _of_bounded_size(ArrayOf(item))
+    return _check_size(ArrayOf(item))
 
 
 @lru_cache(maxsize=4096)
 def tuple_of(items: tuple[NnefType, ...]) -> TupleOf:
     """The type of a tuple of items of these types."""
-    return _of_bounded_size(TupleOf(items))
+    return _check_size(TupleOf(items))
 
 
-def _of_bounded_size(of: Composite) -> Composite:
+def _check_size(of: Composite) -> Composite:
     if _size(of) > MAX_TYPE_SIZE:
         raise TypeTooLargeError
     return of
@@ -144,7 +144,7 @@ class Casting:
 
     def _casts_to_tensor(self, actual: NnefType, expected: TensorOf) -> bool:
         if self.dialect == "tract":
-            # Its literals and arrays of literals are tensors, and its declarations say nothing of the elements.
+            # Its literals and arrays of literals are tensors, and its declarations have no element types.
             return not isinstance(actual, TupleOf) and (
                 not isinstance(actual, ArrayOf) or actual.of is None or self.casts(actual.of, expected)
             )

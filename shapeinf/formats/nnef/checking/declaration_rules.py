@@ -101,7 +101,7 @@ def _check_order(fragment: Fragment, reporter: Reporter) -> None:
 
 
 def _parts(of: NnefType | None) -> list[NnefType]:
-    """A type and all that it is made of."""
+    """A type and all its parts."""
     if of is None:
         return []
     if isinstance(of, TupleOf):

@@ -68,7 +68,7 @@ class ExpressionTypes:
             Subscript: self._subscript,
             Range: self._range,
             Builtin: self._builtin,
-            Invocation: self._chained,
+            Invocation: self._nested_invocation,
         }
 
     def type_of(self, expression: Expr) -> MaybeType:
@@ -188,7 +188,7 @@ class ExpressionTypes:
 
     def _comprehension(self, expression: Comprehension) -> MaybeType:
         # The arrays cannot depend on the loop variables.
-        items = [self._iterated(array) for _, array in expression.iterators]
+        items = [self._item_type(array) for _, array in expression.iterators]
         own: list[str] = []
         for (variable, _), item in zip(expression.iterators, items, strict=True):
             if variable.name in self.names:
@@ -206,7 +206,7 @@ class ExpressionTypes:
             for name in own:
                 del self.names[name]
 
-    def _iterated(self, array: Expr) -> MaybeType:
+    def _item_type(self, array: Expr) -> MaybeType:
         of = self.type_of(array)
         if of is None or isinstance(of, ArrayOf):
             return None if of is None else of.of
@@ -271,7 +271,7 @@ class ExpressionTypes:
             self._wrong(message, start_of(expression.operand))
         return RESULTS[expression.name]
 
-    def _chained(self, expression: Invocation) -> MaybeType:
+    def _nested_invocation(self, expression: Invocation) -> MaybeType:
         of = self.invocation(expression)
         if self.dialect == "provisional" or not isinstance(of, TupleOf) or expression.name not in self.library:
             return of

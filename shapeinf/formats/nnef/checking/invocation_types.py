@@ -58,7 +58,7 @@ class InvocationTypes(ExpressionTypes):
         name = invocation.name
         arguments = invocation.arguments
         if self.dialect == "tract":
-            return self._of_tract(invocation)
+            return self._tract_invocation(invocation)
         if name in OF_GRAPHS:
             self._check_context(invocation)
         shared = invocation.shared
@@ -85,7 +85,7 @@ class InvocationTypes(ExpressionTypes):
             self.forms[key] = result
         return result
 
-    def _of_tract(self, invocation: Invocation) -> MaybeType:
+    def _tract_invocation(self, invocation: Invocation) -> MaybeType:
         # tract ignores unknown arguments.
         if invocation.name in self.library:
             known = self.library.signature(invocation.name).parameters
@@ -106,7 +106,7 @@ class InvocationTypes(ExpressionTypes):
             self.reporter.error("N401", f"operation {invocation.name!r} is not declared{hint}", invocation.at)
             return None
         signature = self.library.signature(invocation.name)
-        passed = self._matched(invocation, signature, types)
+        passed = self._match_arguments(invocation, signature, types)
         argument = self._type_argument(invocation, signature, passed)
         generic = signature.fragment.generic
         for name, (_, of) in passed.items():
@@ -122,7 +122,7 @@ class InvocationTypes(ExpressionTypes):
             return with_argument(signature.result, argument)
         return None if generic and is_generic(signature.result) else signature.result
 
-    def _matched(self, invocation: Invocation, signature: Signature, types: list[MaybeType]) -> _Passed:
+    def _match_arguments(self, invocation: Invocation, signature: Signature, types: list[MaybeType]) -> _Passed:
         """The arguments by the names of their parameters."""
         passed: _Passed = {}
         named = misplaced = False
@@ -187,9 +187,9 @@ class InvocationTypes(ExpressionTypes):
             return explicit
         if not fragment.generic or fragment.generic_default is not None:
             return fragment.generic_default
-        return self._deduced(invocation, signature, passed)
+        return self._deduce_type_argument(invocation, signature, passed)
 
-    def _deduced(self, invocation: Invocation, signature: Signature, passed: _Passed) -> Primitive | None:
+    def _deduce_type_argument(self, invocation: Invocation, signature: Signature, passed: _Passed) -> Primitive | None:
         candidates: dict[Primitive, None] = {}
         unknown = False
         for name in signature.generic_names:

@@ -1,6 +1,6 @@
 """Operators, casts and built-in functions on values that are known when the graph is built.
 
-Source: NNEF 1.0.5, 3.3.5 "Expressions" and 3.3.6 "Built-in functions". Where it says nothing: integers have any size,
+Source: NNEF 1.0.5, 3.3.5 "Expressions" and 3.3.6 "Built-in functions". Where it is silent: integers have any size,
 their division rounds down, indices count from 0 and never from the end, and a range must lie within its array.
 """
 
@@ -17,7 +17,7 @@ from shapeinf.formats.nnef.evaluation.values import (
     MAX_ITEMS,
     BadValue,
     Value,
-    checked,
+    check_limits,
     is_known,
     kind_of,
     size_of,
@@ -36,7 +36,7 @@ def binary(op: str, left: Value, right: Value) -> Value:
         result = _OTHERS[op](left, right) if op in _OTHERS else None
     if result is None:
         raise BadValue(f"the operator {op} has no meaning for {kind_of(left)} and {kind_of(right)}")
-    return checked(result)
+    return check_limits(result)
 
 
 def unary(op: str, value: Value) -> Value:
@@ -56,7 +56,7 @@ def is_number(value: Value) -> TypeGuard[float]:
 # -- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _limited(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
+def _check_overflow(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
     def compute(a: float, b: float) -> float:
         try:
             return function(a, b)
@@ -101,11 +101,11 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "!=": operator.ne,
 }
 _NUMBERS: dict[str, Callable[[float, float], float]] = {
-    "+": _limited(operator.add),
-    "-": _limited(operator.sub),
-    "*": _limited(_product),
-    "/": _limited(_divide),
-    "^": _limited(_power),
+    "+": _check_overflow(operator.add),
+    "-": _check_overflow(operator.sub),
+    "*": _check_overflow(_product),
+    "/": _check_overflow(_divide),
+    "^": _check_overflow(_power),
     **_COMPARISONS,
 }
 
@@ -158,7 +158,7 @@ _OTHERS: dict[str, Callable[[Value, Value], Value | None]] = {
 
 def function(name: str, value: Value) -> Value:
     """A built-in function other than `shape_of`. Raises BadValue where there is no result."""
-    return checked(_FUNCTIONS[name](value))
+    return check_limits(_FUNCTIONS[name](value))
 
 
 def _length_of(value: Value) -> Value:

@@ -78,7 +78,7 @@ class _Evaluation:
         self.values: dict[str, Value] = self.frame.values
         self.forms: dict[str, dict[tuple[str | None, ...], Form]] = {}
         self.quick: dict[tuple[str, int, int], tuple[Form, Mapping[str, object]]] = {}
-        self.renamed = _reassigned(document) if document.dialect == "tract" else {}
+        self.renamed = _rename_reassigned(document) if document.dialect == "tract" else {}
 
     def run(self) -> list[Operation]:
         """All operations."""
@@ -181,7 +181,7 @@ class _Evaluation:
         self.values[target.name] = value
 
 
-def _reassigned(document: Document) -> dict[int, str]:
+def _rename_reassigned(document: Document) -> dict[int, str]:
     """In tract an identifier may be assigned again: other names for all but its last tensor, by their offsets."""
     offsets_of: dict[str, list[int]] = {}
     for statement in document.graph.body:

@@ -25,7 +25,7 @@ class Lookup:
         self._strict = document.dialect != "tract"
         self._all = expand == "all"
         self._expand: Container[str] = expand
-        self._expanded: dict[str, bool] = {}
+        self._is_expanded: dict[str, bool] = {}
         self._forms: dict[tuple[str | None, ...], Form] = {}
 
     def find(self, name: str) -> Fragment | None:
@@ -63,11 +63,11 @@ class Lookup:
     def is_expanded(self, fragment: Fragment) -> bool:
         """Whether the body of a fragment is evaluated: of the document, requested, or with variables."""
         name = fragment.name
-        expanded = self._expanded.get(name)
+        expanded = self._is_expanded.get(name)
         if expanded is None:
             requested = self._all or name in self._expand
             expanded = fragment.body is not None and (name in self.own or requested or self._declares(fragment))
-            self._expanded[name] = expanded
+            self._is_expanded[name] = expanded
         return expanded
 
     def _declares(self, fragment: Fragment) -> bool:

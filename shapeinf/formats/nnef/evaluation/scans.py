@@ -38,7 +38,7 @@ class Scan:
         """`arguments` are by name. Raises BadValue for arguments that do not fit the fragment."""
         self.fragment = fragment
         self.emitter, self.base, self.at = emitter, base, at
-        self.scanned = [_scanned(item) for item in _items(arguments, "scan")]
+        self.scanned = [_parse_scanned(item) for item in _items(arguments, "scan")]
         self.full = {_text(item, 0): _item(item, 1) for item in _items(arguments, "full")}
         self.states = {_text(item, 0): (_item(item, 1), _text(item, 2)) for item in _items(arguments, "state")}
         self.outputs = [_output(item) for item in _items(arguments, "output")]
@@ -133,7 +133,7 @@ def _int(value: Value, index: int) -> int:
     return item
 
 
-def _scanned(value: Value) -> _Scanned:
+def _parse_scanned(value: Value) -> _Scanned:
     return _Scanned(_text(value, 0), _item(value, 1), _int(value, 2), _int(value, 3))
 
 

@@ -115,7 +115,7 @@ def _final(head: bytes, size: int, length: int, rank: int) -> Header | str:
         return f"is cut off: a header has {_FINAL_LENGTH} bytes, the file {size}"
     present = size - _FINAL_LENGTH
     if length != present % _WRAP:  # the field has 32 bits; larger files exist
-        return f"the header says {length} bytes of items, the file has {present}"
+        return f"the header has {length} bytes of items, the file has {present}"
     dims = struct.unpack_from(f"<{rank}I", head, 12)
     bits, code, vendor = struct.unpack_from("<IHH", head, 44)
     kind: ItemKind = "other"
@@ -142,7 +142,7 @@ def _provisional(head: bytes, size: int, length: int, rank: int) -> Header | str
     dims = struct.unpack_from(f"<{rank}I", head, 12)
     code, bits, text = struct.unpack_from("<BBH", head, fixed - 4)
     if fixed + text != length:
-        return f"the header says that it has {length} bytes, but its fields have {fixed + text}"
+        return f"the header gives its length as {length} bytes, but its fields have {fixed + text}"
     if code >= len(_OLD_KINDS):
         return f"the item type {code} is not one of 0 to {len(_OLD_KINDS) - 1}"
     quantization = head[fixed:length].decode("utf-8", "replace")

@@ -27,7 +27,7 @@ from shapeinf.formats.nnef.language.ast import (
 from shapeinf.formats.nnef.language.cursor import Stop
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 from shapeinf.formats.nnef.language.expressions import ExpressionParser
-from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquoted
+from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquote
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
 from shapeinf.formats.nnef.versions import DialectName
 
@@ -73,15 +73,15 @@ class _QuantizationParser(ExpressionParser):
         at = self.at
         token = self.tokens[self.next]
         if token[0] not in QUOTES:
-            self.fail(f"expected the name of a tensor in quotes, found {self.described()}")
+            self.fail(f"expected the name of a tensor in quotes, found {self.describe_token()}")
         self.next += 1
         self.expect(":", "after the name of a tensor")
         call = self.expression()
         if not isinstance(call, Invocation):
             self.fail("expected the invocation of a quantization operation", at=call.at)
         if not self.accept(";") and self.dialect != "provisional":
-            self.fail(f"expected ';' after an entry, found {self.described()}")
-        return Entry(unquoted(token), call, at)
+            self.fail(f"expected ';' after an entry, found {self.describe_token()}")
+        return Entry(unquote(token), call, at)
 
     def recover(self) -> None:
         """Go on behind the next `;`."""

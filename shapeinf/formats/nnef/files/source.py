@@ -37,7 +37,7 @@ class Located:
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is meant to be a document, not the path of one: it begins with its version."""
+    """Whether a text is a document, not the path of one: it begins with its version."""
     return _START.match(text) is not None
 
 

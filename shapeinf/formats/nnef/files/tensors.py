@@ -104,7 +104,7 @@ def _difference(
 ) -> str | None:
     """What differs between a file and its declaration."""
     dims, stored = declared.shape.require(), header.dims
-    # Ranks are open in the provisional dialect: trailing ones say nothing.
+    # Ranks are open in the provisional dialect: trailing 1s are ignored.
     open_rank = dialect == "provisional"
     if tuple(dims) != stored and not (open_rank and _strip_unit_dims(dims) == _strip_unit_dims(stored)):
         return f"the variable is declared as {list(dims)}, but its file {path!r} has the shape {list(stored)}"
@@ -126,7 +126,7 @@ def _strip_unit_dims(dims: Iterable[object]) -> tuple[object, ...]:
 def _enter_contents(graph: Graph, name: str, header: Header, entry: Entry, dialect: DialectName, changes: bool) -> None:
     constant = graph.constants[name]
     if dialect == "tract" and header.dtype is not None:
-        # tract takes the element type of the file, whatever the document says.
+        # tract takes the element type of the file, not of the document.
         constant = graph.constants[name] = PartialTensor(header.dtype, constant.shape, None)
     if has_small_contents(header) and not changes:
         graph.unread[name] = partial(_contents, header, entry, constant)

@@ -206,7 +206,7 @@ def names_in(expr: Expr) -> Iterator[Name]:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Assignment:
-    """`target = value`; the target is made of names, arrays and tuples."""
+    """`target = value`; the target consists of names, arrays and tuples."""
 
     target: Expr
     value: Expr
@@ -234,7 +234,7 @@ class FragmentResult:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Fragment:
-    """A fragment; `body` is None for a primitive operation. `generic` says that it has a type argument `?`."""
+    """A fragment; `body` is None for a primitive operation. `generic`: it has a type argument `?`."""
 
     name: str
     parameters: tuple[Parameter, ...]

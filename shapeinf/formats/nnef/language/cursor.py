@@ -64,7 +64,7 @@ class Cursor:
     def expect(self, token: str, where: str) -> None:
         """Pass a required token."""
         if self.tokens[self.next] != token:
-            self.fail(f"expected {token!r} {where}, found {self.described()}")
+            self.fail(f"expected {token!r} {where}, found {self.describe_token()}")
         self.next += 1
 
     def accept(self, token: str) -> bool:
@@ -74,7 +74,7 @@ class Cursor:
         self.next += 1
         return True
 
-    def described(self) -> str:
+    def describe_token(self) -> str:
         """The next token, for a message."""
         token = self.tokens[self.next]
         if not token:
@@ -89,7 +89,7 @@ class Cursor:
         """The text of a required identifier; `expected` describes it in errors."""
         token = self.tokens[self.next]
         if not token or token[0] not in NAME_START:
-            self.fail(f"expected {expected}, found {self.described()}")
+            self.fail(f"expected {expected}, found {self.describe_token()}")
         if token in self.keywords:
             self.fail(f"{token!r} is a keyword, it cannot be {expected}", "N202")
         self.next += 1

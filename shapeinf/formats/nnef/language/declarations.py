@@ -111,6 +111,6 @@ class DeclarationParser(ExpressionParser):
         token = self.tokens[self.next]
         name = _PRIMITIVES[self.dialect].get(token)
         if name is None:
-            self.fail(f"expected {expected}, found {self.described()}")
+            self.fail(f"expected {expected}, found {self.describe_token()}")
         self.next += 1
         return Primitive(name)

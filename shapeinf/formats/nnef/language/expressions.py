@@ -25,7 +25,7 @@ from shapeinf.formats.nnef.language.ast import (
 )
 from shapeinf.formats.nnef.language.cursor import BUILTINS, Cursor
 from shapeinf.formats.nnef.language.diagnostics import SourceText
-from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquoted
+from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquote
 from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE, IN_PRECEDENCE
 from shapeinf.formats.nnef.language.types import Primitive, PrimitiveName
 from shapeinf.formats.nnef.versions import DialectName
@@ -96,7 +96,7 @@ class ExpressionParser(Cursor):
             return Number(float("inf"), token, at) if token == "inf" and self.dialect == "tract" else Name(token, at)
         if first in DIGITS:
             return self._number(token, at)
-        return Text(unquoted(token), at) if first in QUOTES else None
+        return Text(unquote(token), at) if first in QUOTES else None
 
     def _number(self, token: str, at: int, sign: str = "") -> Number:
         if len(token) > MAX_DIGITS:
@@ -188,7 +188,7 @@ class ExpressionParser(Cursor):
         if token == "[":
             return self._array(at)
         if token == "(":
-            return self._parenthesized(at)
+            return self._parentheses(at)
         if token in BUILTINS and token in self.keywords and following == "(":
             return self._builtin(token, at)
         if token and token[0] in NAME_START and token not in self.keywords:
@@ -203,7 +203,7 @@ class ExpressionParser(Cursor):
                 return self.name("an identifier")
         plain = self._plain(token, at) if token else None
         if plain is None:
-            self.fail(f"expected an expression, found {self.described()}")
+            self.fail(f"expected an expression, found {self.describe_token()}")
         self.next += 1
         return plain
 
@@ -224,7 +224,7 @@ class ExpressionParser(Cursor):
         self.expect("]", "or ',' in an array")
         return ArrayExpr(tuple(items), at)
 
-    def _parenthesized(self, at: int) -> Expr:
+    def _parentheses(self, at: int) -> Expr:
         self.next += 1
         items = [self.expression()]
         while self.tokens[self.next] == ",":
@@ -304,7 +304,7 @@ class ExpressionParser(Cursor):
             while inner.accept(","):
                 arguments.append(inner._argument())
             if inner.tokens[inner.next]:
-                inner.fail(f"expected ',' after an argument, found {inner.described()}")
+                inner.fail(f"expected ',' after an argument, found {inner.describe_token()}")
             parsed = self.shared[text] = tuple(arguments), inner.beyond_flat >= 0
         if parsed[1]:
             self._mark(at)

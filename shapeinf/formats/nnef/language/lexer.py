@@ -122,13 +122,13 @@ def _number_error(token: str) -> tuple[str, str] | None:
     return ("N102", f"{token[:40]!r} is not a number")
 
 
-def unquoted(token: str) -> str:
+def unquote(token: str) -> str:
     """The characters of a string token: a backslash makes the next character stand for itself."""
     text = token[1:-1]
     return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A string as NNEF text."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

@@ -45,9 +45,9 @@ def parse(source: SourceText, dialect: DialectName | None = None, *, sharing: bo
     Raises NnefError with all syntax errors that are independent of each other.
     """
     tokens, offsets = tokenize(source, sharing=sharing)
-    parser = _Parser(tokens, offsets, dialect or detected(tokens), source)
+    parser = _Parser(tokens, offsets, dialect or detect_dialect(tokens), source)
     try:
-        return _guarded(parser, source, parser.document)
+        return _parse_guarded(parser, source, parser.document)
     except NnefError:
         if sharing:
             return parse(source, dialect)
@@ -58,17 +58,17 @@ def parse_fragments(source: SourceText, dialect: DialectName = "final") -> tuple
     """The fragments of a text that has declarations only. Raises NnefError."""
     tokens, offsets = tokenize(source)
     parser = _Parser(tokens, offsets, dialect, source)
-    return _guarded(parser, source, parser.fragments_only)
+    return _parse_guarded(parser, source, parser.fragments_only)
 
 
-def detected(tokens: list[str]) -> DialectName:
+def detect_dialect(tokens: list[str]) -> DialectName:
     """The dialect of a document: provisional without `;` after the version; tract's when it uses a `tract_` name."""
     if tokens[0] == "version" and tokens[2] != ";":
         return "provisional"
     return "tract" if any(token.startswith("tract_") for token in set(tokens)) else "final"
 
 
-def _guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part]) -> _Part:
+def _parse_guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part]) -> _Part:
     try:
         part = read()
     except Stop as stop:
@@ -97,7 +97,7 @@ class _Parser(DeclarationParser):
             self.extensions = tuple(self._all_extensions())
         fragments = self._fragments()
         if self.tokens[self.next] != "graph":
-            self.fail(f"expected a graph definition, found {self.described()}")
+            self.fail(f"expected a graph definition, found {self.describe_token()}")
         graph = self._graph()
         further = []
         while self.dialect == "provisional" and self.tokens[self.next] == "graph":
@@ -105,7 +105,7 @@ class _Parser(DeclarationParser):
         if self.tokens[self.next] == "fragment":
             self.fail("fragments are defined before the graph")
         if self.tokens[self.next]:
-            self.fail(f"expected the end of the document after the graph, found {self.described()}")
+            self.fail(f"expected the end of the document after the graph, found {self.describe_token()}")
         return Document(version, self.extensions, fragments, graph, self.dialect, tuple(further), 0)
 
     def fragments_only(self) -> tuple[Fragment, ...]:
@@ -113,14 +113,14 @@ class _Parser(DeclarationParser):
         self.extensions = (Extension(FRAGMENTS),)
         fragments = self._fragments()
         if self.tokens[self.next]:
-            self.fail(f"expected a fragment, found {self.described()}")
+            self.fail(f"expected a fragment, found {self.describe_token()}")
         return fragments
 
     def _version(self) -> str:
         self.expect("version", "at the start of the document")
         at, number = self.at, self.tokens[self.next]
         if not number[:1].isdigit():
-            self.fail(f"expected a version number such as 1.0, found {self.described()}")
+            self.fail(f"expected a version number such as 1.0, found {self.describe_token()}")
         if number != "1.0":
             self.fail(
                 f"version {number} of NNEF is not known here: 1.0 is (its corrections, 1.0.1 to 1.0.5, are 1.0 too)",
@@ -153,7 +153,7 @@ class _Parser(DeclarationParser):
         for i in names:
             if self.tokens[i][0] not in NAME_START:
                 self.next = i
-                self.fail(f"expected the name of an extension, found {self.described()}")
+                self.fail(f"expected the name of an extension, found {self.describe_token()}")
         return [Extension(self.tokens[i], self.offsets[i]) for i in names]
 
     def _has(self, extension: str) -> bool:
@@ -202,12 +202,12 @@ class _Parser(DeclarationParser):
                 if tokens[self.next] == ";":
                     self.next += 1
                 elif end:
-                    self.fail(f"expected ';' after an assignment, found {self.described()}")
+                    self.fail(f"expected ';' after an assignment, found {self.describe_token()}")
             except Stop as stop:
                 self._recover(stop, frozenset([";", "}"]))
                 self.accept(";")
             if not tokens[self.next] or len(self.errors) >= MAX_DIAGNOSTICS:
-                self.fail(f"expected '}}' after a body, found {self.described()}")
+                self.fail(f"expected '}}' after a body, found {self.describe_token()}")
         self.next += 1
         return tuple(assignments)
 

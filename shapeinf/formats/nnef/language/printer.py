@@ -29,7 +29,7 @@ from shapeinf.formats.nnef.language.ast import (
     Unary,
 )
 from shapeinf.formats.nnef.language.cursor import KEYWORDS
-from shapeinf.formats.nnef.language.lexer import is_identifier, quoted
+from shapeinf.formats.nnef.language.lexer import is_identifier, quote
 from shapeinf.formats.nnef.language.precedence import (
     BINARY_PRECEDENCE,
     IN_PRECEDENCE,
@@ -125,7 +125,7 @@ class _Printer:
         return ", ".join(map(self.expression, items))
 
     def expression(self, expression: Expr, lowest: int = SELECT_PRECEDENCE) -> str:
-        """An expression, in parentheses where it binds weaker than its place asks for."""
+        """An expression, in parentheses where its precedence is lower than `lowest`."""
         match expression:
             case Number():
                 text, precedence = _number(expression), UNARY_PRECEDENCE if expression.value < 0 else PRIMARY_PRECEDENCE
@@ -155,7 +155,7 @@ class _Printer:
             case Name(name):
                 return self._identifier(name)
             case Text(value):
-                return quoted(value)
+                return quote(value)
             case Truth(value):
                 return "true" if value else "false"
             case ArrayExpr(items):
