@@ -62,7 +62,7 @@ class TimelineMaker:
     def _number(self, run: Inference, slot: int) -> int:
         if run.table.epoch != self.store.epoch:
             run.table.refresh()
-        return run.table.whole[run.numbers[slot]]
+        return run.table.canonical[run.numbers[slot]]
 
     def _size_of_number(self, run: Inference, slot: int) -> Size:
         number = self._number(run, slot)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
@@ -32,12 +32,12 @@ class Frame:
     path: str = ""
     inner: bool = False
     """Whether it is a body or a function."""
-    program: Program = attrs.field(init=False)
+    program: CompiledGraph = attrs.field(init=False)
     """The compiled graph; the same for all runs."""
 
     @program.default
-    def _program(self) -> Program:
-        return self.runs[0].program
+    def _program(self) -> CompiledGraph:
+        return self.runs[0].compiled
 
     def types(self, slot: int) -> list[Type | None]:
         """The types that a value has: one for each run."""
@@ -92,10 +92,10 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Flat:
     walk = _Walk()
     frame = Frame((inference,))
     values = walk.sources(frame)
-    walk.run(frame, values, range(len(inference.program.rows)) if order is None else order)
+    walk.run(frame, values, range(len(inference.compiled.rows)) if order is None else order)
     end = len(walk.moments)
-    for name in inference.program.graph.outputs:
-        number = values[inference.program.slots[name]]
+    for name in inference.compiled.graph.outputs:
+        number = values[inference.compiled.slots[name]]
         if number != NOBODY:
             life = walk.lives[number]
             life.role = "output" if life.role == "activation" else life.role
@@ -224,7 +224,7 @@ class _Walk:
             values[slot] = self.weight(frame, slot) if stored else self.new(frame, slot, "activation", birth)
         return values[slot]
 
-    def happen(self, frame: Frame, step: Step, what: Happening) -> None:
+    def happen(self, frame: Frame, step: NodeStep, what: Happening) -> None:
         """Put a moment at the end of the time axis."""
         if frame.inner:
             self.of_bodies += 1
@@ -239,7 +239,7 @@ class _Walk:
 
     # -- nodes that hold others --------------------------------------------------------------------------------------
 
-    def holder(self, frame: Frame, values: list[int], step: Step) -> None:
+    def holder(self, frame: Frame, values: list[int], step: NodeStep) -> None:
         """A node with bodies, or the call of a function."""
         reads = tuple([NOBODY if slot == MISSING else values[slot] for slot in step.inputs])
         called = self.called(frame, step) if step.operation.body is not None else None
@@ -250,24 +250,24 @@ class _Walk:
         start = len(self.moments)
         makes = tuple([self.made(frame, values, slot, start) for slot in step.outputs])
         given: list[int] = []
-        if step.operation.body is not None or any(step.place in run.reasons for run in frame.runs):
+        if step.operation.body is not None or any(step.index in run.reasons for run in frame.runs):
             given.append(self.not_followed(frame, step, start))
         for name in step.operation.bodies:
             given += self.body(frame, values, step, name)
         self.happen(frame, step, Happening(None, (*reads, *given), makes))
 
-    def called(self, frame: Frame, step: Step) -> Frame | None:
+    def called(self, frame: Frame, step: NodeStep) -> Frame | None:
         """The function that a node calls; None where it was not followed."""
         name = step.operation.kind.op
         for run in frame.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             if child is not None:
                 self.calls[run.same_call(step)] = child
         found = [self.calls.get(run.same_call(step)) for run in frame.runs]
         runs = tuple([run for run in found if run is not None])
         return Frame(runs, f"{frame.path}{step.site}/", True) if len(runs) == len(found) else None
 
-    def inlined(self, frame: Frame, values: list[int], step: Step, inner: Frame) -> tuple[int, ...]:
+    def inlined(self, frame: Frame, values: list[int], step: NodeStep, inner: Frame) -> tuple[int, ...]:
         """A function works on the values of its caller; what it gives are the outputs of the call."""
         program = inner.program
         mine = self.sources(inner)
@@ -290,17 +290,17 @@ class _Walk:
             makes.append(number)
         return tuple(makes)
 
-    def body(self, frame: Frame, values: list[int], step: Step, name: str) -> list[int]:
+    def body(self, frame: Frame, values: list[int], step: NodeStep, name: str) -> list[int]:
         """The nodes of a body, and the lives of what it gives to its node.
 
         Its own inputs are values of their own, which every run of it needs to its end: another trip reads them again.
         """
         runs: list[Inference] = []
         for run in frame.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             while child is not None:
                 runs.append(child)
-                child = child.beside
+                child = child.previous_run
         if not runs:
             return []  # another branch is the one that runs, or there is no trip
         inner = Frame(tuple(runs), f"{frame.path}{step.site}/", True)
@@ -317,9 +317,9 @@ class _Walk:
         self.touch(own, max(len(self.moments) - 1, start))
         return [mine[program.slots[output]] for output in program.graph.outputs]
 
-    def not_followed(self, frame: Frame, step: Step, start: int) -> int:
+    def not_followed(self, frame: Frame, step: NodeStep, start: int) -> int:
         """Something of unknown size, in place of what could not be followed inside of a node."""
         site = f"{frame.path}{step.site}"
-        reason = next((run.reasons[step.place] for run in frame.runs if step.place in run.reasons), "")
+        reason = next((run.reasons[step.index] for run in frame.runs if step.index in run.reasons), "")
         cause = "what runs inside of this node could not be followed" + (f": {reason}" if reason else "")
         return self.new(frame, NOBODY, "activation", start, f"{site}/", cause)

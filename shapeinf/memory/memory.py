@@ -92,7 +92,7 @@ class Memory:
 
     def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
         """The memory of the same model where dims may be this small; None for a trial."""
-        again = self.inference.again
+        again = self.inference.infer_smaller
         order, aliases, in_place = self._options
         if again is None:
             return None
@@ -182,7 +182,7 @@ def _least(
     inference: Inference, maker: TimelineMaker, flat: Flat, file: Timeline
 ) -> tuple[Timeline, dict[str, int] | None]:
     """The best of some orders for typical sizes; that of the file where none is better, or nodes run in cycles."""
-    program = inference.program
+    program = inference.compiled
     if program.groups is not None:
         return file, None
     sizes = [maker.size(life).bytes for life in flat.lives]

@@ -37,7 +37,7 @@ def export(
     Tables (CSV, Parquet) are of one binding: `sizes` has the dims. Raises ExportError for another suffix, and for
     tables what a `ShapeProgram` raises for its sizes.
     """
-    write(Subject(memory.inference.program.graph.name, memory.peak, plan), path, sizes)
+    write(Subject(memory.inference.compiled.graph.name, memory.peak, plan), path, sizes)
 
 
 def write(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:
