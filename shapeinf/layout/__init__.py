@@ -27,7 +27,7 @@ from shapeinf.layout.sizes import (
     stored_bits,
     strides,
 )
-from shapeinf.layout.text import LayoutSyntaxError, parse_type
+from shapeinf.layout.text import parse_type
 
 __all__ = [
     "ELEMENT_TYPES",
@@ -37,7 +37,6 @@ __all__ = [
     "ElementType",
     "Layout",
     "LayoutError",
-    "LayoutSyntaxError",
     "OpaqueType",
     "PaddedLayout",
     "PhysicalType",

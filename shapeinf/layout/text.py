@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from shapeinf.errors import LayoutError, LimitError
-from shapeinf.expr import Dim, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import DimSyntaxError, LayoutError, LayoutSyntaxError, LimitError
+from shapeinf.expr import Dim, Scope, parse_dim
 from shapeinf.layout.array_type import MAX_NESTING, OPAQUE, TOKEN, ArrayType, PhysicalType, TupleType
 from shapeinf.layout.element_types import BY_TEXT_NAME
 from shapeinf.layout.layout import Layout, Split
@@ -29,21 +29,6 @@ _SHOWN = 40
 Item = TypeVar("Item")
 
 
-class LayoutSyntaxError(LayoutError, ValueError):
-    """A text that is no array in memory; says where, and what was expected there."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        begin = max(position - _SHOWN, 0)
-        shown = (
-            ("..." if begin else "") + text[begin : position + _SHOWN] + ("..." if text[position + _SHOWN :] else "")
-        )
-        super().__init__(f"{shown!r}: expected {expected} at character {position + 1}")
-        self.text = text
-        self.position = position
-        self.expected = expected
-
-
 def parse_type(text: str, scope: Scope | None = None) -> PhysicalType:
     """Read the text of an array type, a tuple, `token[]` or `opaque[]`. Raises LayoutSyntaxError.
 
@@ -55,7 +40,7 @@ def parse_type(text: str, scope: Scope | None = None) -> PhysicalType:
     f32[B,2*S]{0,1}
     >>> parse_type("f32[2,3]{1,0:T(8,128}")
     Traceback (most recent call last):
-    shapeinf.layout.text.LayoutSyntaxError: 'f32[2,3]{1,0:T(8,128}': expected ')' at character 21
+    shapeinf.errors.LayoutSyntaxError: 'f32[2,3]{1,0:T(8,128}': expected ')' at character 21
     """
     if len(text) > MAX_TEXT:
         raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are read")

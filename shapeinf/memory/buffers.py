@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Roots
-from shapeinf.explain.points import Frame as PointFrame
-from shapeinf.explain.points import Point
+from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType, Type
@@ -113,8 +112,8 @@ class TimelineMaker:
     # -- causes ------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _roots(self) -> tuple[PointFrame, Roots]:
-        return PointFrame(self.inference), Roots()
+    def _roots(self) -> tuple[GraphFrame, Roots]:
+        return GraphFrame(self.inference), Roots()
 
     def _cause(self, life: LiveRange, cause: str) -> str:
         """Why a size is not known: for a rank of the model's own graph, who first did not know it."""
@@ -123,5 +122,5 @@ class TimelineMaker:
             return cause
         frame, roots = self._roots
         point = Point(frame, life.slot, "rank", 0)
-        told = "; ".join(str(cause_of(root)) for root in roots.of(point))
+        told = "; ".join(str(cause_of(root)) for root in roots.find(point))
         return f"its rank is not known: {told}" if told else cause

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.constraints.labels import find_symbol
+from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
@@ -120,7 +120,7 @@ class Binder:
         return values
 
     def _broken(self, found: Bindings, given: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
-        requirements, program, spans = self.requirements.about(found.values, given)
+        requirements, program, spans = self.requirements.compile(found.values, given)
         if not requirements:
             return []
         values = run(program, found.arguments(program), found.count)

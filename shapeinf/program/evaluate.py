@@ -7,7 +7,7 @@ from threading import RLock
 
 import numpy as np
 
-from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, at_binding
+from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, format_binding
 from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
@@ -141,7 +141,7 @@ class EvaluatedShapes:
             return np.ma.MaskedArray(found, mask)
         if undefined is not None:
             binding = int(np.argmax(undefined))
-            raise NoSizeError(what, f"it divides by zero at {at_binding(binding, self._bindings.at(binding))}")
+            raise NoSizeError(what, f"it divides by zero at {format_binding(binding, self._bindings.at(binding))}")
         if overflow is not None:
             binding = int(np.argmax(overflow))
             raise SizeOverflowError(what, binding, self._bindings.at(binding))

@@ -240,7 +240,7 @@ def forced():
     ("sizes", "error", "words"),
     [
         ({"H": 8, "p": 1, "q": 1, "batchs": 3}, UnknownNameError, "no dim is named 'batchs'; did you mean 'batch'"),
-        ({"H": 8, "p": 1}, MissingSizeError, "no size is known for q: give it"),
+        ({"H": 8, "p": 1}, MissingSizeError, "no size for q: give it"),
         ({"H": 8, "p": 1, "q": 1, "batch": 4}, Contradiction, "element count must not change (reshape)"),
         ({"H": 12, "p": 1, "q": 1}, Contradiction, "halves must meet (concat)"),
         ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
@@ -430,7 +430,7 @@ def test_budgets(text, expected):
 
 @pytest.mark.parametrize("text", ["", "MiB", "64 MiBs", "-1", -1, True, None, 1.5, "1e9", "5 iB", "1,5 GB", "nan"])
 def test_budgets_that_are_none(text):
-    with pytest.raises(BudgetError, match="is no amount of memory"):
+    with pytest.raises(BudgetError, match="is not an amount of memory"):
         parse_budget(text)
 
 

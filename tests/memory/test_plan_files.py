@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.errors import LimitError
+from shapeinf.errors import LimitError, PlanError, PlanFileError
 from shapeinf.memory.planning import (
     Plan,
-    PlanError,
-    PlanFileError,
     Problem,
     Request,
     Slot,

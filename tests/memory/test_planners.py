@@ -8,10 +8,9 @@ import random
 import pytest
 from hypothesis import given
 
-from shapeinf.errors import LimitError, UnknownNameError
+from shapeinf.errors import LimitError, PlanError, UnknownNameError
 from shapeinf.memory.planning import (
     PLANNERS,
-    PlanError,
     Problem,
     Request,
     Slot,

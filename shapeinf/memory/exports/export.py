@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import ExportError
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.json_export import json_text
 from shapeinf.memory.exports.subject import Subject
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from shapeinf.memory.memory import Memory
 
 SUFFIXES = (".csv", ".h", ".json", ".parquet")
-
-
-class ExportError(ShapeInferenceError):
-    """A path whose suffix is of no format that memory can be exported to."""
 
 
 def export(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from shapeinf.constraints.labels import find_symbol
+from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.expr import Dim, Dimension, evaluate, format_dim, quote_name
 from shapeinf.inputs.assumptions import add_assumptions

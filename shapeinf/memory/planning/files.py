@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from shapeinf.errors import LimitError
+from shapeinf.errors import LimitError, PlanError
 from shapeinf.memory.planning.json_form import from_json, to_json
 from shapeinf.memory.planning.minimalloc import plan_from_csv, problem_from_csv, to_csv
-from shapeinf.memory.planning.problem import Plan, PlanError, Problem
+from shapeinf.memory.planning.problem import Plan, Problem
 
 MOST_FILE = 64 * 2**20
 """Bytes of a file that are read at most."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reprlib import repr as shown
 from typing import Any
 
-from shapeinf.errors import LimitError
-from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Slot, Unplaced
+from shapeinf.errors import LimitError, PlanError
+from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, Slot, Unplaced
 
 SCHEMA = "shapeinf.plan/1"
 

@@ -8,29 +8,14 @@ import re
 from collections.abc import Iterator
 from reprlib import repr as shown
 
-from shapeinf.errors import LimitError
+from shapeinf.errors import LimitError, PlanError, PlanFileError
 from shapeinf.memory.csv_lines import csv_text, text_of
-from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Problem, Request, Slot, check_alignment
+from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, Problem, Request, Slot, check_alignment
 
 _NUMBER = re.compile(r"-?[0-9]{1,19}")
 _WANTED = ("id", "lower", "upper", "size")
 _KNOWN = (*_WANTED, "offset", "kind")
 """The columns that are read; omnimalloc's `kind` is read over."""
-
-
-class PlanFileError(PlanError):
-    """A line of a CSV that makes no sense.
-
-    Args:
-        line: its number, from 1.
-        cause: what is wrong with it.
-    """
-
-    def __init__(self, line: int, cause: str) -> None:
-        """Name the line."""
-        super().__init__(f"line {line}: {cause}")
-        self.line = line
-        self.cause = cause
 
 
 def problem_from_csv(text: str, alignment: int = 1) -> Problem:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shapeinf.errors import MissingPackageError
+from shapeinf.errors import MissingPackageError, PlanError
 from shapeinf.memory.planning.planners import thorough
-from shapeinf.memory.planning.problem import Plan, PlanError, Problem
+from shapeinf.memory.planning.problem import Plan, Problem
 
 SECONDS = 3.0
 

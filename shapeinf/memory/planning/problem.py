@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.errors import LimitError, ModelError, UnknownNameError
+from shapeinf.errors import LimitError, PlanError, UnknownNameError
 
 MOST_BUFFERS = 200_000
 """A problem with more of them is refused: the planners take quadratic time."""
@@ -19,10 +19,6 @@ MOST_BYTES = 2**62
 """All sizes together must be less: offsets are 64-bit in every format."""
 
 MOST_ALIGNMENT = 2**30
-
-
-class PlanError(ModelError):
-    """A plan, a problem or a file of one that makes no sense; names the line or the buffer."""
 
 
 def _integer(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:

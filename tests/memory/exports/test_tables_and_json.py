@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shapeinf.errors import (
+    ExportError,
     IllegalSizeError,
     MissingSizeError,
     ShapeInferenceError,
@@ -18,7 +19,7 @@ from shapeinf.errors import (
 )
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
-from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
+from shapeinf.memory.exports import Subject, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.sizes import size_of_tensor
 from tests.memory.exports.subjects import subject

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.engine import collection
+from shapeinf.engine import garbage
 
 MODEL = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
 g (float[N, H] x) => (float[N, K] y) { half = Slice <starts = [0], ends = [4]> (x)  y = Add(x, x) }""")
@@ -16,13 +16,13 @@ g (float[N, H] x) => (float[N, K] y) { half = Slice <starts = [0], ends = [4]> (
 @pytest.fixture
 def pace(monkeypatch):
     """A count of its own; Python by itself collects nothing meanwhile, whatever the tests before have left."""
-    made = collection._Pace()
-    monkeypatch.setattr(collection, "_pace", made)
+    pace = garbage._Pace()
+    monkeypatch.setattr(garbage, "_pace", pace)
     threshold = gc.get_threshold()
     gc.set_threshold(1 << 30)
     infer_shapes(MODEL)  # the first one loads operators
-    made.made = 0
-    yield made
+    pace.created = 0
+    yield pace
     gc.set_threshold(*threshold)
     gc.unfreeze()
     gc.enable()
@@ -40,23 +40,23 @@ def test_a_result_that_is_dropped_needs_no_collection(pace):
     assert inference() is None and store() is None
 
 
-def test_what_is_left_is_collected_when_enough_was_made(pace, monkeypatch):
-    monkeypatch.setattr(collection, "LEAST", 10_000)
-    pace.enough = 10_000
+def test_garbage_is_collected_after_enough_new_objects(pace, monkeypatch):
+    monkeypatch.setattr(garbage, "LEAST", 10_000)
+    pace.threshold = 10_000
     before = collections()
-    while pace.made < 9_000:  # one inference makes less than the thousand that is left
+    while pace.created < 9_000:  # one inference makes less than the thousand that is left
         infer_shapes(MODEL)
     assert collections() == before
-    while pace.made:
+    while pace.created:
         infer_shapes(MODEL)
-        assert pace.made < 20_000
+        assert pace.created < 20_000
     assert collections() > before
-    assert pace.enough >= 10_000
+    assert pace.threshold >= 10_000
 
 
 @pytest.mark.parametrize("switch", [gc.disable, gc.freeze])
 def test_programs_that_collect_themselves_are_left_alone(pace, switch):
-    pace.enough = 1
+    pace.threshold = 1
     before = collections()
     switch()
     infer_shapes(MODEL)

@@ -1,4 +1,4 @@
-"""Divisibility takes part in every proof and form, and never loses a binding that satisfies every told fact."""
+"""Divisibility takes part in every proof and form, and never loses a binding that satisfies every constraint."""
 
 import itertools
 
@@ -18,11 +18,11 @@ a | b | a + 1 | 2*a | a + b | a//2 | (a + 3)//2 | (b + 1)//3 | 4*(a//4) | a*b | 
 """
 TERMS = st.sampled_from(EXPRESSIONS.strip().replace("\n", " | ").split(" | "))
 DIVISIBLE = st.tuples(st.sampled_from(["a", "b", "a + 1", "2*a", "3*b + 1", "a//2", "a + b"]), st.integers(2, 6))
-TOLD = st.lists(st.one_of(DIVISIBLE, st.tuples(TERMS, TERMS)), min_size=1, max_size=4)
+CONSTRAINTS = st.lists(st.one_of(DIVISIBLE, st.tuples(TERMS, TERMS)), min_size=1, max_size=4)
 
 
-def tell(store, told):
-    for left, right in told:
+def add_all(store, constraints):
+    for left, right in constraints:
         e = parse_dim(left, store.scope)
         if isinstance(right, int):
             store.add_divisible(e, right, Source("", f"{left} % {right} == 0"))
@@ -30,40 +30,40 @@ def tell(store, told):
             store.add_equal(e, parse_dim(right, store.scope), Source("", f"{left} == {right}"))
 
 
-def facts_of(told):
+def store_of(constraints):
     scope = Scope()
     for name in NAMES:
         scope.symbol(name, 1, HIGH)
     store = ShapeStore(scope)
     try:
-        tell(store, told)
+        add_all(store, constraints)
     except Contradiction:
         return None
     return store
 
 
-def holds(told, env):
+def holds(constraints, env):
     scope = Scope()
-    for left, right in told:
+    for left, right in constraints:
         value = evaluate(parse_dim(left, scope), env)
         if value % right if isinstance(right, int) else value != evaluate(parse_dim(right, scope), env):
             return False
     return True
 
 
-def models(told):
+def models(constraints):
     envs = (dict(zip(NAMES, v, strict=True)) for v in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)))
-    return [env for env in envs if holds(told, env)]
+    return [env for env in envs if holds(constraints, env)]
 
 
-@given(TOLD, TERMS, TERMS, st.integers(2, 6))
-def test_forms_bounds_and_proofs_are_sound(told, left, right, divisor):
-    store, found = facts_of(told), models(told)
+@given(CONSTRAINTS, TERMS, TERMS, st.integers(2, 6))
+def test_forms_bounds_and_proofs_are_sound(constraints, left, right, divisor):
+    store, legal = store_of(constraints), models(constraints)
     if store is None:
-        assert not found
+        assert not legal
         return
     a, b = parse_dim(left, store.scope), parse_dim(right, store.scope)
-    for env in found:
+    for env in legal:
         x, y = evaluate(a, env), evaluate(b, env)
         assert evaluate(store.canon(a), env) == x
         assert x in store.interval(a)
@@ -72,38 +72,40 @@ def test_forms_bounds_and_proofs_are_sound(told, left, right, divisor):
         assert store.divides(divisor, a) in (None, x % divisor == 0)
 
 
-@given(TOLD, TERMS)
-def test_a_canonical_form_is_its_own(told, term):
-    store = facts_of(told)
+@given(CONSTRAINTS, TERMS)
+def test_a_canonical_form_is_its_own(constraints, term):
+    store = store_of(constraints)
     if store is not None:
         once = store.canon(parse_dim(term, store.scope))
         assert store.canon(once) is once or store.canon(once) == once
 
 
 @given(st.lists(DIVISIBLE, min_size=1, max_size=4), st.randoms(use_true_random=False), TERMS)
-def test_order_does_not_matter(told, random, term):
-    told = [(left, right) for left, right in told if left not in ("a + b", "a//2")]  # those may only be kept
-    shuffled = random.sample(told, len(told))
-    one, two = facts_of(told), facts_of(shuffled)
-    assert (one is None) == (two is None)
-    if one is not None and two is not None:
-        first, second = (str(store.canon(parse_dim(term, store.scope))) for store in (one, two))
+def test_order_does_not_matter(constraints, random, term):
+    constraints = [
+        (left, right) for left, right in constraints if left not in ("a + b", "a//2")
+    ]  # those may stay pending
+    shuffled = random.sample(constraints, len(constraints))
+    left, right = store_of(constraints), store_of(shuffled)
+    assert (left is None) == (right is None)
+    if left is not None and right is not None:
+        first, second = (str(store.canon(parse_dim(term, store.scope))) for store in (left, right))
         common = Scope()  # the order of printing is that of first mention
         assert first == second or parse_dim(first, common) is parse_dim(second, common)
-        assert one.interval(one.scope.symbol("a")) == two.interval(two.scope.symbol("a"))
+        assert left.interval(left.scope.symbol("a")) == right.interval(right.scope.symbol("a"))
 
 
 @given(st.integers(2, 64), st.integers(1, 64), st.integers(1, 64))
 def test_quotients_of_a_multiple_are_exact(modulus, divisor, factor):
     store = ShapeStore()
     h = store.scope.symbol("H")
-    store.add_divisible(h, modulus, Source("", "told"))
+    store.add_divisible(h, modulus, Source("", "required"))
     exact = modulus % divisor == 0
     assert (store.prove_eq(h // divisor * divisor * factor, h * factor) is True) == exact
     assert (store.canon(h % divisor) == 0) == exact
 
 
-def test_products_of_parts_have_one_form():
+def test_products_of_parts_have_the_same_form():
     store = ShapeStore()
     b, h, w = (store.scope.symbol(name) for name in ("B", "H", "W"))
     store.add_divisible(h, 8, Source("", "windows"))
@@ -113,7 +115,7 @@ def test_products_of_parts_have_one_form():
     assert store.canon((h // 8) * w) is store.canon(h * (w // 8))
 
 
-# What is told, and the divisibility that it leaves no room for.
+# Constraints, and a divisibility that contradicts them.
 IMPOSSIBLE = [
     ([("H", 32)], ("H + 1", 2)),
     ([("H + 3", 6)], ("H", 4)),
@@ -122,16 +124,16 @@ IMPOSSIBLE = [
 ]
 
 
-@pytest.mark.parametrize(("told", "then"), IMPOSSIBLE)
-def test_what_cannot_be_names_both(told, then):
+@pytest.mark.parametrize(("constraints", "then"), IMPOSSIBLE)
+def test_a_contradiction_names_both_sources(constraints, then):
     store = ShapeStore()
-    tell(store, told)
+    add_all(store, constraints)
     congruences = dict(store.congruences)
     with pytest.raises(Contradiction) as caught:
-        tell(store, [then])
+        add_all(store, [then])
     assert caught.value.first.reason == f"{then[0]} % {then[1]} == 0"
     assert caught.value.second is not None
-    assert caught.value.second.reason in {f"{left} % {right} == 0" for left, right in told}
+    assert caught.value.second.reason in {f"{left} % {right} == 0" for left, right in constraints}
     assert store.congruences == congruences
 
 
@@ -146,7 +148,7 @@ def test_a_range_without_a_multiple(low, high):
     assert str(store.interval(h)) == "32.."
 
 
-def test_a_range_with_one_multiple_is_a_value():
+def test_a_range_with_a_single_multiple_is_a_value():
     store = ShapeStore()
     h = store.scope.symbol("H")
     store.add_range(h, 1, 63, Source("", "range"))
