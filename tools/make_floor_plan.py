@@ -24,9 +24,9 @@ ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 
 ORDER = (
     "texts",
+    "diagnostics",
     "errors",
     "sharing",
-    "diagnostics",
     "expr",
     "constraints",
     "solver",

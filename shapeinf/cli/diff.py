@@ -16,7 +16,7 @@ SCHEMA = "shapeinf.diff/1"
 @click.command(short_help="Compare the shapes and contracts of two models.")
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
-@model_options(without=("strict", "dialect", "expand"))
+@model_options(without=("strict", "format_options"))
 @json_option
 def diff(before: str, after: str, given: ModelOptions, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; what is said of dims is said of both.

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from shapeinf.api import as_graph, infer
 from shapeinf.cli import options
 from shapeinf.cli.config import Config, load_config
+from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.progress import LateProgress
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
@@ -42,8 +43,7 @@ class ModelOptions:
         values = dict(typed)
         shapes = values.pop("shapes", {})
         mode: Mode = "strict" if values.pop("strict", False) else "best"
-        expand = values.pop("expand", ())
-        return cls(InferenceOptions(mode=mode, expand="all" if "all" in expand else expand, **values), shapes)
+        return cls(InferenceOptions(mode=mode, **values), shapes)
 
     @property
     def dims(self) -> dict[str, RangeLike]:
@@ -77,7 +77,7 @@ class ModelOptions:
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
         inputs = options.named_inputs(self.shapes, input_names(graph))
-        return attrs.evolve(self.options, inputs=inputs, progress=progress)
+        return attrs.evolve(self.options, inputs=inputs, progress=progress, format_options=None)
 
     def infer(self, model: str) -> Result:
         """Read a model and infer its shapes; shows how far it is when that takes long."""
@@ -142,17 +142,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     "strict": click.option(
         "--strict", is_flag=True, help="Stop at the first error instead of going on with unknown shapes."
     ),
-    "dialect": click.option(
-        "--dialect",
-        type=click.Choice(["provisional", "final", "tract"]),
-        help="The dialect of an NNEF document; told from its text by default.",
-    ),
-    "expand": click.option(
-        "--expand",
-        multiple=True,
-        metavar="OPERATION",
-        help="A compound operation of NNEF to replace by its body, or `all`. May be repeated.",
-    ),
+    "format_options": add_format_options,
 }
 
 
@@ -170,6 +160,8 @@ def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Comma
             refused = [key for key in config.given if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command takes no {refused[0]} from a file")
+            if "format_options" in wanted:
+                arguments["format_options"] = take_format_options(arguments)
             given = ModelOptions.from_parameters({name: arguments.pop(name) for name in wanted})
             source = click.get_current_context().get_parameter_source
             typed = [name for name in wanted if source(name) is not ParameterSource.DEFAULT]

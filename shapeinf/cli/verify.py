@@ -54,7 +54,7 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--runtime", type=click.Choice(["onnxruntime"]), default="onnxruntime", show_default=True, help="What to run it in."
 )
-@model_options(without=("strict", "dialect", "expand"))
+@model_options(without=("strict", "format_options"))
 @click.option(
     "--at",
     multiple=True,

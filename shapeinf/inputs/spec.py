@@ -18,27 +18,10 @@ import attrs
 
 from shapeinf.errors import DimSyntaxError, SpecError
 from shapeinf.expr import Dim, Scope, parse_dim
+from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
-_DTYPES = {
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "bf16": "bfloat16",
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "bool": "bool",
-    **{name: name for name in ("float16", "float32", "float64", "bfloat16", "string")},
-    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-}
+_DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES[name])}
+"""Element types by the names that users write: `f32`, `float32`, `float`."""
 _RANGE = re.compile(r"(\d*)\s*(?:\.\.|~)\s*(-1|\d*)")
 _NAMED_RANGE = re.compile(r"(`(?:[^`]|``)+`|[^\W\d]\w*)\s*=\s*(.*)", re.DOTALL)
 _TIMES_PIECE = re.compile(r"-?\d+|\?|[A-Za-z]\w*")

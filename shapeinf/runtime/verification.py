@@ -60,7 +60,7 @@ def verify(
         ModelError: the model cannot be read, or is no ONNX model.
         ShapeInferenceError: sizes that cannot be.
     """
-    graph = as_graph(model, options)
+    graph, options = as_graph(model, options), attrs.evolve(options, format_options=None)
     sessions = Sessions(graph, timeout)
     shapes = options.inputs_by_name(graph)
 

@@ -7,9 +7,9 @@ from click.testing import CliRunner
 
 from shapeinf import infer_shapes
 from shapeinf.checks import CheckedModel, check_serving, read_serving_config
-from shapeinf.checks.pbtxt import parse_pbtxt
 from shapeinf.cli import main
 from shapeinf.errors import ModelError
+from shapeinf.formats.protobuf.text import parse_text
 from tests.checks.models import joined, reshaped
 
 CONFIG = """
@@ -85,9 +85,9 @@ def test_what_is_no_config(tmp_path, text) -> None:
 
 def test_texts_and_nested_messages() -> None:
     text = "a: 'x' \"y\" b < c: -3 > b { c: 1.5 d: true }; e: []"
-    assert parse_pbtxt(text) == {"a": ["xy"], "b": [{"c": [-3]}, {"c": ["1.5"], "d": ["true"]}], "e": []}
+    assert parse_text(text) == {"a": ["xy"], "b": [{"c": [-3]}, {"c": ["1.5"], "d": ["true"]}], "e": []}
     with pytest.raises(ModelError):
-        parse_pbtxt("a {" * 5000)
+        parse_text("a {" * 5000)
 
 
 def test_on_the_command_line(tmp_path) -> None:

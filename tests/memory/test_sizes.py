@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, element_bits
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
 from shapeinf.solver.long_sums import sum_of

@@ -1,4 +1,4 @@
-"""Protocol buffers as text, as far as serving configs use them: fields, messages, lists, numbers, names, strings."""
+"""The protobuf text format: fields, messages, lists, numbers, names and strings, no extensions or `Any`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ENDS = {"{": "}", "<": ">"}
 MAX_DEPTH = 64
 
 
-def parse_pbtxt(text: str, name: str = "text") -> Message:
+def parse_text(text: str, name: str = "text") -> Message:
     """Read a message. Raises ModelError with the line of a syntax error.
 
-    >>> parse_pbtxt('max_batch_size: 8 input [ { name: "x" dims: [ -1, 3 ] } ]')
+    >>> parse_text('max_batch_size: 8 input [ { name: "x" dims: [ -1, 3 ] } ]')
     {'max_batch_size': [8], 'input': [{'name': ['x'], 'dims': [-1, 3]}]}
     """
     return _Reader(text, name).message("", 0)
@@ -63,12 +63,12 @@ class _Reader:
     def values(self, colon: bool, depth: int) -> list[Any]:
         if not self.skip("["):
             return [self.value(colon, depth)]
-        values: list[Any] = []
+        items: list[Any] = []
         while not self.skip("]"):
-            values.append(self.value(True, depth))
+            items.append(self.value(True, depth))
             if not self.skip(",") and self.peek() != "]":
                 raise self.error("expected ',' or ']'")
-        return values
+        return items
 
     def value(self, colon: bool, depth: int) -> Any:
         token = self.take()
@@ -92,10 +92,10 @@ class _Reader:
         return token
 
     def skip(self, *marks: str) -> bool:
-        skipped = self.peek() in marks
-        self.next += skipped
-        return skipped
+        matches = self.peek() in marks
+        self.next += matches
+        return matches
 
-    def error(self, problem: str) -> ModelError:
+    def error(self, message: str) -> ModelError:
         line = self.tokens[min(self.next, len(self.tokens)) - 1][1] if self.tokens else 1
-        return ModelError(f"line {line}: {problem}", node=self.name)
+        return ModelError(f"line {line}: {message}", node=self.name)

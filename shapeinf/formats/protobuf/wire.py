@@ -1,6 +1,6 @@
-"""The protobuf wire format: as much of it as reading ONNX takes, on bytes or a memory-mapped file.
+"""The protobuf wire format on bytes or a memory-mapped file.
 
-Source: protobuf's "Encoding" page. DamagedError input raises `DamagedError`; the caller says which file it was.
+Source: protobuf's "Encoding" page. Damaged input raises `DamagedError`; the caller adds the name of the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class DamagedError(ValueError):
-    """The bytes are no protobuf message."""
+    """The bytes are not a protobuf message."""
 
 
 def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
@@ -34,7 +34,7 @@ def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
         raise DamagedError("it ends inside an integer") from None
 
 
-def signed(value: int) -> int:
+def to_signed(value: int) -> int:
     """A 64-bit two's complement number."""
     return value - (1 << 64) if value >> 63 else value
 
@@ -64,26 +64,26 @@ def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, 
         yield tag >> 3, kind, start, pos
 
 
-def packed_varints(data: bytes) -> list[int]:
+def decode_packed(data: bytes) -> list[int]:
     """The signed integers of a packed field."""
-    found = []
+    values = []
     pos = 0
     while pos < len(data):
         value, pos = varint(data, pos)
-        found.append(signed(value))
-    return found
+        values.append(to_signed(value))
+    return values
 
 
 def encode_varint(value: int) -> bytes:
     """The bytes of an unsigned integer."""
-    found = bytearray()
+    data = bytearray()
     while value > 127:
-        found.append(value & 127 | 128)
+        data.append(value & 127 | 128)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    data.append(value)
+    return bytes(data)
 
 
-def tagged(number: int, kind: int) -> bytes:
+def encode_tag(number: int, kind: int) -> bytes:
     """The bytes that start a field."""
     return encode_varint(number << 3 | kind)
