@@ -167,7 +167,7 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
     yield f"peak         {_cut(str(memory.peak))}"
     qualifier = "at least " if found.at_least else "at most " if found.at_most else ""
     if isinstance(found, PeakAt):
-        place = f" at {found.moment.op} '{found.moment.node}' (#{found.index})" if found.moment else ""
+        place = f" at {found.point.op} '{found.point.node}' (#{found.index})" if found.point else ""
         yield f"  {answer.where or 'always'}: {qualifier}{exact_bytes(found.bytes)}{place}"
         uncounted = {one.name for one in answer.bound.peak.unbounded}
         for buffer, size in found.alive[:top]:
@@ -226,13 +226,13 @@ def _cut(formula: str) -> str:
 
 def _as_json(answer: Answer) -> dict[str, Any]:
     found, memory = answer.found, answer.memory
-    moment = found.moment
+    point = found.point
     told: dict[str, Any] = {
         "sizes": answer.sizes,
         "bytes": answer.bytes,
         "of": "these sizes" if isinstance(found, PeakAt) else "all sizes",
-        "node": moment.node if moment else None,
-        "op": moment.op if moment else None,
+        "node": point.node if point else None,
+        "op": point.op if point else None,
         "at_least": found.at_least,
         "at_most": found.at_most,
     }

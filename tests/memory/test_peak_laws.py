@@ -19,7 +19,7 @@ from .drawn import HIGH, NAMES, RELATIONS, SIZES, drawn, value
 @given(drawn(), st.randoms(use_true_random=False))
 def test_at_is_the_most_of_all_moments(case, random):
     store = case.store()
-    points = list(case.points())
+    points = list(case.legal_sizes())
     if store is None:
         assert not points
         return
@@ -29,7 +29,7 @@ def test_at_is_the_most_of_all_moments(case, random):
         assert found.bytes == case.peak(point) == case.total(found.index, point)
         assert sum(size for _, size in found.alive) == found.bytes
         assert [size for _, size in found.alive] == sorted((size for _, size in found.alive), reverse=True)
-        assert found.moment == peak.timeline.moments[found.index]
+        assert found.point == peak.timeline.points[found.index]
 
 
 @given(drawn(1))
@@ -38,8 +38,8 @@ def test_what_breaks_a_relation_is_no_answer(case):
     if store is None:
         return
     peak = Peak(case.timeline(store.scope), store)
-    legal = list(case.points())
-    for point in list(case.points(()))[::5]:
+    legal = list(case.legal_sizes())
+    for point in list(case.legal_sizes(()))[::5]:
         if point not in legal:
             with pytest.raises(Contradiction):
                 peak.at(point)
@@ -49,7 +49,7 @@ def test_what_breaks_a_relation_is_no_answer(case):
 def test_over_is_an_upper_bound(case, assumed, high):
     store = case.store()
     peak = Peak(case.timeline(store.scope), store)
-    points = list(case.points(assumed, high))
+    points = list(case.legal_sizes(assumed, high))
     try:
         found = peak.over({name: (1, high) for name in NAMES}, assume=assumed)
     except Contradiction:
@@ -68,7 +68,7 @@ def test_over_is_an_upper_bound(case, assumed, high):
 @given(drawn(2), st.integers(1, 300), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
 def test_largest_with_all_others_given(case, budget, others):
     store = case.store()
-    legal = [point for point in case.points() if others.items() <= point.items()]
+    legal = [point for point in case.legal_sizes() if others.items() <= point.items()]
     if store is None:
         return
     try:
@@ -88,7 +88,7 @@ def test_largest_for_all_sizes_of_others(case, budget):
     store = case.store()
     if store is None:
         return
-    points = list(case.points())
+    points = list(case.legal_sizes())
     found = Peak(case.timeline(store.scope), store).largest("x", budget)
     most = {x: max(case.peak(p) for p in points if p["x"] == x) for x in {p["x"] for p in points}}
     fits = [x for x, size in most.items() if size <= budget]
@@ -107,7 +107,7 @@ def test_what_is_said_to_grow_grows(text, name, case):
     if not is_monotone_in(store, d, symbol):
         return
     low, high = store.bounds(symbol)
-    for point in case.points():
+    for point in case.legal_sizes():
         values = [value(text, {**point, name: v}) for v in range(int(low), int(high) + 1)]
         assert values == sorted(values)
 
@@ -143,7 +143,7 @@ def test_the_text_is_the_maximum_in_python(case):
     if store is None or case.relations:
         return
     text = str(Peak(case.timeline(store.scope), store))
-    for point in list(case.points())[::7]:
+    for point in list(case.legal_sizes())[::7]:
         assert value(text, point) == case.peak(point)
 
 
@@ -157,4 +157,4 @@ def test_regions_name_the_winner(case, others):
     for region in regions:
         for x in (region.first, region.last):
             point = {**others, "x": x}
-            assert case.total(region.term.moments[0], point) == case.peak(point)
+            assert case.total(region.term.points[0], point) == case.peak(point)
