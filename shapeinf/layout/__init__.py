@@ -27,7 +27,7 @@ from shapeinf.layout.sizes import (
     stored_bits,
     strides,
 )
-from shapeinf.layout.text import LayoutSyntaxError, parse_type
+from shapeinf.layout.text import LayoutSyntaxError, parse_layout, parse_type
 
 __all__ = [
     "ELEMENT_TYPES",
@@ -66,6 +66,7 @@ __all__ = [
     "move_dim_to_major",
     "multi_index",
     "next_index",
+    "parse_layout",
     "parse_type",
     "permute_dims",
     "physical_byte_size",

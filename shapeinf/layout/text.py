@@ -62,6 +62,17 @@ def parse_type(text: str, scope: Scope | None = None) -> PhysicalType:
     return _Reader(text, scope).read()
 
 
+def parse_layout(text: str) -> Layout:
+    """Read the text of a layout alone: `{1,0:T(8,128)}`. Raises LayoutSyntaxError.
+
+    >>> parse_layout("{1,0:T(8,128)E(4)}")
+    {1,0:T(8,128)E(4)}
+    """
+    if len(text) > MAX_TEXT:
+        raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are read")
+    return _Reader(text, None).read_layout()
+
+
 class _Reader:
     """Reads one text from left to right."""
 
@@ -71,11 +82,20 @@ class _Reader:
         self.at = 0
 
     def read(self) -> PhysicalType:
-        found = self._shape(0)
+        result = self._shape(0)
+        self._end()
+        return result
+
+    def read_layout(self) -> Layout:
+        self._expect("{")
+        layout = self._layout()
+        self._end()
+        return layout
+
+    def _end(self) -> None:
         self._blank()
         if self.at < len(self.text):
             raise self._error("nothing more")
-        return found
 
     def _error(self, expected: str, at: int | None = None) -> LayoutSyntaxError:
         return LayoutSyntaxError(self.text, self.at if at is None else at, expected)
@@ -179,17 +199,18 @@ class _Reader:
         except DimSyntaxError as error:
             raise self._error(error.expected, begin + error.position) from None
 
-    def _layout(self, rank: int) -> Layout:
+    def _layout(self, rank: int | None = None) -> Layout:
+        """What follows the brace; of an array of this rank, or of any."""
         brace = self.at - 1
         self._blank()
         dims: list[int] = []
-        if not self.text.startswith(":", self.at):
+        if not self.text.startswith(":" if rank is not None else (":", "}"), self.at):
             dims = self._list(lambda: self._integer("a dim"))
         tiles: list[list[int | Literal["*"]]] = []
         numbers: dict[str, int] = {}
         splits: list[Split] = []
         if self._take(":"):
-            self._attributes(rank, tiles, numbers, splits)
+            self._attributes(len(dims) if rank is None else rank, tiles, numbers, splits)
         self._expect("}")
         try:
             return Layout(

@@ -194,9 +194,9 @@ def view_of_memory(
     as `Peak.at` does.
     """
     with held(memory):
-        asked = SizeQuery(memory.store, memory.labels)
-        found = count_buffers(memory.timeline.buffers, memory.store, asked.kept, Budget(memory.work))
-        values = asked.evaluate(found.upper, asked.bound(sizes))
+        query = SizeQuery(memory.store, memory.labels)
+        found = count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
+        values = query.evaluate(found.upper, query.bind(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)
     unknown = {one.name: one.cause for one in found.unbounded}

@@ -100,7 +100,7 @@ def test_an_unbounded_dim_with_a_size_is_placed():
     [
         ({"k": 2}, UnknownNameError, "no dim is named 'k'"),
         ({"n": 11}, ShapeError, "11"),
-        ({"n": 10, "m": 6}, ShapeError, "m = 6 is asked and cannot hold .because told."),
+        ({"n": 10, "m": 6}, ShapeError, "m = 6 is requested and cannot hold .because told."),
         ({"n": "2"}, ShapeInferenceError, "must be an int"),
     ],
 )

@@ -10,7 +10,7 @@ from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, exact
 from shapeinf.expr.straight_line import lowered
-from shapeinf.memory.csv_lines import csv_text as csv_of
+from shapeinf.memory.csv_text import csv_text as format_csv
 from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
@@ -46,7 +46,7 @@ def rows(subject: MemoryExport, sizes: Mapping[str, int]) -> list[Row]:
 
 def csv_text(subject: MemoryExport, sizes: Mapping[str, int]) -> str:
     """The table as CSV, with a line of the names of its columns."""
-    return csv_of([COLUMNS, *([row[column] for column in COLUMNS] for row in rows(subject, sizes))])
+    return format_csv([COLUMNS, *([row[column] for column in COLUMNS] for row in rows(subject, sizes))])
 
 
 def write_parquet(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:

@@ -11,7 +11,7 @@ import attrs
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
-from shapeinf.memory.planning.from_timeline import PLANNED, end_of, needs
+from shapeinf.memory.planning.from_timeline import PLANNED, end_of, required_bytes
 from shapeinf.memory.planning.overlaps import MAX_OVERLAPS, Block, overlaps
 from shapeinf.memory.planning.problem import Plan, Slot, check_alignment
 from shapeinf.memory.timeline import Buffer, Role, Timeline
@@ -79,7 +79,9 @@ def verify_plan(
     Raises UnknownNameError and Contradiction as `plan` does.
     """
     budget = Budget(work)
-    subject = _Subject(plan, timeline, needs(timeline, store, sizes, get_args(Role), labels, budget), budget.cut)
+    subject = _Subject(
+        plan, timeline, required_bytes(timeline, store, sizes, get_args(Role), labels, budget), budget.cut
+    )
     step = plan.alignment if alignment is None else check_alignment(alignment)
     return [
         *_places(plan, step),
