@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import UnknownNameError
@@ -18,7 +19,7 @@ from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.layouts import LayoutAssignment, Layouts
 from shapeinf.memory.liveness import flatten
 from shapeinf.memory.order import least_timeline
-from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
+from shapeinf.memory.planning import Plan, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.sharing import cached_property, exclusive
@@ -182,7 +183,7 @@ class Memory:
         *,
         alignment: int | None = None,
         roles: Collection[Role] = PLANNED,
-    ) -> list[PlanFinding]:
+    ) -> list[Diagnostic]:
         """The violations of a plan, whichever tool wrote it; see `shapeinf.memory.planning.verify_plan`."""
         memory = self._for(sizes)
         return verify_plan(

@@ -66,7 +66,7 @@ def test_a_plan_that_is_too_small_for_the_range(model, tmp_path):
     run(model, "--bind", "n=4", "-o", tmp_path / "p.csv")
     done = run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5")
     assert done.exit_code == 1
-    assert "too small: a: its slot has 64 bytes, it needs 80\n" in done.output
+    assert "error[P102]: its slot has 64 bytes, it needs 80\n  --> a\n" in done.output
     found = json.loads(run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5", "--json").output)
     assert found["schema"] == "shapeinf.plan.verify/1"
     assert {(one["kind"], one["tensor"]) for one in found["findings"]} >= {("too small", "a"), ("too small", "b")}
@@ -110,4 +110,4 @@ def test_the_same_from_python(model):
     assert made.arena == 256 and memory.verify_plan(made) == []
     ranged = infer_shapes(model).memory()
     assert ranged.plan({"n": 4}, alignment=1).arena == 256
-    assert [one.kind for one in ranged.verify_plan(made, {"n": 5})].count("too small") == 3
+    assert [one.code for one in ranged.verify_plan(made, {"n": 5})].count("P102") == 3

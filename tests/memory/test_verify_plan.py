@@ -15,8 +15,8 @@ from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownName
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
-from shapeinf.memory.planning.overlaps import MAX_OVERLAPS
+from shapeinf.memory.planning import KINDS, PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
+from shapeinf.memory.planning.verification import MAX_OVERLAPS
 from tests.memory.planning_cases import problems
 
 
@@ -40,8 +40,8 @@ CHAIN = (("a", "4*n", 0, 2), ("b", "8*n", 1, 3), ("c", "n*m", 2, 4, "output"), (
 RANGES = {"n": (1, 10), "m": (1, 6)}
 
 
-def kinds(findings):
-    return sorted((one.kind, one.tensor) for one in findings)
+def kinds(diagnostics):
+    return sorted((KINDS[d.code], d.tensor) for d in diagnostics)
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_what_is_too_small_by_rough_bounds_says_so():
     made = plan(timeline, store)
     assert {slot.name: slot.size for slot in made.slots}["c"] == 12  # 3*4, not 6*6
     assert verify_plan(made, timeline, store) == []
-    rough = {one.tensor: one for one in verify_plan(made, timeline, store, work=0)}
-    assert {one.kind for one in rough.values()} == {"too small"}
-    assert " at most (the budget of work was reached" in rough["c"].cause
+    rough = {d.tensor: d for d in verify_plan(made, timeline, store, work=0)}
+    assert {KINDS[d.code] for d in rough.values()} == {"too small"}
+    assert " at most (the budget of work was reached" in rough["c"].message
 
 
 def test_roles():
@@ -129,12 +129,12 @@ def test_what_depends_on_data_has_the_bytes_of_its_limit_and_axes_without_names_
 
 
 def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
-    monkeypatch.setattr(verification, "MOST_NEAR_NAMES", 2)
+    monkeypatch.setattr(verification, "MAX_NAMES_MATCHED", 2)
     timeline, store = model(("tensor", "4", 0, 1))
     plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
-    found = [one for one in verify_plan(plan, timeline, store) if one.kind == "unknown"]
-    assert [one.tensor for one in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
-    assert ["did you mean 'tensor'?" in one.cause for one in found] == [True, True, False, False]
+    found = [d for d in verify_plan(plan, timeline, store) if KINDS[d.code] == "unknown"]
+    assert [d.tensor for d in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
+    assert ["did you mean 'tensor'?" in d.message for d in found] == [True, True, False, False]
 
 
 def test_an_unknown_planner_and_slot():
@@ -179,8 +179,8 @@ def test_overlaps_are_those_of_brute_force(problem, data):
         if max(a.lower, b.lower) < min(a.upper, b.upper) and max(a.offset, b.offset) < min(a.top, b.top)
     }
     found = verify_plan(made, timeline, store)
-    assert {one.kind for one in found} <= {"overlap"}
-    assert sorted((one.tensor, one.other) for one in found) == sorted(expected)
+    assert {KINDS[d.code] for d in found} <= {"overlap"}
+    assert sorted((d.tensor, *d.operands) for d in found) == sorted(expected)
 
 
 GOOD = {"a": (0, 2, 40, 0), "b": (1, 3, 80, 64), "c": (2, 4, 60, 0)}
@@ -203,30 +203,30 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
             ["needs 80 bytes; the plan says: too hard"],
         ),
         (a_plan({"b": (1, 3, 79, 64)}), [("too small", "b")], ["its slot has 79 bytes, it needs 80"]),
-        (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is no multiple of 8"]),
+        (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is not a multiple of 8"]),
         (a_plan({"bb": (0, 1, 8, 152)}, 160), [("unknown", "bb")], ["no tensor is named 'bb'; did you mean 'b'?"]),
         (a_plan(unplaced=[Unplaced("bb", "")]), [("unknown", "bb")], []),
         (a_plan(arena=143), [("arena", "b")], ["ends at byte 144, after the end of the arena of 143 bytes"]),
         (
             a_plan({"b": (2, 3, 80, 64)}),
             [("lifetime", "b")],
-            ["the plan keeps it at moments [2, 3), the model at [1, 3)"],
+            ["the plan keeps it at program points [2, 3), the model at [1, 3)"],
         ),
         (a_plan({"b": (1, 2, 80, 64)}), [("lifetime", "b")], []),
         (a_plan({"b": (0, 9, 80, 64)}), [], []),
         (
             a_plan({"b": (1, 3, 80, 32)}),
             [("overlap", "a"), ("overlap", "b")],
-            ["bytes [0, 40) at moments [0, 2) and b: bytes [32, 112) at moments [1, 3) share memory"],
+            ["bytes [0, 40) at program points [0, 2) and b: bytes [32, 112) at program points [1, 3) share memory"],
         ),
         # what overlaps only where the plan says that things live longer
-        (a_plan({"a": (0, 3, 40, 0)}), [("overlap", "a")], ["as the plan says itself"]),
+        (a_plan({"a": (0, 3, 40, 0)}), [("overlap", "a")], ["by the lifetimes of the plan"]),
         # what overlaps only because a slot is too small for its tensor
         (a_plan({"a": (0, 2, 40, 0), "b": (1, 3, 80, 32), "c": (2, 4, 60, 112)}, 172), [("overlap", "a")], []),
         (
             a_plan({"a": (0, 2, 8, 0), "b": (1, 3, 80, 8), "c": (2, 4, 60, 88)}, 148),
             [("overlap", "a"), ("too small", "a")],
-            ["bytes [0, 40) at moments [0, 2) and b: bytes [8, 88)"],
+            ["bytes [0, 40) at program points [0, 2) and b: bytes [8, 88)"],
         ),
         # an input may have a slot
         (a_plan({"x": (0, 4, 40, 144)}, 184), [], []),
@@ -238,7 +238,7 @@ def test_damage_of_every_kind_is_found(made, expected, texts):
     found = verify_plan(made, timeline, store)
     assert kinds(found) == expected
     for text in texts:
-        assert any(text in str(one) for one in found), found
+        assert any(text in str(d) for d in found), found
 
 
 def test_a_plan_may_be_enough_for_a_binding_only():
@@ -284,7 +284,7 @@ def test_the_overlaps_of_a_hostile_plan_are_counted_out():
     count = 3000
     timeline, store = model(*((f"b{i}", 8, 0, 2) for i in range(count)))
     found = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, store)
-    assert [one.kind for one in found] == ["overlap"] * MAX_OVERLAPS + ["too many"]
+    assert [KINDS[d.code] for d in found] == ["overlap"] * MAX_OVERLAPS + ["too many"]
 
 
 def test_a_planner_is_not_monotone_but_its_plan_for_a_range_is_valid():

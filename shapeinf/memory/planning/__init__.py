@@ -14,14 +14,14 @@ from shapeinf.memory.planning.files import (
 from shapeinf.memory.planning.from_timeline import plan
 from shapeinf.memory.planning.planners import PLANNERS, best, best_fit, greedy_by_breadth, greedy_by_size, thorough
 from shapeinf.memory.planning.problem import Plan, PlanError, Problem, Request, Slot, Unplaced
-from shapeinf.memory.planning.verification import PlanFinding, verify_plan
+from shapeinf.memory.planning.verification import KINDS, verify_plan
 
 __all__ = [
+    "KINDS",
     "PLANNERS",
     "Plan",
     "PlanError",
     "PlanFileError",
-    "PlanFinding",
     "Problem",
     "Request",
     "Slot",
