@@ -79,7 +79,11 @@ def test_what_has_no_bound_has_no_place(model, tmp_path):
     assert done.output.endswith("--bind or --dim says how large n may be\n")
     assert run(model, "-o", tmp_path / "p.json").exit_code == 1
     checked = run("verify", tmp_path / "p.json", "-m", model)
-    assert checked.exit_code == 1 and "unbounded: a: no slot is large enough" in checked.output
+    assert (
+        checked.exit_code == 1
+        and "error[P109]: no slot is large enough for all sizes: its size 16*n has no upper bound\n  --> a\n"
+        in checked.output
+    )
 
 
 @pytest.mark.parametrize(
