@@ -1,7 +1,7 @@
 """Reading the text form: `f32[2,3]{1,0:T(8,128)E(4)}`, `f32[<=10,?]`, `(f32[2], token[])`.
 
-The grammar is that of XLA's own parser, blanks and comments included; what it then takes without a check (layouts that
-are no permutation, empty tiles, open parentheses, sizes past 63 bits, sparse dims) is an error here.
+The grammar is that of XLA's parser, with blanks and comments. Unlike XLA, layouts that are no permutation, empty tiles,
+open parentheses, sizes past 63 bits and sparse dims are errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shapeinf.layout.element_types import BY_TEXT_NAME
 from shapeinf.layout.layout import Layout, Split
 
 MAX_TEXT = 1 << 20
-"""Longer texts are refused."""
+"""Limit on the characters of a text."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -124,19 +124,19 @@ class _Reader:
         self.at = match.end()
         return match[0]
 
-    def _integer(self, what: str, low: int = 0) -> int:
+    def _integer(self, name: str, low: int = 0) -> int:
         self._blank()
         match = _INTEGER.match(self.text, self.at)
         if match is None or len(match[0]) > _MAX_DIGITS or int(match[0]) < low:
-            raise self._error(f"{what} of at least {low} and at most {_MAX_DIGITS} digits")
+            raise self._error(f"{name} of at least {low} and at most {_MAX_DIGITS} digits")
         self.at = match.end()
         return int(match[0])
 
     def _list(self, item: Callable[[], Item]) -> list[Item]:
-        found = [item()]
+        items = [item()]
         while self._take(","):
-            found.append(item())
-        return found
+            items.append(item())
+        return items
 
     def _shape(self, depth: int) -> PhysicalType:
         if depth > MAX_NESTING:
@@ -172,7 +172,7 @@ class _Reader:
             return ArrayType(dtype, sizes, layout, flags)
         except LayoutError as error:
             at = brace if layout is not None and layout.rank != len(dims) else begin
-            raise self._error(f"an array that can be ({error})", at) from None
+            raise self._error(f"a valid array ({error})", at) from None
 
     def _dim(self) -> tuple[Dim | None, bool]:
         if self._take("?"):
@@ -200,7 +200,7 @@ class _Reader:
             raise self._error(error.expected, begin + error.position) from None
 
     def _layout(self, rank: int | None = None) -> Layout:
-        """What follows the brace; of an array of this rank, or of any."""
+        """Read a layout after its brace; without a rank, of any array."""
         brace = self.at - 1
         self._blank()
         dims: list[int] = []
@@ -223,12 +223,12 @@ class _Reader:
                 metadata_prefix_in_bytes=numbers.get("M", 0),
             )
         except LayoutError as error:
-            raise self._error(f"a layout that can be ({error})", brace) from None
+            raise self._error(f"a valid layout ({error})", brace) from None
 
     def _attributes(
         self, rank: int, tiles: list[list[int | Literal["*"]]], numbers: dict[str, int], splits: list[Split]
     ) -> None:
-        """What follows the colon, each at most once and in this order."""
+        """Read the attributes after the colon, each at most once and in this order."""
         left = ["D", "T", "L", "E", "S", "SC", "M"]
         while True:
             self._blank()
@@ -251,13 +251,13 @@ class _Reader:
                 self._expect(")")
 
     def _repeated(self, item: Callable[[], Item]) -> list[Item]:
-        """`(...)(...)`, the first parenthesis taken."""
-        found = [item()]
+        """Read `(...)(...)` after the first parenthesis."""
+        items = [item()]
         self._expect(")")
         while self._take("("):
-            found.append(item())
+            items.append(item())
             self._expect(")")
-        return found
+        return items
 
     def _tile_size(self) -> int | Literal["*"]:
         return "*" if self._take("*") else self._integer("a size of a tile or '*'", 1)
@@ -268,7 +268,7 @@ class _Reader:
         return Split(dimension, tuple(self._list(lambda: self._integer("an index", 1))))
 
     def _dense(self, rank: int, begin: int) -> None:
-        """`D(D,D)` says of each dim that it is dense, as all are here."""
+        """Read `D(D,D)`, which declares each dim dense, as all are here."""
         levels = self._list(self._word)
         if levels != ["D"] * rank:
             raise self._error("dense dims only: one D for each dim", begin)

@@ -18,10 +18,10 @@ from shapeinf.layout import (
     indices,
     lay_out,
     linear_index,
+    linear_indices,
     multi_index,
     next_index,
     physical_elements,
-    places,
     strides,
     take_out,
 )
@@ -85,10 +85,10 @@ def test_symbolic_places_are_places_at_every_binding(array, data):
     sizes = [scope.symbol(f"d{i}") if data.draw(st.booleans()) else size for i, size in enumerate(array.dims)]
     index = [data.draw(st.integers(0, size - 1)) for size in array.dims]
     values = {f"d{i}": size for i, size in enumerate(array.dims)} | {f"i{i}": at for i, at in enumerate(index)}
-    places = [scope.symbol(f"i{i}", 0) if data.draw(st.booleans()) else at for i, at in enumerate(index)]
+    index_dims = [scope.symbol(f"i{i}", 0) if data.draw(st.booleans()) else at for i, at in enumerate(index)]
     symbolic = ArrayType("f32", sizes, array.layout)
     place = linear_index(array, index)
-    assert evaluate(linear_index(symbolic, places), values) == place
+    assert evaluate(linear_index(symbolic, index_dims), values) == place
     assert evaluate(physical_elements(symbolic), values) == physical_elements(array)
     back = multi_index(symbolic, scope.symbol("place", 0))
     assert [evaluate(at, values | {"place": place}) for at in back] == index
@@ -129,7 +129,7 @@ def test_ranges_of_indices(base, count, step, visited):
         (lambda a: next_index(a, (2, 0)), "outside of dim 0"),
         (lambda a: linear_index(a, (0, 3)), "outside of dim 1"),
         (lambda a: linear_index(a, (0, -1)), "outside of dim 1"),
-        (lambda a: linear_index(a, (0, 0, 0)), "2 places, not 3"),
+        (lambda a: linear_index(a, (0, 0, 0)), "2 numbers, not 3"),
         (lambda a: linear_index(a, (0, 0.5)), "must be an int"),
         (lambda a: multi_index(a, -1), "outside of the 6 elements"),
         (lambda a: multi_index(a, 6), "outside of the 6 elements"),
@@ -160,7 +160,7 @@ def test_what_facts_say_of_an_index_counts():
     with pytest.raises(LayoutError, match="symbolic"):
         indices(array)
     with pytest.raises(LayoutError, match="symbolic"):
-        places(array)
+        linear_indices(array)
 
 
 def test_sizes_without_a_bound_are_not_known():
@@ -172,11 +172,11 @@ def test_large_arrays_are_walked_but_not_laid_out():
     huge = ArrayType("s8", (1 << 40, 1 << 20))
     assert next(iter(indices(huge))) == (0, 0)
     with pytest.raises(LimitError):
-        places(huge)
+        linear_indices(huge)
     with pytest.raises(LimitError):
         lay_out([1], Layout((0,), tail_padding_alignment_in_elements=1 << 40))
     with pytest.raises(LimitError):
-        places(ArrayType("s8", [1] * 64))
+        linear_indices(ArrayType("s8", [1] * 64))
 
 
 def test_a_symbolic_place_of_a_symbolic_array_is_arithmetic():

@@ -247,5 +247,5 @@ def test_conditions_that_no_call_looks_at_are_listed() -> None:
     for sizes in ({"n": 6, "found": 13}, {"n": 3}):  # past its bound; a size below 0
         with pytest.raises(IllegalSizeError):
             program(sizes)
-    with pytest.raises(NoSizeError, match="lifetimes"):
+    with pytest.raises(NoSizeError, match="no live ranges"):
         _ = program(n=6).peak

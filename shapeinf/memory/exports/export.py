@@ -22,7 +22,7 @@ SUFFIXES = (".csv", ".h", ".json", ".parquet")
 
 
 class ExportError(ShapeInferenceError):
-    """A path whose suffix names no export format."""
+    """A path whose suffix is of no format that memory can be exported to."""
 
 
 def export(

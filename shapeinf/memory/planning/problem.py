@@ -22,7 +22,7 @@ MOST_ALIGNMENT = 2**30
 
 
 class PlanError(ModelError):
-    """An invalid plan or problem, or an invalid file of one; names the line or the buffer."""
+    """A plan, a problem or a file of one that makes no sense; names the line or the buffer."""
 
 
 def _integer(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
