@@ -34,7 +34,7 @@ def sizes(memory):
     return {buffer.name: str(buffer.size) for buffer in memory.timeline.buffers}
 
 
-def test_bytes_count_whole_tiles_by_hand():
+def test_bytes_count_full_tiles_by_hand():
     """100 columns fill one tile of 128, n rows ceil(n/8) tiles of 8: 8*128*4 = 4096 bytes a tile."""
     memory = model(CHAIN).memory(layouts={"y": TILED, "z": Layout((1, 0), tiles=[(8, 128)])})
     assert sizes(memory) == {"x": "400*n", "y": "4096*((n + 7)//8)", "z": "4096*((n + 7)//8)"}

@@ -82,12 +82,12 @@ JSONS = st.recursive(
 
 @given(JSONS, st.sampled_from(["slots", "unplaced", "arena", "alignment", "planner", "schema", "slot"]))
 def test_any_json_is_read_or_refused(data, where):
-    whole = to_json(Plan([Slot("x", 0, 2, 100, 0)], 100))
+    full = to_json(Plan([Slot("x", 0, 2, 100, 0)], 100))
     if where == "slot":
-        whole["slots"] = [data]
+        full["slots"] = [data]
     else:
-        whole[where] = data
-    for one in (data, whole):
+        full[where] = data
+    for one in (data, full):
         with contextlib.suppress(PlanError, LimitError):
             assert isinstance(from_json(one), Plan)
 
@@ -125,7 +125,7 @@ HEAD = "id,lower,upper,size,offset\n"
         (HEAD + 'x,0,1,4,0\n"y,0,1,4,4\n', 3, "not valid CSV"),
     ],
 )
-def test_what_is_no_csv_of_a_plan(text, line, cause):
+def test_an_invalid_csv_of_a_plan(text, line, cause):
     with pytest.raises(PlanFileError, match=cause) as caught:
         plan_from_csv(text)
     assert caught.value.line == line
@@ -144,7 +144,7 @@ def test_what_is_no_csv_of_a_plan(text, line, cause):
         (json.dumps({**to_json(Plan([], 0)), "alignment": -(10**300)}), "an alignment must be an int"),
     ],
 )
-def test_what_is_no_json_of_a_plan_is_refused_in_a_few_words(tmp_path, text, cause):
+def test_errors_of_an_invalid_json_are_short(tmp_path, text, cause):
     path = tmp_path / "plan.json"
     path.write_text(text)
     with pytest.raises(PlanError, match=cause) as caught:
@@ -184,16 +184,16 @@ def test_too_many_buffers(monkeypatch):
         ({"planner": 3}, "planner"),
     ],
 )
-def test_what_is_no_json_of_a_plan(change, cause):
+def test_an_invalid_json_of_a_plan(change, cause):
     with pytest.raises(PlanError, match=cause):
         from_json({**to_json(Plan([], 0)), **change})
 
 
 def test_files(tmp_path):
     plan = greedy_by_size(Problem([Request("x", 0, 2, 100), Request('ß, "quoted"\n', 1, 3, 50)], 64))
-    whole = attrs.evolve(plan, unplaced=(Unplaced("y", "its size u0 has no upper bound"),))
-    save_plan(whole, tmp_path / "plan.json")
-    assert load_plan(tmp_path / "plan.json") == whole
+    full = attrs.evolve(plan, unplaced=(Unplaced("y", "its size u0 has no upper bound"),))
+    save_plan(full, tmp_path / "plan.json")
+    assert load_plan(tmp_path / "plan.json") == full
     save_plan(plan, tmp_path / "plan.csv")
     assert load_plan(tmp_path / "plan.csv", 64).slots == plan.slots
     assert load_problem(tmp_path / "plan.csv", 64) == plan.problem

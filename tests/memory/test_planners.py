@@ -149,7 +149,7 @@ def test_sizes_of_zero_and_nothing_at_all():
         (lambda: find_planner("greedy_by_sise"), UnknownNameError, "greedy_by_size"),
     ],
 )
-def test_what_is_no_problem(make, error, text):
+def test_invalid_problems(make, error, text):
     with pytest.raises(error, match=text):
         make()
 
