@@ -53,7 +53,7 @@ def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore |
     else:
         proper_dims = [d for d, size in enumerate(target.sizes) if not proofs.equal(size, 1)]
         compact = drop_degenerate_dims(source, store)
-        order = _aligned(compact, [target.sizes[d] for d in proper_dims], proofs)
+        order = _align(compact, [target.sizes[d] for d in proper_dims], proofs)
         if order is not None:
             order = [proper_dims[d] for d in order] + [d for d in reversed(range(target.rank)) if d not in proper_dims]
     if order is None:
@@ -64,7 +64,7 @@ def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore |
     return aligned if reshape_is_bitcast(source, aligned, ignore_dtype=True, store=store) else None
 
 
-def _aligned(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
+def _align(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
     """The target's dims, minor to major: for each group of source dims, in their order, the dims it becomes."""
     cuts = _cuts(source.sizes, target, proofs)
     groups = {}

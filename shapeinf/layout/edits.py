@@ -20,7 +20,7 @@ def permute_dims(array: ArrayType, dims: Sequence[int]) -> ArrayType:
     f32[3,5,2]{1,0,2}
     """
     order = permutation(dims, "the order of dims", array.rank)
-    return _selected(array, order)
+    return _select(array, order)
 
 
 def delete_dim(array: ArrayType, dim: int) -> ArrayType:
@@ -30,7 +30,7 @@ def delete_dim(array: ArrayType, dim: int) -> ArrayType:
     f32[3,5]{1,0}
     """
     gone = array.dimension_number(dim)
-    return _selected(array, [d for d in range(array.rank) if d != gone])
+    return _select(array, [d for d in range(array.rank) if d != gone])
 
 
 def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
@@ -41,7 +41,7 @@ def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None)
     """
     sizes = array.sizes
     proofs = Proofs(store, sizes)
-    return _selected(array, [d for d, size in enumerate(sizes) if not proofs.equal(size, 1)])
+    return _select(array, [d for d, size in enumerate(sizes) if not proofs.equal(size, 1)])
 
 
 def insert_dim(
@@ -84,7 +84,7 @@ def descending(array: ArrayType) -> ArrayType:
     return permute_dims(array, array.layout.major_to_minor)
 
 
-def _selected(array: ArrayType, dims: Sequence[int]) -> ArrayType:
+def _select(array: ArrayType, dims: Sequence[int]) -> ArrayType:
     """With these dims only, in this order."""
     position = {d: i for i, d in enumerate(dims)}
     layout = attrs.evolve(

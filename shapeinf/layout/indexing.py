@@ -28,7 +28,7 @@ def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore 
     sizes = array.sizes
     if len(index) != array.rank:
         raise LayoutError(f"an index of {array} has {array.rank} numbers, not {len(index)}")
-    logical = [_checked_index(i) for i in index]
+    logical = [_check_index(i) for i in index]
     proofs = Proofs(store, (*sizes, *logical))
     for d, (along, size) in enumerate(zip(logical, sizes, strict=True)):
         if proofs.at_most(0, along) is False or proofs.at_most(size, along):
@@ -59,7 +59,7 @@ def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = N
     (1, 1)
     """
     sizes = array.sizes
-    linear = _checked_index(linear)
+    linear = _check_index(linear)
     if is_empty(array, store):
         raise LayoutError(f"{array} has no elements")
     room = physical_elements(array)
@@ -81,7 +81,7 @@ def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = N
     physical.reverse()
     for tile in reversed(tiles):
         joined = tile.undo(physical)
-        if any(proofs.at_most(size, along) for size, along in zip(tile.joined, joined, strict=True)):
+        if any(proofs.at_most(size, along) for size, along in zip(tile.group_sizes, joined, strict=True)):
             return None
         physical = tile.ungroup(joined)
     index: list[Dim] = [0] * array.rank
@@ -170,5 +170,5 @@ def _per_dim(array: ArrayType, values: Sequence[int] | None, name: str, default:
     return [integer(v, name, 0) for v in values]
 
 
-def _checked_index(index: Dim) -> Dim:
+def _check_index(index: Dim) -> Dim:
     return index if isinstance(index, Dimension) else integer(index, "an index", -(1 << 63))

@@ -33,7 +33,7 @@ def lay_out(values: npt.ArrayLike, layout: Layout, padding_value: Any = 0) -> np
     """
     array = np.asarray(values)
     type = ArrayType("pred", array.shape, layout)
-    memory = _filled(array, (physical_elements(type),), padding_value)
+    memory = _fill(array, (physical_elements(type),), padding_value)
     memory[linear_indices(type).reshape(-1)] = array.reshape(-1)
     return memory
 
@@ -125,7 +125,7 @@ class PaddedLayout:
         """
         array = np.asarray(values)
         type = self.padded(ArrayType("pred", array.shape))
-        padded = _filled(array, type.sizes, self.padding_value)
+        padded = _fill(array, type.sizes, self.padding_value)
         padded[tuple(slice(size) for size in array.shape)] = array
         return padded
 
@@ -134,7 +134,7 @@ class PaddedLayout:
         return lay_out(self.pad(values), Layout(self.minor_to_major))
 
 
-def _filled(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDArray[Any]:
+def _fill(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDArray[Any]:
     """An array of these dims filled with the value, of a type that holds it and the elements of `array`."""
     sizes = [d for d in dims if isinstance(d, int)]
     if len(sizes) != len(dims):

@@ -41,10 +41,10 @@ class Proofs:
 
     def differ(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a != b` always, never, or not decided."""
-        return negated(self.equal(a, b))
+        return negate(self.equal(a, b))
 
 
-def negated(answer: bool | None) -> bool | None:
+def negate(answer: bool | None) -> bool | None:
     """Not, of three values."""
     return None if answer is None else not answer
 
@@ -69,4 +69,4 @@ def some(answers: Iterable[bool | None]) -> bool | None:
     >>> some([None, True]), some([False, None]), some([])
     (True, None, False)
     """
-    return negated(every(map(negated, answers)))
+    return negate(every(map(negate, answers)))

@@ -243,14 +243,14 @@ class _Reader:
             if word == "D":
                 self._dense(rank, begin)
             elif word == "T":
-                tiles += self._repeated(lambda: self._list(self._tile_size))
+                tiles += self._repeat(lambda: self._list(self._tile_size))
             elif word == "SC":
-                splits += self._repeated(self._split)
+                splits += self._repeat(self._split)
             else:
                 numbers[word] = self._integer("a number", 1 if word == "L" else 0)
                 self._expect(")")
 
-    def _repeated(self, item: Callable[[], Item]) -> list[Item]:
+    def _repeat(self, item: Callable[[], Item]) -> list[Item]:
         """Read `(...)(...)` after the first parenthesis."""
         items = [item()]
         self._expect(")")

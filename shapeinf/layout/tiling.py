@@ -52,14 +52,14 @@ class TileStep:
         return cls(dims, tuple(groups), tuple(sizes), added)
 
     @property
-    def joined(self) -> list[Dim]:
+    def group_sizes(self) -> list[Dim]:
         """The sizes of the groups."""
         return [product(self.dims[i] for i in group) for group in self.groups]
 
     @property
     def result(self) -> tuple[Dim, ...]:
         """The physical dims after it."""
-        outer = [size if t is None else ceildiv(size, t) for size, t in zip(self.joined, self.tile, strict=True)]
+        outer = [size if t is None else ceildiv(size, t) for size, t in zip(self.group_sizes, self.tile, strict=True)]
         return (*outer, *(t for t in self.tile if t is not None))
 
     def flat(self, index: list[Index], group: tuple[int, ...]) -> Index:

@@ -34,7 +34,7 @@ class LayoutAssignment:
         self._by_name: dict[str, Layout] = {}
         self._by_rank: dict[int, Layout] = {}
         for key, value in layouts.items() if isinstance(layouts, Mapping) else ():
-            layout = _parsed(value, repr(key))
+            layout = _parse(value, repr(key))
             if isinstance(key, str):
                 self._by_name[key] = layout
             elif isinstance(key, bool) or not isinstance(key, int):
@@ -63,7 +63,7 @@ class LayoutAssignment:
             return None
         if self._function is not None:
             value = self._function(name, tensor.shape, tensor.dtype)
-            layout = None if value is None else _parsed(value, repr(name))
+            layout = None if value is None else _parse(value, repr(name))
         else:
             layout = self._by_name.get(name) or self._by_rank.get(len(dims))
         if layout is not None and layout.rank != len(dims):
@@ -85,7 +85,7 @@ def physical_array(tensor: TensorType, layout: Layout | None) -> ArrayType:
     return ArrayType(tensor.dtype, dims, layout)
 
 
-def _parsed(value: object, owner: str) -> Layout:
+def _parse(value: object, owner: str) -> Layout:
     if isinstance(value, Layout):
         return value
     if not isinstance(value, str):

@@ -10,7 +10,6 @@ from shapeinf.engine.compiled import Program, Step
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import Type
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
@@ -38,10 +37,6 @@ class GraphInstance:
     @program.default
     def _program(self) -> Program:
         return self.runs[0].program
-
-    def types(self, slot: int) -> list[Type | None]:
-        """The types of a value, one for each run."""
-        return [run.current(slot) for run in self.runs]
 
 
 @attrs.define(eq=False)

@@ -55,7 +55,7 @@ class EvaluatedShapes:
 
     def __iter__(self) -> Iterator[str]:
         """The names of the tensors whose shape has numbers here."""
-        return iter([name for name, _ in self._lowered.table.ranked() if not self._lowered.missing(name)])
+        return iter([name for name, _ in self._lowered.table.ranked_tensors() if not self._lowered.missing(name)])
 
     def __getitem__(self, name: str) -> Ints:
         """The shape of a tensor: one row for each binding, one column for each axis.
@@ -67,7 +67,7 @@ class EvaluatedShapes:
         if shape is None:
             quantity = f"the shape of {name!r}"
             self._require(name, quantity)
-            shape = self._checked(self._dims, rows, quantity, self._dims.matrix[list(rows)].T)
+            shape = self._check(self._dims, rows, quantity, self._dims.matrix[list(rows)].T)
             self._shapes[rows] = shape
         return shape
 
@@ -127,9 +127,9 @@ class EvaluatedShapes:
             raise NoSizeError(quantity, f"it depends on data; it has one when you give a size for {listed}")
 
     def _row(self, values: Values, row: int, quantity: str) -> Ints:
-        return self._checked(values, (row,), quantity, values.matrix[row])
+        return self._check(values, (row,), quantity, values.matrix[row])
 
-    def _checked(self, values: Values, rows: Sequence[int], quantity: str, array: Ints) -> Ints:
+    def _check(self, values: Values, rows: Sequence[int], quantity: str, array: Ints) -> Ints:
         """The array where all numbers are valid; else masked, or an error."""
         array.flags.writeable = False
         overflow, undefined = _any(values.overflow, rows), _any(values.undefined, rows)

@@ -58,7 +58,7 @@ class DimTable:
             raise UnknownNameError("tensor", name, self.tensors)
         return self._rows[name]
 
-    def ranked(self) -> Iterable[tuple[str, tuple[int, ...]]]:
+    def ranked_tensors(self) -> Iterable[tuple[str, tuple[int, ...]]]:
         """All tensors of known rank, with the indices of their dims."""
         return self._rows.items()
 
@@ -113,7 +113,7 @@ class Lowered:
         outputs: dict[int, int] = {}
         elements: dict[str, int] = {}
         sizes: dict[str, int] = {}
-        for name, rows in self.table.ranked():
+        for name, rows in self.table.ranked_tensors():
             factors = [register for row in rows if (register := registers[row]) is not None]
             if len(factors) < len(rows):
                 continue

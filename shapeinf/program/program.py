@@ -49,7 +49,7 @@ class ShapeProgram:
         self._hidden = [s for s in symbols if s not in needed]
         self._lowered: dict[frozenset[Dimension], Lowered] = {}
         self._binder.demands.add_sizes(
-            (self._table.dims[row], name) for name, rows in self._table.ranked() for row in rows
+            (self._table.dims[row], name) for name, rows in self._table.ranked_tensors() for row in rows
         )
 
     @property
@@ -60,7 +60,7 @@ class ShapeProgram:
     @property
     def tensors(self) -> tuple[str, ...]:
         """The tensors of known rank."""
-        return tuple(name for name, _ in self._table.ranked())
+        return tuple(name for name, _ in self._table.ranked_tensors())
 
     @property
     def distinct_dims(self) -> int:

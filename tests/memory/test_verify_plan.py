@@ -173,7 +173,7 @@ def test_a_plan_for_a_range_is_valid_at_every_binding_in_it(entries, planner, al
 @given(problems(alignments=(1,)), st.data())
 def test_overlaps_are_those_of_brute_force(problem, data):
     offsets = st.integers(0, max([1, *(r.size for r in problem.requests)]) * 3)
-    candidate = problem.placed([data.draw(offsets) for _ in problem.requests])
+    candidate = problem.plan([data.draw(offsets) for _ in problem.requests])
     timeline, store = model(*((r.name, r.size, r.lower, r.upper) for r in problem.requests))
     expected = {
         (a.name, b.name)

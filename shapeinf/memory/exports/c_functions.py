@@ -116,20 +116,20 @@ class Functions:
 
     def expression(self, name: str, dim: Dim) -> str:
         """A function that evaluates a dim."""
-        return self._evaluated(name, lowered([dim]))
+        return self._evaluation(name, lowered([dim]))
 
     def largest(self, name: str, dims: Iterable[Dim]) -> str:
         """A function that evaluates the largest of dims; 0 for none."""
         lowering = Lowering()
         register = lowering.maximum([lowering.constant(0), *map(lowering.dim, dims)])
-        return self._evaluated(name, lowering.program([register]))
+        return self._evaluation(name, lowering.program([register]))
 
     def call(self, name: str, target: str) -> str:
         """A function that is another instruction."""
         head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
         return f"{head}\n{{\n    return {self.prefix}_{target}({self.passed});\n}}\n"
 
-    def _evaluated(self, name: str, program: StraightLine) -> str:
+    def _evaluation(self, name: str, program: StraightLine) -> str:
         check = ["    if (status != 0) {", "        return status;", "    }"]
         lines = self._registers(program, f"{self.prefix}_check({self.passed})")
         (output,) = program.outputs

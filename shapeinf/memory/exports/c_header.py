@@ -67,19 +67,19 @@ class _Writer:
         """The arena, and the offset of each buffer in it."""
         plan = self.subject.plan
         assert plan is not None
-        yield f"#define {self.macro}_ARENA_BYTES {_fixed(plan.arena)}"
-        yield f"#define {self.macro}_ALIGNMENT {_fixed(plan.alignment)}"
+        yield f"#define {self.macro}_ARENA_BYTES {_int64(plan.arena)}"
+        yield f"#define {self.macro}_ALIGNMENT {_int64(plan.alignment)}"
         yield ""
         for tensor in plan.unplaced:
             yield f"/* not in the arena: {comment(tensor.name)}: {comment(tensor.cause)} */"
         for slot in plan.slots:
             yield f"/* {comment(slot.name)}: in use at program points [{slot.lower}, {slot.upper}) */"
-            yield f"#define {self.macro}_OFFSET_{self.names[slot.name]} {_fixed(slot.offset)}"
-            yield f"#define {self.macro}_SIZE_{self.names[slot.name]} {_fixed(slot.size)}"
+            yield f"#define {self.macro}_OFFSET_{self.names[slot.name]} {_int64(slot.offset)}"
+            yield f"#define {self.macro}_SIZE_{self.names[slot.name]} {_int64(slot.size)}"
         yield ""
         yield "/* X(identifier, name, offset, size, first program point, point after the last) for each buffer. */"
         rows = [
-            f"X({self.names[s.name]}, {string(s.name)}, {_fixed(s.offset)}, {_fixed(s.size)}, {s.lower}, {s.upper})"
+            f"X({self.names[s.name]}, {string(s.name)}, {_int64(s.offset)}, {_int64(s.size)}, {s.lower}, {s.upper})"
             for s in plan.slots
         ]
         yield " \\\n    ".join([f"#define {self.macro}_SLOTS(X)", *rows])
@@ -132,7 +132,7 @@ def _by_name(buffers: Iterable[Buffer]) -> dict[str, Buffer]:
     return named
 
 
-def _fixed(value: int) -> str:
+def _int64(value: int) -> str:
     text = literal(value)
     assert text is not None, "the limits of plans are far below 64 bits"
     return text

@@ -77,10 +77,10 @@ def string(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > 500:
         data = data[:440] + b"#" + sha256(data).hexdigest()[:32].encode()
-    return '"' + "".join(map(_escaped, data)) + '"'
+    return '"' + "".join(map(_escape_byte, data)) + '"'
 
 
-def _escaped(byte: int) -> str:
+def _escape_byte(byte: int) -> str:
     character = chr(byte)
     if character in '"\\?':
         return "\\" + character

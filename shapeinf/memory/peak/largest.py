@@ -91,7 +91,7 @@ class LargestSearch:
         monotone = all(is_monotone_in(self.store, d, self.symbol) for d in self.dims)
         if alone:
             return self._bisect(limit, self._value) if monotone else self._search_values(limit)
-        if free and monotone and not self._coupled():
+        if free and monotone and not self._is_coupled():
             return self._bisect(limit, self._bound_at)
         return self._search_sizes(limit)
 
@@ -106,7 +106,7 @@ class LargestSearch:
         if top is None and above is None:
             return Largest(self.name, None, budget, unlimited=True, at_least=self.at_least)
         proven = above is None or above.tight
-        for value in self._legal_down(top) if top is not None else ():
+        for value in self._legal_sizes_down(top) if top is not None else ():
             size = _known(most(value if top is None or not self.work.cut else top))  # a bound of this size as well
             return self._result(budget, value, size, proven)
         return self._result(budget, None, proven=proven)
@@ -123,7 +123,7 @@ class LargestSearch:
             while _known(most(fits + step)) <= budget:
                 fits += step
                 step *= 2
-                if step > _ENDLESS or not self._matters():
+                if step > _ENDLESS or not self._affects_peak():
                     return None, None
             high = fits + step
         elif _known(most(high)) <= budget:
@@ -133,7 +133,7 @@ class LargestSearch:
             fits, high = (middle, high) if _known(most(middle)) <= budget else (fits, middle)
         return fits, most(high)
 
-    def _matters(self) -> bool:
+    def _affects_peak(self) -> bool:
         return any(isinstance(d, Dimension) and self.symbol in d.symbols() for d in self.dims)
 
     def _value(self, value: int) -> UpperBound:
@@ -156,7 +156,7 @@ class LargestSearch:
             raise MissingSizeError(missing or ["other dims"], "give it a size or a range")
         return bound
 
-    def _coupled(self) -> bool:
+    def _is_coupled(self) -> bool:
         """Whether a constraint couples the dim to another one, so that a larger size may leave less to the others."""
         store = self.store
         expressions = chain(
@@ -182,7 +182,7 @@ class LargestSearch:
         parts = values_along(self.dims, self.symbol, self.low, high, self.work)
         sizes = np.concatenate([np.max(values, axis=0) for values in parts])
         fitting = np.flatnonzero(sizes <= budget)
-        for value in self._legal_down(self.low + int(fitting[-1])) if len(fitting) else ():
+        for value in self._legal_sizes_down(self.low + int(fitting[-1])) if len(fitting) else ():
             size = int(sizes[value - self.low])
             if size <= budget:
                 return self._result(budget, value, size)
@@ -214,7 +214,7 @@ class LargestSearch:
                 proven = proven and bound.tight
                 witness = bound.sizes if free else {}
                 continue
-            legal = self._legal(value)
+            legal = self._is_legal(value)
             if legal is not False:
                 return self._result(budget, value, bound.value, proven and legal is True)
         return self._result(budget, None, proven=proven)
@@ -226,7 +226,7 @@ class LargestSearch:
 
     def _bound_with(self, value: int) -> UpperBound | None:
         """The bound over the other dims at a size; None where the size is not legal."""
-        store = self._with(value)
+        store = self._store_with(value)
         if store is None:
             return None
         try:
@@ -236,7 +236,7 @@ class LargestSearch:
 
     # -- legal sizes -------------------------------------------------------------------------------------------------
 
-    def _with(self, value: int) -> ShapeStore | None:
+    def _store_with(self, value: int) -> ShapeStore | None:
         store = self.store.copy()
         try:
             store.add_equal(self.symbol, value, Source("", f"{self.name} = {value} is assumed"))
@@ -244,7 +244,7 @@ class LargestSearch:
             return None
         return store if violated_at(store, {}) is None else None
 
-    def _legal(self, value: int) -> bool | None:
+    def _is_legal(self, value: int) -> bool | None:
         """Whether the other dims have sizes at which all constraints hold; None where isl does not decide it."""
         from shapeinf.solver.integer_sets import values_of
 
@@ -253,7 +253,7 @@ class LargestSearch:
         legal = values_of(self.store, self.symbol, value, value, self.work)
         return None if legal is None else bool(legal)
 
-    def _legal_down(self, top: int) -> Iterator[int]:
+    def _legal_sizes_down(self, top: int) -> Iterator[int]:
         """The legal sizes from `top` downwards. Raises LimitError."""
         from shapeinf.solver.integer_sets import values_of
 
@@ -275,7 +275,7 @@ class LargestSearch:
         for value in range(top, start - 1, -1):
             if not self.work.take(STEPS_A_FACT * (2 + self.store.count)):
                 return
-            if self._with(value) is not None:
+            if self._store_with(value) is not None:
                 yield value
 
 

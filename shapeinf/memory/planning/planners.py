@@ -102,7 +102,7 @@ def omnimalloc(problem: Problem, seconds: float = OMNIMALLOC_SECONDS) -> Plan:
     offsets = [0] * len(problem.requests)
     for allocation in placed:
         offsets[allocation.id] = allocation.offset * step
-    theirs = problem.placed(offsets, "omnimalloc")
+    theirs = problem.plan(offsets, "omnimalloc")
     return theirs if theirs.arena < ours.arena else ours
 
 
@@ -128,7 +128,7 @@ def find_planner(name: str) -> Planner:
 
 
 def _plan(problem: Problem, blocks: Blocks, offsets: Ints, planner: str) -> Plan:
-    return problem.placed((offsets * blocks.alignment).tolist(), planner)
+    return problem.plan((offsets * blocks.alignment).tolist(), planner)
 
 
 def _order_by(blocks: Blocks, key: Ints) -> Ints:

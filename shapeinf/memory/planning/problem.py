@@ -160,7 +160,7 @@ class Problem:
             least = max(least, total + waste[0][0])
         return least
 
-    def placed(self, offsets: Iterable[int], planner: str = "") -> Plan:
+    def plan(self, offsets: Iterable[int], planner: str = "") -> Plan:
         """The plan with these offsets, in the order of the requests."""
         pairs = zip(self.requests, offsets, strict=True)
         slots = tuple(Slot(r.name, r.lower, r.upper, r.size, int(offset)) for r, offset in pairs)
@@ -169,17 +169,17 @@ class Problem:
 
 @attrs.frozen
 class Plan:
-    """Where each buffer lies in one arena.
+    """The offset of each buffer in one arena.
 
     Args:
-        slots: the buffers with their places, each name once.
-        arena: bytes of the arena.
-        alignment: what every offset is a multiple of.
-        planner: who made it.
-        unplaced: tensors that the arena has no place for, and why.
-        cut: the budget of work was reached: with more, upper bounds of sizes, and so the arena, may be smaller.
+        slots: the buffers with their offsets; names are unique.
+        arena: the bytes of the arena.
+        alignment: every offset is a multiple of it.
+        planner: the name of the planner.
+        unplaced: tensors without a slot.
+        cut: the work budget was reached; with more, upper bounds of sizes, and so the arena, may be smaller.
 
-    Raises PlanError for numbers that are none.
+    Raises PlanError for an invalid arena or alignment.
     """
 
     slots: tuple[Slot, ...] = attrs.field(converter=_as_slots)
