@@ -56,7 +56,7 @@ class LayoutAssignment:
     def layout_of(self, name: str, tensor: TensorType) -> Layout | None:
         """The layout of a tensor; None for the default, and where its rank or the width of its elements is not known.
 
-        Raises LayoutError where the rank of the layout is not that of the tensor.
+        Raises LayoutError where the rank of the layout is not that of the tensor, or its array is not valid.
         """
         dims = tensor.shape.dims
         if dims is None or element_bits(tensor.dtype) is None:
@@ -66,8 +66,14 @@ class LayoutAssignment:
             layout = None if value is None else _parse(value, repr(name))
         else:
             layout = self._by_name.get(name) or self._by_rank.get(len(dims))
-        if layout is not None and layout.rank != len(dims):
+        if layout is None:
+            return None
+        if layout.rank != len(dims):
             raise LayoutError(f"layout {layout} of {name!r} has {layout.rank} dims, but the tensor has {len(dims)}")
+        try:
+            physical_array(tensor, layout)
+        except (LayoutError, UnknownNameError) as error:
+            raise LayoutError(f"layout {layout} of {name!r}: {error}") from None
         return layout
 
 

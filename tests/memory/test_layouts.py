@@ -11,8 +11,10 @@ from shapeinf import infer_shapes
 from shapeinf.errors import LayoutError, UnknownNameError
 from shapeinf.expr import evaluate
 from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.lattice import Shape, TensorType
 from shapeinf.layout import ArrayType, Layout, LayoutSyntaxError, parse_type, physical_byte_size
 from shapeinf.memory.exports import MemoryExport, as_json
+from shapeinf.memory.layouts import LayoutAssignment
 from tests.conformance.conftest import vectors
 
 TILED = "{1,0:T(8,128)}"
@@ -141,6 +143,19 @@ def test_tensors_without_a_known_size_keep_their_cause():
     result = model("g (string[n] s, float x) => (string[n] t) { t = Identity(s) }")
     memory = result.memory(layouts={"s": "{0:T(8)}"})
     assert {b.name: b.cause for b in memory.unsized} == dict.fromkeys("st", "strings have no fixed size")
+
+
+@pytest.mark.parametrize(
+    ("tensor", "layout", "text"),
+    [
+        (TensorType("float6e2m3", Shape((4,))), "{0}", "of 'x': no element type is named 'float6e2m3'"),
+        (TensorType("float32", Shape((2**40, 2**40))), "{1,0}", "of 'x': the bytes of the array pass 63 bits"),
+        (TensorType("float32", Shape((4,))), "{0:SC(0:8)}", "of 'x': a split at 8 is outside of a dim of 4"),
+    ],
+)
+def test_arrays_that_no_memory_holds_are_refused_by_name(tensor, layout, text):
+    with pytest.raises(LayoutError, match=text):
+        LayoutAssignment({"x": layout}).layout_of("x", tensor)
 
 
 def test_a_view_shares_storage_only_where_it_is_a_bitcast():
