@@ -87,7 +87,7 @@ class TimelineBuilder:
     def _type_index(self, run: Inference, slot: int) -> int:
         if run.table.epoch != self.store.epoch:
             run.table.refresh()
-        return run.table.whole[run.numbers[slot]]
+        return run.table.canonical[run.numbers[slot]]
 
     def _types(self, live_range: LiveRange) -> list[Type | None]:
         return [run.table.types[self._type_index(run, live_range.slot)] for run in live_range.instance.runs]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
@@ -31,12 +31,12 @@ class GraphInstance:
     path: str = ""
     inner: bool = False
     """Whether this is a body or a function."""
-    program: Program = attrs.field(init=False)
+    program: CompiledGraph = attrs.field(init=False)
     """The compiled graph, shared by all runs."""
 
     @program.default
-    def _program(self) -> Program:
-        return self.runs[0].program
+    def _program(self) -> CompiledGraph:
+        return self.runs[0].compiled
 
 
 @attrs.define(eq=False)
@@ -87,10 +87,10 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
     walk = _Walk()
     instance = GraphInstance((inference,))
     values = walk.sources(instance)
-    walk.run(instance, values, range(len(inference.program.rows)) if order is None else order)
+    walk.run(instance, values, range(len(inference.compiled.rows)) if order is None else order)
     end = len(walk.points)
-    for name in inference.program.graph.outputs:
-        number = values[inference.program.slots[name]]
+    for name in inference.compiled.graph.outputs:
+        number = values[inference.compiled.slots[name]]
         if number != NO_VALUE:
             live_range = walk.live_ranges[number]
             live_range.role = "output" if live_range.role == "activation" else live_range.role
@@ -227,7 +227,7 @@ class _Walk:
             )
         return values[slot]
 
-    def append(self, instance: GraphInstance, step: Step, event: Event) -> None:
+    def append(self, instance: GraphInstance, step: NodeStep, event: Event) -> None:
         """Append a program point."""
         if instance.inner:
             self.inner_points += 1
@@ -242,7 +242,7 @@ class _Walk:
 
     # -- nodes with bodies --------------------------------------------------------------------------------------
 
-    def compound(self, instance: GraphInstance, values: list[int], step: Step) -> None:
+    def compound(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
         """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
         callee = self.callee(instance, step) if step.operation.body is not None else None
@@ -253,24 +253,26 @@ class _Walk:
         start = len(self.points)
         writes = tuple([self.output(instance, values, slot, start) for slot in step.outputs])
         results: list[int] = []
-        if step.operation.body is not None or any(step.place in run.reasons for run in instance.runs):
+        if step.operation.body is not None or any(step.index in run.reasons for run in instance.runs):
             results.append(self.opaque_body(instance, step, start))
         for name in step.operation.bodies:
             results += self.body(instance, values, step, name)
         self.append(instance, step, Event(None, (*reads, *results), writes))
 
-    def callee(self, instance: GraphInstance, step: Step) -> GraphInstance | None:
+    def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
         """The function that a node calls; None where it was not inferred."""
         name = step.operation.kind.op
         for run in instance.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             if child is not None:
                 self.calls[run.same_call(step)] = child
         calls = [self.calls.get(run.same_call(step)) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
         return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
 
-    def inline(self, instance: GraphInstance, values: list[int], step: Step, inner: GraphInstance) -> tuple[int, ...]:
+    def inline(
+        self, instance: GraphInstance, values: list[int], step: NodeStep, inner: GraphInstance
+    ) -> tuple[int, ...]:
         """Walk a function on the values of its caller; its outputs are those of the call."""
         program = inner.program
         inner_values = self.sources(inner)
@@ -293,17 +295,17 @@ class _Walk:
             writes.append(number)
         return tuple(writes)
 
-    def body(self, instance: GraphInstance, values: list[int], step: Step, name: str) -> list[int]:
+    def body(self, instance: GraphInstance, values: list[int], step: NodeStep, name: str) -> list[int]:
         """Walk a body; returns the live ranges of its outputs.
 
         The body's inputs are values of their own and live to its end, since another trip reads them again.
         """
         runs: list[Inference] = []
         for run in instance.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             while child is not None:
                 runs.append(child)
-                child = child.beside
+                child = child.previous_run
         if not runs:
             return []  # a branch that never runs, or a loop without trips
         inner = GraphInstance(tuple(runs), f"{instance.path}{step.site}/", True)
@@ -320,9 +322,9 @@ class _Walk:
         self.extend(own, max(len(self.points) - 1, start))
         return [inner_values[program.slots[output]] for output in program.graph.outputs]
 
-    def opaque_body(self, instance: GraphInstance, step: Step, start: int) -> int:
+    def opaque_body(self, instance: GraphInstance, step: NodeStep, start: int) -> int:
         """A live range of unknown size, for the contents of a node that were not inferred."""
         site = f"{instance.path}{step.site}"
-        reason = next((run.reasons[step.place] for run in instance.runs if step.place in run.reasons), "")
+        reason = next((run.reasons[step.index] for run in instance.runs if step.index in run.reasons), "")
         cause = "the bodies of this node were not inferred" + (f": {reason}" if reason else "")
         return self.add_range(instance, NO_VALUE, "activation", start, f"{site}/", cause)

@@ -110,7 +110,7 @@ class Memory:
 
     def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
         """The memory of the same model where dims may be this small; None for a what-if run."""
-        again = self.inference.again
+        again = self.inference.infer_smaller
         return (
             None
             if again is None

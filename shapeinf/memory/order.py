@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from shapeinf.engine.compiled import Program
+from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.graph import MISSING, UNUSED
@@ -25,7 +25,7 @@ def least_timeline(
 
     It is that of the file, without sizes, where nodes run in cycles.
     """
-    program = inference.program
+    program = inference.compiled
     if program.groups is not None:
         return file, None
     sizes = [builder.size(live_range).bytes for live_range in liveness.live_ranges]
@@ -85,7 +85,7 @@ def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     return most
 
 
-def candidates(program: Program, weights: Sequence[int], outputs: Collection[int]) -> Iterator[list[int]]:
+def candidates(program: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> Iterator[list[int]]:
     """Topological orders that may have a smaller peak: greedy ones, from the front and from the back.
 
     `weights` are the bytes of each slot; the slots in `outputs` live to the end.
@@ -101,7 +101,7 @@ class _Greedy:
     it takes O(E log E).
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: CompiledGraph) -> None:
         self.reads = [tuple({slot for slot in row[1] if slot != MISSING}) for row in program.rows]
         self.writes = [tuple({slot for slot in row[2] if slot != UNUSED}) for row in program.rows]
         self.producers = program.producers
@@ -151,7 +151,7 @@ class _Greedy:
 class _Forward(_Greedy):
     """In the direction of time: outputs become alive, inputs die with their last consumer."""
 
-    def __init__(self, program: Program, weights: Sequence[int], outputs: Collection[int]) -> None:
+    def __init__(self, program: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> None:
         super().__init__(program)
         self.weights = weights
         self.uses = [0 if slot in outputs else len(consumers) for slot, consumers in enumerate(self.consumers)]
@@ -178,7 +178,7 @@ class _Forward(_Greedy):
 class _Backward(_Greedy):
     """Against time: inputs become alive with the first consumer that is taken, outputs die."""
 
-    def __init__(self, program: Program, weights: Sequence[int]) -> None:
+    def __init__(self, program: CompiledGraph, weights: Sequence[int]) -> None:
         super().__init__(program)
         self.weights = weights
         self.alive = [False] * len(self.consumers)

@@ -15,7 +15,7 @@ from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
-from shapeinf.program.preconditions import Demand, Demands
+from shapeinf.program.preconditions import Requirement, Requirements
 
 MAX_BINDINGS = 1 << 24
 
@@ -71,7 +71,7 @@ class Binder:
         """The independent symbols of the inputs, which must be bound."""
         for symbol in (*self.needed, *others):
             self.labels.setdefault(symbol, quote_name(symbol.name))
-        self.demands = Demands(store, self.labels)
+        self.requirements = Requirements(store, self.labels)
 
     def _independent(self) -> list[Dimension]:
         symbols: dict[Dimension, None] = {}
@@ -118,14 +118,14 @@ class Binder:
         return values
 
     def _violations(self, bindings: Bindings, sizes_of: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
-        demands, program, spans = self.demands.about(bindings.values, sizes_of)
-        if not demands:
+        requirements, program, spans = self.requirements.about(bindings.values, sizes_of)
+        if not requirements:
             return []
         values = run(program, bindings.arguments(program), bindings.count)
         errors = []
-        for demand, span in zip(demands, spans, strict=True):
+        for requirement, span in zip(requirements, spans, strict=True):
             holds = np.zeros(bindings.count, dtype=bool)
-            for row, clause in zip(span, demand.clauses, strict=True):
+            for row, clause in zip(span, requirement.clauses, strict=True):
                 numbers = values.matrix[row]
                 ok = numbers == 0 if clause.zero else numbers >= 0
                 for failed in (values.overflow.get(row), values.undefined.get(row)):
@@ -135,7 +135,7 @@ class Binder:
                     self._add_signs(bindings, program, row, values.overflow[row], ok)
                 holds |= ok
             if not holds.all():
-                errors.append(self._error(bindings, demand, int(np.argmin(holds))))
+                errors.append(self._error(bindings, requirement, int(np.argmin(holds))))
                 bindings.valid[~holds] = False
         return errors
 
@@ -148,8 +148,8 @@ class Binder:
             ok[column] = value is not None and value >= 0
 
     @staticmethod
-    def _error(bindings: Bindings, demand: Demand, binding: int) -> IllegalSizeError:
-        return IllegalSizeError(demand.text, demand.source, binding, bindings.at(binding))
+    def _error(bindings: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
+        return IllegalSizeError(requirement.text, requirement.source, binding, bindings.at(binding))
 
 
 def _numbers(name: str, size: Size) -> Number:

@@ -54,7 +54,7 @@ class Account:
         if any(d.severity == "error" for d in result.diagnostics):
             return None
         inner = _of_bodies(self.proto, point) if self.nested else {}
-        slots = result.inference.program.slots
+        slots = result.inference.compiled.slots
         return [
             _bytes(result.inference.current(slots[name])) if name in slots else inner.get(name) for name in self.names
         ]

@@ -10,7 +10,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.errors import LayoutError, UnknownNameError
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.layout import ArrayType, Layout, LayoutSyntaxError, parse_type, physical_byte_size
 from shapeinf.memory.exports import MemoryExport, as_json
@@ -103,7 +103,7 @@ VECTORS = [
     for case in (XLA or {}).get(section, [])
     if "physical_bytes_brute" in case or "ArraySize" in case
 ]
-CODES = {name: code for code, name in DTYPE_NAMES.items()}
+CODES = {name: code for code, name in ONNX_NAMES.items()}
 
 
 @pytest.mark.parametrize(("text", "expected"), VECTORS or [("f32[3,5]{1,0:T(2,2)}", 96)])

@@ -56,8 +56,8 @@ class _Writer:
         yield self.functions.math()
         dims = self.subject.dims
         yield "/* 0 where the known preconditions of these dims hold. */"
-        yield self.functions.check(self.subject.binder.demands.about(dims, dims)[0])
-        for text in self.subject.binder.demands.unchecked(dims):
+        yield self.functions.check(self.subject.binder.requirements.about(dims, dims)[0])
+        for text in self.subject.binder.requirements.unchecked(dims):
             yield f"/* not checked: {comment(text)} */\n"
         yield from self.peak()
         yield from self.sizes()

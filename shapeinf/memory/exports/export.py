@@ -37,7 +37,7 @@ def export(
     Tables (CSV, Parquet) hold one binding, `sizes`. Raises ExportError for another suffix, and for tables the errors
     of a `ShapeProgram` for its sizes.
     """
-    write(MemoryExport(memory.inference.program.graph.name, memory.peak, plan), path, sizes)
+    write(MemoryExport(memory.inference.compiled.graph.name, memory.peak, plan), path, sizes)
 
 
 def write(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:

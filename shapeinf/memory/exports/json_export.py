@@ -10,7 +10,7 @@ from shapeinf.expr import Dim, Dimension, format_dim, quote_name
 from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
-from shapeinf.program.preconditions import Demands
+from shapeinf.program.preconditions import Requirements
 
 SCHEMA = "shapeinf.memory/1"
 """Changes when a key changes its meaning or is removed; new keys alone do not change it."""
@@ -38,7 +38,7 @@ def json_text(subject: MemoryExport) -> str:
 def as_json(subject: MemoryExport) -> dict[str, Any]:
     """The export as plain values; an expression is an int, or a text that `parse_dim` reads."""
     peak, plan = subject.peak, subject.plan
-    demands = Demands(subject.store, {})
+    requirements = Requirements(subject.store, {})
     return {
         "schema": SCHEMA,
         "model": subject.name,
@@ -46,7 +46,7 @@ def as_json(subject: MemoryExport) -> dict[str, Any]:
             *(_symbol(subject, symbol, "input") for symbol in subject.dims),
             *(_symbol(subject, symbol, "data") for symbol in subject.data_dependent),
         ],
-        "conditions": [*(demand.text for demand in demands.all), *demands.unreadable],
+        "conditions": [*(requirement.text for requirement in requirements.all), *requirements.unreadable],
         "moments": [{"node": point.node, "op": point.op} for point in subject.timeline.points],
         "tensors": [_tensor(subject, buffer) for buffer in subject.timeline.buffers],
         "peak": {

@@ -51,7 +51,7 @@ class MemoryExport:
     def binder(self) -> Binder:
         """The labels of the dims, and the preconditions on them."""
         binder = Binder(self.store, self.labels, self.data_dependent)
-        binder.demands.add_sizes(
+        binder.requirements.add_sizes(
             (self.store.canon(d), buffer.name)
             for buffer in self.timeline.buffers
             for d in self.store.canon_shape(buffer.shape).dims or ()

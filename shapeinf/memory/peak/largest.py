@@ -29,7 +29,7 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import by_terms, canonical
 from shapeinf.solver.monotonicity import is_monotone_in
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at, violated_at
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at, violated_at
 
 MAX_TRIED = 20_000
 """Limit on the sizes for which the bound over the other dims is computed; some minutes at worst."""
@@ -203,7 +203,7 @@ class LargestSearch:
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
-            if not self.work.take(STEPS_A_FACT * (2 + self.store.count) + sum(map(_terms, self.dims))):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_terms, self.dims))):
                 return self._result(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
@@ -273,7 +273,7 @@ class LargestSearch:
 
     def _legal_by_propagation(self, start: int, top: int) -> Iterator[int]:
         for value in range(top, start - 1, -1):
-            if not self.work.take(STEPS_A_FACT * (2 + self.store.count)):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count)):
                 return
             if self._store_with(value) is not None:
                 yield value

@@ -9,7 +9,7 @@ from shapeinf.constraints.labels import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.expr import Dim, Dimension, evaluate, format_dim, quote_name
 from shapeinf.inputs.assumptions import add_assumptions
-from shapeinf.inputs.reader import RangeLike, as_named, as_sizes
+from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.upper_bounds import UpperBound
 from shapeinf.solver.witnesses import value_at, violated_at
@@ -69,7 +69,7 @@ class SizeQuery:
         store = self.store.copy()
         for name, value in ranges.items():
             symbol = self.symbol(name)
-            spec = as_named(name, value)
+            spec = to_named_dim(name, value)
             source = Source("", f"{self.labels[symbol]} in {_range_text(spec.min, spec.max)} is requested")
             self._check_minimum(symbol, spec.min, source)
             _add(lambda: store.add_range(symbol, spec.min, spec.max, source), source)  # noqa: B023
@@ -87,7 +87,7 @@ class SizeQuery:
         minimums: dict[str, int] = {}
         bounds: dict[str, tuple[int, int | None]] = {}
         for name, value in ranges.items():
-            symbol, spec = self.symbol(name), as_named(name, value)
+            symbol, spec = self.symbol(name), to_named_dim(name, value)
             least, low = spec.min, symbol.symbol.lo
             bounds[symbol.name] = (low or 0) if least is None else least, spec.max
             if least is not None and low is not None and least < low and not symbol.symbol.anonymous:
