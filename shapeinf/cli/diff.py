@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
 import click
 
 from shapeinf.cli.codes import FINDINGS
@@ -17,7 +16,7 @@ SCHEMA = "shapeinf.diff/1"
 @click.command(short_help="Compare the shapes and contracts of two models.")
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
-@model_options(without=("strict", "dialect", "expand"))
+@model_options(without=("strict", "format_options"))
 @json_option
 def diff(before: str, after: str, given: ModelOptions, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; what is said of dims is said of both.
@@ -27,7 +26,9 @@ def diff(before: str, after: str, given: ModelOptions, json_wanted: bool) -> Non
     with readable_errors():
         found = differences(given.infer(before), given.infer(after))
         if json_wanted:
-            records = [{"how": one.how, **attrs.asdict(one)} for one in found]
+            records = [
+                {"how": d.how, "what": d.part, "name": d.name, "before": d.before, "after": d.after} for d in found
+            ]
             echo_json({"schema": SCHEMA, "before": before, "after": after, "differences": records})
         else:
             echo(*(map(str, found) if found else ["no difference"]))

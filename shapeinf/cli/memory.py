@@ -128,7 +128,7 @@ def memory_command(
         def infer(options: ModelOptions) -> Memory:
             return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
 
-        answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
+        answer = _asked(infer(given.evolve(bind={})), dict(given.options.bind), limit, lambda: infer(given))
         if html is not None or png is not None:
             _draw(answer, model, html, png, plan)
         if exported is not None:
@@ -167,7 +167,7 @@ def _lines(answer: Answer, top: int) -> Iterator[str]:
     yield f"peak         {_cut(str(memory.peak))}"
     qualifier = "at least " if found.at_least else "at most " if found.at_most else ""
     if isinstance(found, PeakAt):
-        place = f" at {found.point.op} '{found.point.node}' (#{found.index})" if found.point else ""
+        place = f" at {found.moment.op} '{found.moment.node}' (#{found.index})" if found.moment else ""
         yield f"  {answer.where or 'always'}: {qualifier}{exact_bytes(found.bytes)}{place}"
         uncounted = {one.name for one in answer.bound.peak.unbounded}
         for buffer, size in found.alive[:top]:
@@ -226,13 +226,13 @@ def _cut(formula: str) -> str:
 
 def _as_json(answer: Answer) -> dict[str, Any]:
     found, memory = answer.found, answer.memory
-    point = found.point
+    moment = found.moment
     told: dict[str, Any] = {
         "sizes": answer.sizes,
         "bytes": answer.bytes,
         "of": "these sizes" if isinstance(found, PeakAt) else "all sizes",
-        "node": point.node if point else None,
-        "op": point.op if point else None,
+        "node": moment.node if moment else None,
+        "op": moment.op if moment else None,
         "at_least": found.at_least,
         "at_most": found.at_most,
     }

@@ -9,8 +9,9 @@ import click
 from shapeinf.cli.codes import FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.output import echo, echo_lines
-from shapeinf.edit.rebatch import Rebatched, RebatchError
+from shapeinf.edit.rebatch import Rebatched
 from shapeinf.edit.rebatch import rebatch as rebatched_model
+from shapeinf.errors import RebatchError
 
 
 @click.command(short_help="Make a fixed axis dynamic.")

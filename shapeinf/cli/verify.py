@@ -13,9 +13,8 @@ from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo_json, echo_lines
-from shapeinf.formats import load
-from shapeinf.inputs.reader import input_names
-from shapeinf.inputs.spec import SpecError, parse_bindings
+from shapeinf.errors import SpecError
+from shapeinf.inputs.spec import parse_bindings
 
 
 def _sets(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:
@@ -55,7 +54,7 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--runtime", type=click.Choice(["onnxruntime"]), default="onnxruntime", show_default=True, help="What to run it in."
 )
-@model_options(without=("strict", "dialect", "expand"))
+@model_options(without=("strict", "format_options"))
 @click.option(
     "--at",
     multiple=True,
@@ -97,10 +96,10 @@ def verify_command(
     from shapeinf.runtime import verify  # loads onnx: other commands need not wait for it
 
     with readable_errors():
-        sets = [{**given.bind, **one} for one in at] or [given.bind]
+        sets = at or [{}]
         for one in sets:
-            options.check_bindings(given.dims, one)
-        graph = load(model)
+            options.check_bindings(given.dims, {**given.options.bind, **one})
+        graph = given.read(model)
         found = verify(
             graph,
             at=sets,
@@ -108,11 +107,7 @@ def verify_command(
             runtime=runtime,
             seed=seed,
             timeout=timeout,
-            dims=given.dims,
-            inputs=options.named_inputs(given.shapes, input_names(graph)),
-            assume=given.assume,
-            min_dim=given.min_dim,
-            declared=given.declared,
+            options=given.options_for(graph),
         )
         if json_wanted:
             echo_json({"model": model, **found.as_json()})

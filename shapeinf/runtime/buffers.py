@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.formats.onnx.names import ONNX_CODES
+from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.result import Result
 from shapeinf.runtime.compare import Real
 from shapeinf.runtime.records import Mismatch, Skipped

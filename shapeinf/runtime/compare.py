@@ -10,7 +10,7 @@ import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, evaluate
-from shapeinf.formats.onnx.names import ONNX_NAMES
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.result import Result
 
 Verdict = Literal["exact", "bounded", "unknown", "wrong"]

@@ -13,8 +13,8 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError
-from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.runtime.compare import Real
 
 MAX_PROTO = (1 << 31) - 1

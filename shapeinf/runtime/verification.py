@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+import attrs
 import numpy as np
 
-from shapeinf.api import as_graph, infer_shapes
-from shapeinf.engine.inference import Declaring, certain_violations
+from shapeinf.api import as_graph, infer
+from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, input_names
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
+from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import Buffers
 from shapeinf.runtime.compare import Claims, Real
@@ -35,11 +37,7 @@ def verify(
     runtime: Literal["onnxruntime"] = "onnxruntime",
     seed: int = 0,
     timeout: float | None = None,
-    dims: Mapping[str, RangeLike] | None = None,
-    inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
-    assume: Iterable[str] | str = (),
-    min_dim: int = 1,
-    declared: Declaring = "trust",
+    options: InferenceOptions = DEFAULT_OPTIONS,
 ) -> Verification:
     """Run a model and compare the type of every tensor with what is inferred.
 
@@ -54,11 +52,7 @@ def verify(
         runtime: what to run it in.
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
-        dims: as for `infer_shapes`, and so are the others.
-        inputs: shapes of inputs in place of the declared ones.
-        assume: relations of dims.
-        min_dim: the least size of a named dim.
-        declared: what to do with declared shapes of node outputs.
+        options: as for `infer_shapes`; `bind` has sizes that all runs share.
 
     Raises:
         MissingPackageError: the runtime is not installed.
@@ -66,32 +60,26 @@ def verify(
         ModelError: the model cannot be read, or is no ONNX model.
         ShapeInferenceError: sizes that cannot be.
     """
-    graph = as_graph(model)
+    graph, options = as_graph(model, options), attrs.evolve(options, format_options=None)
     sessions = Sessions(graph, timeout)
-    relations = [assume] if isinstance(assume, str) else list(assume)
-    shapes = dict(by_name(inputs or {}, input_names(graph)))
+    shapes = options.inputs_by_name(graph)
 
-    def infer(
-        bind: Mapping[str, int] | None = None, inputs: Mapping[str, SpecLike] | None = None, least: int = min_dim
-    ) -> Result:
-        return infer_shapes(
-            graph,
-            dims=dims,
-            bind=bind,
-            inputs={**shapes, **(inputs or {})},
-            assume=relations,
-            min_dim=least,
-            declared=declared,
-        )
+    def infer_at(bind: Mapping[str, int], inputs: Mapping[str, SpecLike], least: int = options.min_dim) -> Result:
+        return infer(graph, attrs.evolve(options, bind=bind, inputs={**shapes, **inputs}, min_dim=least))
 
     given = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
-    symbolic = infer()
+    symbolic = infer_at({}, {})
+    array_shapes = {name: array.shape for name, array in given.items()}
     runs = []
     for binding in at:
-        sizes = choose_sizes(symbolic, infer, binding, {name: array.shape for name, array in given.items()})
+        sizes = choose_sizes(symbolic, infer_at, {**options.bind, **binding}, array_shapes)
         empty = any(0 in shape for shape in sizes.shapes.values())
         # claims of `symbolic` may be about larger sizes
-        claims = infer(least=0) if empty and min_dim else _without_assumptions(symbolic, sizes.sizes) or symbolic
+        claims = (
+            infer_at({}, {}, 0)
+            if empty and options.min_dim
+            else _without_assumptions(symbolic, sizes.sizes) or symbolic
+        )
         runs.append(_Verifying(sessions, claims, sizes, given, seed).run())
     return Verification(f"{runtime} {sessions.runtime.__version__}", tuple(runs))
 
