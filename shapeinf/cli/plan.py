@@ -12,9 +12,10 @@ from shapeinf.cli.listing import dims_line
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo, echo_json
 from shapeinf.cli.timeline_options import timeline_options
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError
 from shapeinf.memory import Memory
-from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
+from shapeinf.memory.planning import KINDS, PLANNERS, Plan, load_plan, save_plan, to_json
 from shapeinf.result import Result
 from shapeinf.solver.budget import cut_text
 from shapeinf.texts import counted, exact_bytes
@@ -129,8 +130,8 @@ def verify(
         if json_wanted:
             _print_json(plan, model, found)
         else:
-            told = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
-            echo(*(map(str, found) if found else [told]))
+            summary = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
+            echo(*((line for d in found for line in d.render().splitlines()) if found else [summary]))
     if found:
         raise click.exceptions.Exit(FINDINGS)
 
@@ -167,8 +168,9 @@ def _endless(memory: Memory) -> tuple[str, ...]:
         return ()
 
 
-def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:
+def _print_json(plan: str, model: str, violations: list[Diagnostic]) -> None:
     records = [
-        {"kind": one.kind, "tensor": one.tensor, "other": one.other or None, "cause": one.cause} for one in found
+        {"kind": KINDS[v.code], "tensor": v.tensor, "other": next(iter(v.operands), None), "cause": v.message}
+        for v in violations
     ]
     echo_json({"schema": SCHEMA, "plan": plan, "model": model, "findings": records})

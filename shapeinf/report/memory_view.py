@@ -10,9 +10,9 @@ import attrs
 
 from shapeinf.expr import evaluate
 from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
-from shapeinf.memory.peak.answers import qualified
-from shapeinf.memory.peak.query import Asked
-from shapeinf.memory.peak.terms import sizes_of
+from shapeinf.memory.peak.answers import qualify
+from shapeinf.memory.peak.query import SizeQuery
+from shapeinf.memory.peak.terms import count_buffers
 from shapeinf.sharing import cached_property, held
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import of_bytes
@@ -138,7 +138,7 @@ class MemoryView:
 
     def peak_as(self, text: Callable[[int], str]) -> str:
         """The bytes of the peak as a text, which says where they are no exact number."""
-        return qualified(text(self.peak_bytes), bool(self.unknown), self.at_most)
+        return qualify(text(self.peak_bytes), bool(self.unknown), self.at_most)
 
     def at(self, moment: int) -> str:
         """A moment as text."""
@@ -168,7 +168,7 @@ def memory_view(
     (32, "#0 Relu 'relu'")
     """
     bytes_of = bytes_of or _at(sizes)
-    last = len(timeline.moments)
+    last = len(timeline.points)
     blocks, unknown, apart = [], [], {"weight": 0, "input": 0}
     for buffer in timeline.buffers:
         size = bytes_of(buffer)
@@ -182,7 +182,7 @@ def memory_view(
             what = f"{buffer.dtype or '?'}{buffer.shape}"
             blocks.append(Block(buffer.name, what, size, birth, death, buffer.role))
     shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    return MemoryView(title, shown, timeline.moments, tuple(blocks), apart, tuple(unknown), tuple(slots))
+    return MemoryView(title, shown, timeline.points, tuple(blocks), apart, tuple(unknown), tuple(slots))
 
 
 def view_of_memory(
@@ -194,9 +194,9 @@ def view_of_memory(
     as `Peak.at` does.
     """
     with held(memory):
-        asked = Asked(memory.store, memory.labels)
-        found = sizes_of(memory.timeline.buffers, memory.store, asked.kept, Budget(memory.work))
-        values = asked.evaluate(found.upper, asked.bound(sizes))
+        query = SizeQuery(memory.store, memory.labels)
+        found = count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
+        values = query.evaluate(found.upper, query.bind(sizes))
     counted = {id(buffer): value for buffer, value in zip(found.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: counted[id(buffer)], title=title, slots=slots)
     unknown = {one.name: one.cause for one in found.unbounded}

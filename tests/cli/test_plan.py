@@ -66,7 +66,7 @@ def test_a_plan_that_is_too_small_for_the_range(model, tmp_path):
     run(model, "--bind", "n=4", "-o", tmp_path / "p.csv")
     done = run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5")
     assert done.exit_code == 1
-    assert "too small: a: its slot has 64 bytes, it needs 80\n" in done.output
+    assert "error[P102]: its slot has 64 bytes, it needs 80\n  --> a\n" in done.output
     found = json.loads(run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5", "--json").output)
     assert found["schema"] == "shapeinf.plan.verify/1"
     assert {(one["kind"], one["tensor"]) for one in found["findings"]} >= {("too small", "a"), ("too small", "b")}
@@ -79,7 +79,11 @@ def test_what_has_no_bound_has_no_place(model, tmp_path):
     assert done.output.endswith("--bind or --dim says how large n may be\n")
     assert run(model, "-o", tmp_path / "p.json").exit_code == 1
     checked = run("verify", tmp_path / "p.json", "-m", model)
-    assert checked.exit_code == 1 and "unbounded: a: no slot is large enough" in checked.output
+    assert (
+        checked.exit_code == 1
+        and "error[P109]: no slot is large enough for all sizes: its size 16*n has no upper bound\n  --> a\n"
+        in checked.output
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,4 +114,4 @@ def test_the_same_from_python(model):
     assert made.arena == 256 and memory.verify_plan(made) == []
     ranged = infer_shapes(model).memory()
     assert ranged.plan({"n": 4}, alignment=1).arena == 256
-    assert [one.kind for one in ranged.verify_plan(made, {"n": 5})].count("too small") == 3
+    assert [one.code for one in ranged.verify_plan(made, {"n": 5})].count("P102") == 3
