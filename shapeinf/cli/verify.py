@@ -16,6 +16,7 @@ from shapeinf.cli.output import echo_json, echo_lines
 from shapeinf.formats import load
 from shapeinf.inputs.reader import input_names
 from shapeinf.inputs.spec import SpecError, parse_bindings
+from shapeinf.runtime import RUNTIMES, verify
 
 
 def _sets(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:
@@ -53,7 +54,11 @@ def _arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.command(name="verify", short_help="Run a model and compare every tensor with inference.")
 @click.argument("model", type=click.Path())
 @click.option(
-    "--runtime", type=click.Choice(["onnxruntime"]), default="onnxruntime", show_default=True, help="What to run it in."
+    "--runtime",
+    type=click.Choice(list(RUNTIMES)),
+    default="onnxruntime",
+    show_default=True,
+    help="The runtime that runs MODEL.",
 )
 @model_options(without=("strict", "dialect", "expand"))
 @click.option(
@@ -94,8 +99,6 @@ def verify_command(
     Exit codes: 0 all is as inferred, 1 something is not, 2 usage, 3 could not run (the runtime is not installed or
     refuses the model: its words are printed; or the file cannot be read).
     """
-    from shapeinf.runtime import verify  # loads onnx: other commands need not wait for it
-
     with readable_errors():
         sets = [{**given.bind, **one} for one in at] or [given.bind]
         for one in sets:

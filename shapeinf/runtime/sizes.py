@@ -1,4 +1,4 @@
-"""The sizes of a run: those that the user gives, those of given arrays, and small legal ones for what is left."""
+"""The sizes of a run: those of the user, those of the user's arrays, and small legal ones for all other dims."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
 
 MAX_DRAWN = 512
-"""Candidates that are drawn for the sizes that nobody gives."""
+"""Candidates that are drawn for the sizes without a user value."""
 MAX_CHECKED = 12
-"""Those of them that are tried on the graph; one that no law forbids is taken."""
+"""Those of them that are tried on the graph; the first that no rule forbids is used."""
 
 Infer = Callable[..., Result]
 """`infer(bind=..., inputs=...)` under the user's assumptions; both may be left out."""
 
 
 @attrs.frozen
-class Sizes:
+class RunSizes:
     """The sizes of one run, and what is inferred with them.
 
     Args:
         sizes: the size of every dim of the inputs by its label.
-        chosen: those of them that nobody gave.
+        chosen: those of them without a user value.
         shapes: the shape of every input.
-        result: the inference with these sizes put in.
+        result: the inference with these sizes bound.
     """
 
     sizes: dict[str, int]
@@ -40,39 +40,41 @@ class Sizes:
     result: Result
 
 
-def sizes_of_run(
-    symbolic: Result, infer: Infer, given: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
-) -> Sizes:
-    """Sizes for a run at the given ones; `arrays` has the shapes of given arrays by input.
+def choose_run_sizes(
+    symbolic: Result, infer: Infer, requested: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
+) -> RunSizes:
+    """Sizes for a run at the requested ones; `arrays` has the shapes of the user's arrays by input.
 
     Raises UnknownNameError for a dim or input that the model does not have, ShapeInferenceError where the shapes of
-    arrays contradict the model or each other, and where no small sizes can be found.
+    arrays contradict the model or each other, and where no small legal sizes exist.
     """
     names = input_names(symbolic.graph)
     for name in arrays:
         if name not in names:
             raise UnknownNameError("input", name, names)
-    bind = _with_arrays(symbolic, given, arrays)
+    bind = _with_arrays(symbolic, requested, arrays)
     first = infer(bind=bind, inputs={name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
-    fallback: Sizes | None = None
+    fallback: RunSizes | None = None
     for chosen in _choices(first, frozenset(open_dims)) if open_dims else [{}]:
         shapes = {name: _sizes(first, name, chosen) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in chosen.items() if not first.scope.symbol(name).is_anonymous}
         replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
         result = infer(bind={**bind, **named}, inputs=replaced)
-        shown = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
-        found = Sizes({**bind, **shown}, shown, shapes, result)
+        labelled = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
+        candidate = RunSizes({**bind, **labelled}, labelled, shapes, result)
         if not surely_broken(result.inference):
-            return found
-        fallback = fallback or found
+            return candidate
+        fallback = fallback or candidate
     assert fallback is not None
     return fallback
 
 
-def _with_arrays(symbolic: Result, given: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """The given sizes, and those of the named dims of given arrays."""
-    found = dict(given)
+def _with_arrays(
+    symbolic: Result, requested: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
+) -> dict[str, int]:
+    """The requested sizes, and those that arrays have for named dims."""
+    sizes = dict(requested)
     for name, shape in arrays.items():
         dims = symbolic.tensors[name].shape.dims
         if dims is None:
@@ -83,35 +85,35 @@ def _with_arrays(symbolic: Result, given: Mapping[str, int], arrays: Mapping[str
             if isinstance(dim, int) and dim != size:
                 raise ShapeInferenceError(f"axis {axis} of the array for input {name} is {size}, in the model {dim}")
             named = dim.name if isinstance(dim, Dimension) and dim.is_symbol and not dim.is_anonymous else None
-            if named is not None and found.setdefault(named, size) != size:
+            if named is not None and sizes.setdefault(named, size) != size:
                 where = f"axis {axis} of the array for input {name}"
-                raise ShapeInferenceError(f"{where} is {size}, but {named} is {found[named]}")
-    return found
+                raise ShapeInferenceError(f"{where} is {size}, but {named} is {sizes[named]}")
+    return sizes
 
 
 def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
-    """The symbols of the inputs that have no size yet, each with its label. Raises where not even a rank is known."""
-    found: dict[Dimension, str] = {}
+    """The symbols of the inputs that have no size yet, each with its label. Raises where a rank is unknown."""
+    labels: dict[Dimension, str] = {}
     for name in names:
         info = result.tensors[name]
         if info.kind != "tensor":
             continue
         if info.shape.dims is None:
-            raise ShapeInferenceError(f"the rank of input {name} is not known: give an array or a shape for it")
+            raise ShapeInferenceError(f"the rank of input {name} is unknown: give an array or a shape for it")
         for axis, dim in enumerate(info.shape.dims):
             if isinstance(dim, Dimension):
                 for symbol in sorted(dim.symbols(), key=str):
                     label = f"{name}.shape[{axis}]" if symbol.is_anonymous else symbol.name
-                    found.setdefault(symbol, label)
-    return found
+                    labels.setdefault(symbol, label)
+    return labels
 
 
 def _choices(result: Result, symbols: frozenset[Dimension]) -> list[Binding]:
-    """Small sizes under which all that is known holds: no ones (they broadcast) and none twice, where that can be."""
+    """Small sizes that the constraints allow: where possible no 1 (it broadcasts) and no size twice."""
     drawn = list(itertools.islice(legal(result.store, symbols), MAX_DRAWN))
     if not drawn:
         names = ", ".join(sorted(map(str, symbols)))
-        raise ShapeInferenceError(f"no small sizes can be found for {names}: give them")
+        raise ShapeInferenceError(f"no small sizes are legal for {names}: give them")
     return sorted(drawn, key=_oddness)[:MAX_CHECKED]
 
 
