@@ -33,6 +33,7 @@ from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.formats.nnef.language.problems import NnefError
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import Shape
 from shapeinf.result import Coverage, Result
 
@@ -53,6 +54,7 @@ __all__ = [
     "Dimension",
     "Graph",
     "IllegalSizeError",
+    "InferenceOptions",
     "Interval",
     "LayoutError",
     "LimitError",

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from shapeinf.engine.collection import collection_paused
 from shapeinf.engine.compiled import compile_graph
-from shapeinf.engine.inference import Declaring, Progress
 from shapeinf.engine.session import Session
 from shapeinf.formats import load
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.options import DEFAULT_OPTIONS, DeclaredMode, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike
 from shapeinf.ops import OpRegistry, default_registry
 from shapeinf.result import Result
@@ -24,9 +24,9 @@ def infer_shapes(
     bind: Mapping[str, int] | None = None,
     inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
     assume: Iterable[str] | str = (),
-    mode: Literal["best", "strict"] = "best",
+    mode: Mode = "best",
     min_dim: int = 1,
-    declared: Declaring = "trust",
+    declared: DeclaredMode = "trust",
     dialect: str | None = None,
     expand: Collection[str] | Literal["all"] = (),
     registry: OpRegistry | None = None,
@@ -59,19 +59,34 @@ def infer_shapes(
         ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
-    registry = registry or default_registry()
+    options = InferenceOptions(
+        dims=dims,
+        bind=bind,
+        inputs=inputs,
+        assume=assume,
+        mode=mode,
+        min_dim=min_dim,
+        declared=declared,
+        dialect=dialect,
+        expand=expand,
+        registry=registry,
+        progress=progress,
+    )
+    return infer(model, options)
+
+
+def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
+    """`infer_shapes` with its options as one record."""
     with collection_paused():
-        program = compile_graph(as_graph(model, dialect, expand), registry)
-        strict = mode == "strict"
-        setup = Session(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)
-        made = setup.run()
+        program = compile_graph(as_graph(model, options), options.registry or default_registry())
+        made = Session(program, options).run()
     return Result(*made)
 
 
-def as_graph(model: Any, dialect: str | None = None, expand: Collection[str] | Literal["all"] = ()) -> Graph:
+def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:
     """The graph of whatever `infer_shapes` takes as a model."""
     if isinstance(model, Graph):
         return model
     if hasattr(model, "is_directed") and hasattr(model, "nodes"):
         return Graph.from_networkx(model)
-    return load(model, dialect, expand)
+    return load(model, options.dialect, options.expand)

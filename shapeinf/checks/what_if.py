@@ -14,10 +14,11 @@ from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import Program, Step
-from shapeinf.engine.inference import Inference, Progress
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
+from shapeinf.inputs.options import Progress
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import TensorType
 from shapeinf.result import Result

@@ -14,8 +14,6 @@ from shapeinf.cli.output import echo, echo_document, echo_lines
 from shapeinf.cli.progress import LateProgress
 from shapeinf.edit.bind import BindError, Bound
 from shapeinf.edit.bind import bind as bound_model
-from shapeinf.formats import load
-from shapeinf.inputs.reader import input_names
 
 
 @click.command(short_help="Freeze, re-range or rename dims.")
@@ -54,17 +52,9 @@ def bind(model: str, wanted: tuple[str, ...], given: ModelOptions, output: str |
 
 
 def _bound(model: str, wanted: dict[str, str], given: ModelOptions) -> Bound:
-    graph = load(model, given.dialect, "all" if "all" in given.expand else given.expand)
+    graph = given.read(model)
     with LateProgress() as progress:
-        return bound_model(
-            graph,
-            wanted,
-            inputs=options.named_inputs(given.shapes, input_names(graph)),
-            assume=given.assume,
-            min_dim=given.min_dim,
-            declared=given.declared,
-            progress=progress,
-        )
+        return bound_model(graph, wanted, options=given.options_for(graph, progress))
 
 
 def _report(bound: Bound, err: bool) -> None:

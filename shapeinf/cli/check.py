@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import attrs
 import click
 
 from shapeinf.checks import (
@@ -83,8 +82,8 @@ def check_command(
     Exit codes: 0 fine (notes do not count), 1 findings, 2 usage, 3 could not run.
     """
     with readable_errors():
-        result = attrs.evolve(given, declared="check").infer(model)
-        ranges = {**given.dims, **given.bind}
+        result = given.evolve(declared="check").infer(model)
+        ranges = {**given.dims, **given.options.bind}
         findings = check(result, ranges)
         for one in _profiles(profile, corners):
             findings += check_profile(Subject(result, ranges), one)

@@ -128,7 +128,7 @@ def memory_command(
         def infer(options: ModelOptions) -> Memory:
             return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
 
-        answer = _asked(infer(attrs.evolve(given, bind={})), dict(given.bind), limit, lambda: infer(given))
+        answer = _asked(infer(given.evolve(bind={})), dict(given.options.bind), limit, lambda: infer(given))
         if html is not None or png is not None:
             _draw(answer, model, html, png, plan)
         if exported is not None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import attrs
 import click
 from click.core import ParameterSource
 
-from shapeinf.api import infer_shapes
+from shapeinf.api import as_graph, infer
 from shapeinf.cli import options
 from shapeinf.cli.config import Config, load_config
 from shapeinf.cli.progress import LateProgress
-from shapeinf.formats import load
+from shapeinf.graph import Graph
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
 from shapeinf.result import Result
 
@@ -30,46 +31,60 @@ json_option = click.option(
 class ModelOptions:
     """What the user says of a model on the command line; `given.infer(model)` infers under it."""
 
-    dims: dict[str, RangeLike] = attrs.Factory(dict)
-    bind: dict[str, int] = attrs.Factory(dict)
+    options: InferenceOptions = DEFAULT_OPTIONS
+    """All but the shapes of inputs."""
     shapes: dict[str | None, SpecLike] = attrs.Factory(dict)
-    assume: tuple[str, ...] = ()
-    declared: Literal["trust", "check", "ignore"] = "trust"
-    min_dim: int = 1
-    strict: bool = False
-    dialect: str | None = None
-    expand: tuple[str, ...] = ()
+    """Shapes of inputs; one without a name is that of the only input."""
+
+    @classmethod
+    def from_parameters(cls, typed: dict[str, Any]) -> ModelOptions:
+        """The values of command-line options by name."""
+        values = dict(typed)
+        shapes = values.pop("shapes", {})
+        mode: Mode = "strict" if values.pop("strict", False) else "best"
+        expand = values.pop("expand", ())
+        return cls(InferenceOptions(mode=mode, expand="all" if "all" in expand else expand, **values), shapes)
+
+    @property
+    def dims(self) -> dict[str, RangeLike]:
+        """Ranges of named dims."""
+        assert isinstance(self.options.dims, Mapping)
+        return dict(self.options.dims)
+
+    def evolve(self, **changes: Any) -> ModelOptions:
+        """The same with other inference options."""
+        return attrs.evolve(self, options=attrs.evolve(self.options, **changes))
 
     def over(self, config: Config, typed: Collection[str]) -> ModelOptions:
         """These options, and what a config says besides; `typed` are the options that the user has typed."""
-        least = self.min_dim if config.min_dim is None or "min_dim" in typed else config.min_dim
-        declared = self.declared if config.declared is None or "declared" in typed else config.declared
-        return attrs.evolve(
-            self,
+        own = self.options
+        least = own.min_dim if config.min_dim is None or "min_dim" in typed else config.min_dim
+        declared = own.declared if config.declared is None or "declared" in typed else config.declared
+        inference = attrs.evolve(
+            own,
             dims={**config.dims, **self.dims},
-            bind={**config.bind, **self.bind},
-            shapes={**config.inputs, **self.shapes},
-            assume=(*config.assume, *self.assume),
+            bind={**config.bind, **own.bind},
+            assume=(*config.assume, *own.assume),
             min_dim=least,
             declared=declared,
         )
+        return ModelOptions(inference, {**config.inputs, **self.shapes})
+
+    def read(self, model: str) -> Graph:
+        """The graph of a file."""
+        return as_graph(model, self.options)
+
+    def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
+        """The options with the shapes of this graph's inputs."""
+        inputs = options.named_inputs(self.shapes, input_names(graph))
+        return attrs.evolve(self.options, inputs=inputs, progress=progress)
 
     def infer(self, model: str) -> Result:
         """Read a model and infer its shapes; shows how far it is when that takes long."""
-        options.check_bindings(self.dims, self.bind)
-        graph = load(model, self.dialect, "all" if "all" in self.expand else self.expand)
+        options.check_bindings(self.dims, self.options.bind)
+        graph = self.read(model)
         with LateProgress() as progress:
-            return infer_shapes(
-                graph,
-                dims=self.dims,
-                bind=self.bind,
-                inputs=options.named_inputs(self.shapes, input_names(graph)),
-                assume=self.assume,
-                mode="strict" if self.strict else "best",
-                min_dim=self.min_dim,
-                declared=self.declared,
-                progress=progress,
-            )
+            return infer(graph, self.options_for(graph, progress))
 
 
 _FIELDS = {"inputs": "shapes"}
@@ -155,7 +170,7 @@ def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Comma
             refused = [key for key in config.given if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command takes no {refused[0]} from a file")
-            given = ModelOptions(**{name: arguments.pop(name) for name in wanted})
+            given = ModelOptions.from_parameters({name: arguments.pop(name) for name in wanted})
             source = click.get_current_context().get_parameter_source
             typed = [name for name in wanted if source(name) is not ParameterSource.DEFAULT]
             command(given=given.over(config, typed), **arguments)

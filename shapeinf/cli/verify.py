@@ -13,8 +13,6 @@ from shapeinf.cli.codes import FAILED, FINDINGS
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, json_option, model_options
 from shapeinf.cli.output import echo_json, echo_lines
-from shapeinf.formats import load
-from shapeinf.inputs.reader import input_names
 from shapeinf.inputs.spec import SpecError, parse_bindings
 from shapeinf.runtime import RUNTIMES, verify
 
@@ -100,10 +98,10 @@ def verify_command(
     refuses the model: its words are printed; or the file cannot be read).
     """
     with readable_errors():
-        sets = [{**given.bind, **one} for one in at] or [given.bind]
+        sets = at or [{}]
         for one in sets:
-            options.check_bindings(given.dims, one)
-        graph = load(model)
+            options.check_bindings(given.dims, {**given.options.bind, **one})
+        graph = given.read(model)
         found = verify(
             graph,
             at=sets,
@@ -111,11 +109,7 @@ def verify_command(
             runtime=runtime,
             seed=seed,
             timeout=timeout,
-            dims=given.dims,
-            inputs=options.named_inputs(given.shapes, input_names(graph)),
-            assume=given.assume,
-            min_dim=given.min_dim,
-            declared=given.declared,
+            options=given.options_for(graph),
         )
         if json_wanted:
             echo_json({"model": model, **found.as_json()})

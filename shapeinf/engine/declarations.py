@@ -7,10 +7,11 @@ import weakref
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import Step
-from shapeinf.engine.inference import Declaring, Inference, Refine
+from shapeinf.engine.inference import Inference, Refine
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, parse_dim
 from shapeinf.graph import Declared
+from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, SomeAxes, TensorType, Type
 
@@ -20,7 +21,7 @@ _GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference invents, anew in each run: they say nothing."""
 
 
-def declare(inference: Inference, reader: InputReader, declared: Declaring) -> None:
+def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -> None:
     """Set how declarations of node outputs count, here and in all bodies."""
     inference.declaring = declared
     if declared != "ignore":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import attrs
 
@@ -18,11 +18,10 @@ from shapeinf.engine.compiled import Program, Step
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
+from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
-Progress = Callable[[int, int], None]
-Declaring = Literal["trust", "check", "ignore"]
 Refine = Callable[[int, Step], int]
 """What is declared of a slot: takes and gives the number of a type."""
 
@@ -99,7 +98,7 @@ class Inference:
         """The run of the same body before this one, where both count: two trips of a loop."""
         self.trials: dict[int, list[Inference]] = {}
         """Runs of bodies for inputs that are sure to come up, such as in the last trip of a loop: what breaks there."""
-        self.declaring: Declaring = "ignore"
+        self.declaring: DeclaredMode = "ignore"
         self.again: Callable[[Mapping[str, int]], Inference] | None = None
         """Makes the same inference with named dims that may be as small as this; None for what was updated since."""
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.execution import execute
-from shapeinf.engine.inference import Inference, Progress
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Made
+from shapeinf.inputs.options import Progress
 from shapeinf.inputs.reader import InputReader, SpecLike
 from shapeinf.lattice import ShapeStore
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import attrs
@@ -12,26 +12,16 @@ from shapeinf.engine.bodies import Bodies
 from shapeinf.engine.compiled import Operation, Program
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.execution import execute
-from shapeinf.engine.inference import Declaring, Inference, Progress
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.violations import violations
 from shapeinf.errors import ShapeError, UnknownNameError
 from shapeinf.expr import DimSyntaxError, Scope
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import add_assumptions
-from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, add_ranges, by_name, input_names
+from shapeinf.inputs.options import InferenceOptions
+from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
 from shapeinf.inputs.spec import parse_shape_spec
 from shapeinf.lattice import PartialTensor, ShapeStore, Type
-
-Dims = Mapping[str, RangeLike] | Iterable[NamedDim]
-
-
-def _kept(dims: Dims) -> Mapping[str, RangeLike] | tuple[NamedDim, ...]:
-    return dims if isinstance(dims, Mapping) else tuple(dims)
-
-
-def _listed(texts: Iterable[str] | str) -> tuple[str, ...]:
-    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 class Made(NamedTuple):
@@ -45,21 +35,14 @@ class Made(NamedTuple):
 
 @attrs.frozen(eq=False)
 class Session:
-    """A compiled graph and all that the user says of it; the fields are the arguments of `infer_shapes`.
+    """A compiled graph and all that the user says of it.
 
     `updates` are shapes of inputs that were given since, the last ones last. `lowest` has dims that may be smaller than
     `min_dim`, with their least sizes. Without `assuming` nodes assume nothing of sizes that nobody gave.
     """
 
     program: Program
-    dims: Mapping[str, RangeLike] | tuple[NamedDim, ...] = attrs.field(converter=_kept)
-    bind: Mapping[str, int]
-    inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str
-    assume: tuple[str, ...] = attrs.field(converter=_listed)
-    strict: bool
-    min_dim: int
-    declared: Declaring
-    progress: Progress | None
+    options: InferenceOptions
     updates: tuple[Mapping[str, SpecLike], ...] = ()
     lowest: Mapping[str, int] = attrs.field(factory=dict)
     assuming: bool = True
@@ -83,14 +66,14 @@ class Session:
         again with symbols that may be. Where a law is broken under what nodes assume, and not without it, the inference
         is the one without it.
         """
-        lowest = dict(self.lowest)
+        lowest, options = dict(self.lowest), self.options
         while True:
             store = ShapeStore()
             store.assuming = self.assuming
             for name, low in lowest.items():
                 store.scope.symbol(name, low)
-            reader = InputReader(store, self.min_dim)
-            inference = Inference(self.program, store, self.strict, self.progress, inner=Bodies())
+            reader = InputReader(store, options.min_dim)
+            inference = Inference(self.program, store, options.mode == "strict", options.progress, inner=Bodies())
             doubts = self._tell(inference, reader)
             if not reader.lowered:
                 break
@@ -138,14 +121,14 @@ class Session:
     def _name_replaced(self, scope: Scope) -> None:
         """Make the symbols that only replaced shapes name: ranges and assumptions may still be about them."""
         for name in self.program.graph.inputs if self.updates else ():
-            other = InputReader(ShapeStore(), self.min_dim)
+            other = InputReader(ShapeStore(), self.options.min_dim)
             self._read(name, other, self._specs(name)[0])
             for dim in other.store.scope.names():
-                scope.symbol(dim, self.min_dim)
+                scope.symbol(dim, self.options.min_dim)
 
     @property
     def _first(self) -> Mapping[str, SpecLike]:
-        return by_name(self.inputs, input_names(self.program.graph))
+        return self.options.inputs_by_name(self.program.graph)
 
     def _tell(self, inference: Inference, reader: InputReader) -> list[str]:
         store, graph = inference.store, self.program.graph
@@ -154,14 +137,14 @@ class Session:
         _fill_constants(inference)
         self._name_replaced(store.scope)
         names = _declared_names(graph)
-        add_ranges(reader, self.dims, names)
-        add_ranges(reader, self.bind, names)
+        add_ranges(reader, self.options.dims, names)
+        add_ranges(reader, self.options.bind, names)
         if reader.lowered:
             return []  # all of this is said again
         doubts = _assumed_by_the_file(store, graph)
-        for text in add_assumptions(store, self.assume):
+        for text in add_assumptions(store, self.options.assume):
             reader.useless.append(f"the assumption '{text}' says nothing new: it follows from what is known")
-        declare(inference, reader, self.declared)
+        declare(inference, reader, self.options.declared)
         return doubts
 
 

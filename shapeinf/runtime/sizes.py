@@ -11,7 +11,7 @@ from shapeinf.checks.sampling import Binding, legal
 from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
-from shapeinf.inputs.reader import input_names
+from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
 
 MAX_DRAWN = 512
@@ -19,8 +19,8 @@ MAX_DRAWN = 512
 MAX_CHECKED = 12
 """Those of them that are tried on the graph; the first that no rule forbids is used."""
 
-Infer = Callable[..., Result]
-"""`infer(bind=..., inputs=...)` under the user's assumptions; both may be left out."""
+Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
+"""Inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""
 
 
 @attrs.frozen
@@ -53,14 +53,14 @@ def choose_run_sizes(
         if name not in names:
             raise UnknownNameError("input", name, names)
     bind = _with_arrays(symbolic, requested, arrays)
-    first = infer(bind=bind, inputs={name: list(shape) for name, shape in arrays.items()})
+    first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
     fallback: RunSizes | None = None
     for chosen in _choices(first, frozenset(open_dims)) if open_dims else [{}]:
         shapes = {name: _sizes(first, name, chosen) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in chosen.items() if not first.scope.symbol(name).is_anonymous}
         replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
-        result = infer(bind={**bind, **named}, inputs=replaced)
+        result = infer({**bind, **named}, replaced)
         labelled = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
         candidate = RunSizes({**bind, **labelled}, labelled, shapes, result)
         if not surely_broken(result.inference):

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 import numpy as np
 
-from shapeinf.api import as_graph, infer_shapes
-from shapeinf.engine.inference import Declaring
+from shapeinf.api import as_graph, infer
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.violations import surely_broken
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, input_names
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
+from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
@@ -39,11 +39,7 @@ def verify(
     runtime: str = "onnxruntime",
     seed: int = 0,
     timeout: float | None = None,
-    dims: Mapping[str, RangeLike] | None = None,
-    inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
-    assume: Iterable[str] | str = (),
-    min_dim: int = 1,
-    declared: Declaring = "trust",
+    options: InferenceOptions = DEFAULT_OPTIONS,
 ) -> Verification:
     """Run a model and compare the type of every tensor with the inferred one.
 
@@ -58,11 +54,7 @@ def verify(
         runtime: "onnxruntime" or "openvino".
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
-        dims: as for `infer_shapes`, and so are the others.
-        inputs: shapes of inputs in place of the declared ones.
-        assume: relations of dims.
-        min_dim: the least size of a named dim.
-        declared: what to do with declared shapes of node outputs.
+        options: as for `infer_shapes`; `bind` has sizes that all runs share.
 
     Raises:
         MissingPackageError: the runtime is not installed.
@@ -70,54 +62,37 @@ def verify(
         ModelError: the model cannot be read, or is not an ONNX model.
         ShapeInferenceError: sizes that contradict each other or the model.
     """
-    graph = as_graph(model)
     backend = runtime_by_name(runtime)
-    loaded = backend.open(graph, timeout)
-    relations = (assume,) if isinstance(assume, str) else tuple(assume)
-    shapes = dict(by_name(inputs or {}, input_names(graph)))
-    assumptions = _Assumptions(graph, dims, shapes, relations, min_dim, declared)
+    inferences = _Inferences(as_graph(model, options), options)
+    loaded = backend.open(inferences.graph, timeout)
     contents = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
-    symbolic = assumptions.infer()
+    shapes = {name: array.shape for name, array in contents.items()}
+    symbolic = inferences.infer({}, {})
     runs = []
     for binding in at:
-        sizes = choose_run_sizes(symbolic, assumptions.infer, binding, {n: a.shape for n, a in contents.items()})
-        runs.append(_RunVerifier(loaded, assumptions.widen(symbolic, sizes), sizes, contents, seed).run())
+        sizes = choose_run_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
+        runs.append(_RunVerifier(loaded, inferences.widen(symbolic, sizes), sizes, contents, seed).run())
     return Verification(f"{backend.name} {backend.version}", tuple(runs))
 
 
 @attrs.frozen
-class _Assumptions:
-    """Everything that an inference of the graph assumes, apart from the sizes of a run."""
+class _Inferences:
+    """The inferences of a graph under the user's options, at the sizes of each run."""
 
     graph: Graph
-    dims: Mapping[str, RangeLike] | None
-    shapes: Mapping[str, SpecLike]
-    relations: tuple[str, ...]
-    min_dim: int
-    declared: Declaring
+    options: InferenceOptions
 
-    def infer(
-        self,
-        bind: Mapping[str, int] | None = None,
-        inputs: Mapping[str, SpecLike] | None = None,
-        min_dim: int | None = None,
-    ) -> Result:
-        """The inference with these sizes and shapes of inputs."""
-        return infer_shapes(
-            self.graph,
-            dims=self.dims,
-            bind=bind,
-            inputs={**self.shapes, **(inputs or {})},
-            assume=self.relations,
-            min_dim=self.min_dim if min_dim is None else min_dim,
-            declared=self.declared,
-        )
+    def infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike], min_dim: int | None = None) -> Result:
+        """The inference with these sizes of named dims and shapes of inputs."""
+        shapes = {**self.options.inputs_by_name(self.graph), **inputs}
+        least = self.options.min_dim if min_dim is None else min_dim
+        return infer(self.graph, attrs.evolve(self.options, bind=bind, inputs=shapes, min_dim=least))
 
     def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
         """The symbolic inference, or one with fewer assumptions where the sizes of a run break those of `symbolic`."""
         empty = any(0 in shape for shape in sizes.shapes.values())
-        if empty and self.min_dim:
-            return self.infer(min_dim=0)
+        if empty and self.options.min_dim:
+            return self.infer({}, {}, min_dim=0)
         labels = input_symbols(symbolic.inference)
         named = {s.name: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
         ranges = {name: (size, size) for name, size in named.items() if size is not None}

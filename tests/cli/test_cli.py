@@ -260,7 +260,7 @@ def test_a_bug_of_ours_is_called_one(model: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("shapeinf.cli.model_options.infer_shapes", broken)
+    monkeypatch.setattr("shapeinf.cli.model_options.infer", broken)
     result = run(model)
     assert result.exit_code == 3
     assert "bug of shapeinf" in result.stderr

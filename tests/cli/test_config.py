@@ -124,7 +124,7 @@ def test_a_command_takes_from_a_file_only_what_it_takes(tmp_path: Path) -> None:
     @click.command()
     @model_options(without=["bind"])
     def command(given: ModelOptions) -> None:
-        click.echo(given.min_dim)
+        click.echo(given.options.min_dim)
 
     path = tmp_path / "shapes.toml"
     path.write_text("min_dim = 3")

@@ -11,7 +11,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from shapeinf import BindError, ModelError, ShapeError, UnknownNameError, bind, infer_shapes
+from shapeinf import BindError, InferenceOptions, ModelError, ShapeError, UnknownNameError, bind, infer_shapes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -53,7 +53,7 @@ def dims(value: onnx.ValueInfoProto) -> list[int | str]:
 
 
 def saved(model: Any, path: Path, wanted: dict[str, Any], **options: Any) -> onnx.ModelProto:
-    bind(model, wanted, **options).save(path)
+    bind(model, wanted, options=InferenceOptions(**options)).save(path)
     after = onnx.load(path)
     onnx.checker.check_model(after, full_check=True)
     return after
@@ -200,7 +200,7 @@ def test_dims_without_a_name_are_given_by_shapes(tmp_path: Path) -> None:
     after = saved(model, tmp_path / "m.onnx", {"batch": 2}, inputs={"x": {0: "batch"}})
     assert dims(after.graph.input[0]) == [2, 3, ""]
     with pytest.raises(UnknownNameError, match="no input is named 'xx'"):
-        bind(model, {}, inputs={"xx": "[1]"})
+        bind(model, {}, options=InferenceOptions(inputs={"xx": "[1]"}))
 
 
 TRACT = """version 1.0;
@@ -233,7 +233,7 @@ graph net( x ) -> ( y )
     ],
 )
 def test_documents(tmp_path: Path, text: str, wanted: dict[str, Any], inputs: dict[str, str], lines: list[str]) -> None:
-    bound = bind(text, wanted, inputs=inputs)
+    bound = bind(text, wanted, options=InferenceOptions(inputs=inputs))
     path = tmp_path / "net.nnef"
     bound.save(path)
     written = path.read_text()
@@ -247,7 +247,7 @@ def test_documents(tmp_path: Path, text: str, wanted: dict[str, Any], inputs: di
 
 def test_a_document_without_names_takes_numbers_only(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot say batch"):
-        bind(FINAL, inputs={"x": "[batch, 3, 8]"}).save(tmp_path / "net.nnef")
+        bind(FINAL, options=InferenceOptions(inputs={"x": "[batch, 3, 8]"})).save(tmp_path / "net.nnef")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
+from shapeinf import InferenceOptions
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.runtime import Verification, verify
 from tests.engine.runtime import parsed
@@ -27,7 +28,8 @@ ENDLESS = """g (float[n] x) => (float[n] y) {
 
 
 def of(text: str, **options: Any) -> Verification:
-    return verify(parsed(text), **options)
+    own = {name: options.pop(name) for name in ("at", "arrays", "timeout", "seed", "runtime") if name in options}
+    return verify(parsed(text), **own, options=InferenceOptions(**options))
 
 
 def counts(found: Verification) -> tuple[int, int, int, int]:
@@ -110,7 +112,7 @@ def test_a_false_declaration_that_is_trusted_is_found() -> None:
     assert not found.ok
     assert {(one.tensor, one.by) for one in found.mismatches} >= {("y", "bound"), ("y", "symbolic")}
     assert any("float32[1, 2] in the runtime, float32[1, 3] by inference" in str(one) for one in found.mismatches)
-    assert verify(model, arrays={"x": x}, declared="ignore").ok
+    assert verify(model, arrays={"x": x}, options=InferenceOptions(declared="ignore")).ok
 
 
 def test_one_symbol_for_two_sizes_is_found() -> None:

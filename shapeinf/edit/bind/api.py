@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, TextIO
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
 
 import attrs
 
-from shapeinf.api import as_graph, infer_shapes
+from shapeinf.api import as_graph, infer
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import too_wide
 from shapeinf.edit.bind.request import Wishes, sorted_wishes
 from shapeinf.edit.bind.rewriting import Rewriting
 from shapeinf.engine.annotation import annotation
-from shapeinf.engine.inference import Declaring, Progress
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.engine.violations import surely_broken
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import save
-from shapeinf.inputs.reader import RangeLike, SpecLike
-from shapeinf.ops import OpRegistry
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
+from shapeinf.inputs.reader import RangeLike
 from shapeinf.result import Result
 from shapeinf.texts import printable
 
@@ -69,17 +68,7 @@ class Bound:
 
 
 def bind(
-    model: Any,
-    dims: Mapping[str, RangeLike] | None = None,
-    *,
-    inputs: Mapping[str, SpecLike] | None = None,
-    assume: Iterable[str] = (),
-    min_dim: int = 1,
-    declared: Declaring = "trust",
-    dialect: str | None = None,
-    expand: Collection[str] | Literal["all"] = (),
-    registry: OpRegistry | None = None,
-    progress: Progress | None = None,
+    model: Any, dims: Mapping[str, RangeLike] | None = None, *, options: InferenceOptions = DEFAULT_OPTIONS
 ) -> Bound:
     """Freeze, re-range or rename dims of a model, after a proof that its graph does not forbid it.
 
@@ -87,14 +76,7 @@ def bind(
         model: what `infer_shapes` takes.
         dims: by name, a size (`4`), bounds (`"1..512"`, `(1, 512)`), another dim or an expression of dims (`"2*seq"`),
             or a name that is not taken yet (`"tokens"`).
-        inputs: shapes of inputs in place of the declared ones, as for `infer_shapes`.
-        assume: relations that hold; they are saved too.
-        min_dim: as for `infer_shapes`, and so are the rest.
-        declared: "trust", "check" or "ignore".
-        dialect: that of an NNEF document.
-        expand: compound operations of NNEF.
-        registry: the operators.
-        progress: called with (done, total) after every node.
+        options: as for `infer_shapes`; what they assume is saved too. `dims` and `bind` come from `dims`.
 
     Raises:
         UnknownNameError: a dim or input that the model does not have.
@@ -102,27 +84,19 @@ def bind(
         ShapeError: what the user and the file say contradicts itself.
         ModelError: the model cannot be read or is malformed.
     """
-    graph = as_graph(model, dialect, expand)
-    wishes = sorted_wishes(graph, dims or {}, inputs or {}, min_dim)
-    result = infer_shapes(
-        graph,
-        dims=wishes.ranges,
-        bind=wishes.values,
-        inputs=inputs,
-        assume=[*wishes.equalities, *assume],
-        min_dim=min_dim,
-        declared=declared,
-        registry=registry,
-        progress=progress,
-    )
+    graph = as_graph(model, options)
+    inputs = options.inputs_by_name(graph)
+    wishes = sorted_wishes(graph, dims or {}, inputs, options.min_dim)
+    assume = [*wishes.equalities, *options.assume]
+    result = infer(graph, attrs.evolve(options, dims=wishes.ranges, bind=wishes.values, assume=assume))
     findings = surely_broken(result.inference)
     if findings:
-        plain = infer_shapes(graph, inputs=inputs, min_dim=min_dim, declared=declared, registry=registry)
+        plain = infer(graph, attrs.evolve(options, dims=None, bind=None, assume=(), progress=None))
         _refuse(findings, surely_broken(plain.inference), wishes)
     narrow = list(too_wide(result, wishes.ranges))
     if narrow:
         raise BindError(f"the graph cannot run with all of {wishes}", narrow)
-    rewriting = Rewriting(result.inference, wishes, tuple(inputs or {}), tuple(assume))
+    rewriting = Rewriting(result.inference, wishes, tuple(inputs), options.assume)
     return Bound(result, rewriting)
 
 

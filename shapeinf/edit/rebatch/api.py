@@ -8,15 +8,15 @@ from typing import Any, TextIO
 
 import attrs
 
-from shapeinf.api import as_graph, infer_shapes
+from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.annotation import annotation
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import PartialTensor
-from shapeinf.ops import OpRegistry
 from shapeinf.result import Result
 from shapeinf.texts import printable_lines
 
@@ -60,7 +60,7 @@ def rebatch(
     axis: int = 0,
     name: str = "batch",
     inputs: Sequence[str] = (),
-    registry: OpRegistry | None = None,
+    options: InferenceOptions = DEFAULT_OPTIONS,
 ) -> Rebatched:
     """Make a fixed axis of the inputs dynamic.
 
@@ -73,21 +73,21 @@ def rebatch(
         axis: the axis, from 0.
         name: what the dim is called.
         inputs: the inputs that have it; all that have this axis by default.
-        registry: the operators.
+        options: as for `infer_shapes`; declared shapes of node outputs are ignored.
 
     Raises:
         UnknownNameError: an input that the model does not have.
         RebatchError: the inputs have no one fixed size there, or something in the graph keeps the size.
     """
-    graph = as_graph(model)
-    base = infer_shapes(graph, declared="ignore", registry=registry)
+    graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore")
+    base = infer(graph, options)
     chosen, old = _fixed(base, axis, inputs)
     if base.scope.has(name):
         raise RebatchError(f"the model has a dim {name} already: choose another name")
     if base.coverage.unknown_ops:
         listed = ", ".join(sorted(base.coverage.unknown_ops))
         raise RebatchError("operators without a rule may demand anything", [listed])
-    search = Search(_with_constants(base), old, axis, name, chosen, registry, base)
+    search = Search(_with_constants(base), old, axis, name, chosen, options, base)
     result, trouble = search.solve()
     if trouble is not None:
         done = [f"rewritten before that: {one}" for one in search.rewrites]

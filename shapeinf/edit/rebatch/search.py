@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from shapeinf.api import infer_shapes
+from shapeinf.api import infer
 from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
 from shapeinf.edit.rebatch.items import mixing_node
 from shapeinf.engine.violations import surely_broken
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
+from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import PartialTensor
-from shapeinf.ops import OpRegistry
 from shapeinf.result import Result
 
 MAX_OTHERS = 16
@@ -56,7 +56,7 @@ class Search:
     axis: int
     name: str
     inputs: tuple[str, ...]
-    registry: OpRegistry | None
+    options: InferenceOptions
     base: Result
     constants: dict[str, PartialTensor] = attrs.Factory(dict)
     rewrites: list[Rewrite] = attrs.Factory(list)
@@ -64,8 +64,11 @@ class Search:
     def infer(self, size: int | str, constants: Mapping[str, PartialTensor] | None = None) -> Result:
         """The shapes with another size of the axis and other constants."""
         graph = attrs.evolve(self.graph, constants={**self.graph.constants, **(constants or self.constants)})
-        inputs = {name: {self.axis: size} for name in self.inputs}
-        return infer_shapes(graph, inputs=inputs, declared="ignore", registry=self.registry)
+        return self._infer(graph, size)
+
+    def _infer(self, graph: Graph, size: int | str) -> Result:
+        inputs = {**self.options.inputs_by_name(graph), **{name: {self.axis: size} for name in self.inputs}}
+        return infer(graph, attrs.evolve(self.options, inputs=inputs))
 
     def trouble(self, result: Result) -> Trouble | None:
         """What comes first of all that keeps the axis from being dynamic."""
@@ -88,8 +91,7 @@ class Search:
         if first is not None:
             steps = result.inference.program.steps[: first.place]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
-            inputs = {name: {self.axis: self.name} for name in self.inputs}
-            result = infer_shapes(graph, inputs=inputs, declared="ignore", registry=self.registry)
+            result = self._infer(graph, self.name)
         step = mixing_node(result.inference, result.scope.symbol(self.name))
         if step is None:
             return None
