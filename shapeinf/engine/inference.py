@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from shapeinf.diagnostics import Diagnostic, from_error
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import Program, Step
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
@@ -280,7 +280,7 @@ class Inference:
             if self.strict and (self.certain or error.code != "S101"):  # a branch may break a law and never run
                 error.location = error.location or self.program.graph.locations.get(step.node.name, "")
                 raise
-            found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
+            found = self._unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)))
         if not self.made_fresh and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = found
         elif self._is_repeatable(step):
@@ -318,7 +318,7 @@ class Inference:
             return self._unknown(step, note)
         self.made_fresh |= outcome.fresh or bool(outcome.warnings)
         for broken in outcome.warnings:
-            note = from_error(broken, self.path + step.site, str(operation), self.operands(step), "warning")
+            note = broken.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
             self.found.setdefault(step.place, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)

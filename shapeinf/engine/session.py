@@ -159,7 +159,7 @@ def _notes(program: Program, doubts: Iterable[str], reader: InputReader) -> tupl
     """What there is to say of packages, of the file and of what the user says of it, before any node."""
     return (
         *_notes_of_packages(program),
-        *(Diagnostic(*remark) for remark in program.graph.remarks),
+        *program.graph.diagnostics,
         *(Diagnostic("warning", "S111", doubt) for doubt in doubts),
         *(Diagnostic("note", "S112", text) for text in reader.useless),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),
