@@ -22,6 +22,7 @@ DIM_FUNCTIONS = frozenset({"Max", "Min", "Mod"})
 # One package a height: each may import those before it, never those after it.
 ORDER = (
     "texts",
+    "schemas",
     "diagnostics",
     "errors",
     "sharing",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 
@@ -148,15 +147,3 @@ class Verification:
         if self.mismatches:
             return f"{len(self.mismatches)} WRONG"
         return "not verified: the runtime did not run it" if self.refused else "verified"
-
-    def as_json(self) -> dict[str, Any]:
-        """JSON-ready data; `schema` names the version of this form."""
-        runs = []
-        for run in self.runs:
-            data = {**attrs.asdict(run), "sizes": dict(run.sizes), "chosen": dict(run.chosen)}
-            data["inputs"] = dict(run.inputs)
-            for mismatch in data["mismatches"]:
-                mismatch["said"], mismatch["real"] = mismatch.pop("inferred"), mismatch.pop("observed")
-            runs.append(data)
-        schema = "shapeinf.verify/1"
-        return {"schema": schema, "runtime": self.runtime, "ok": self.ok, "verdict": self.verdict, "runs": runs}

@@ -60,7 +60,7 @@ def test_what_cannot_run_exits_with_1_and_is_not_written(model: Path, tmp_path: 
     [
         (["batsh=4"], "did you mean 'batch'?"),
         (["batch"], "expected NAME=VALUE"),
-        (["batch=4", "batch=5"], "given twice"),
+        (["batch=4", "batch=5"], "two different values"),
         (["batch=8..1"], "not empty"),
         (["batch=2*"], "character"),
         (["batch=4,seq len=1", "--assume", "batch <= 3"], "cannot hold"),

@@ -16,8 +16,8 @@ from rich.console import Console
 import shapeinf
 import shapeinf.cli
 from shapeinf.cli import main
-from shapeinf.cli.listing import printable
-from shapeinf.cli.progress import LateProgress
+from shapeinf.cli.output import LateProgress
+from shapeinf.texts import printable
 
 
 def run(*args: object) -> Result:
@@ -184,7 +184,7 @@ def test_an_unknown_operator_is_no_end(tmp_path: Path) -> None:
         (["--input-shapes", "xx:1x3"], "no input is named 'xx'"),
         (["--dim", "batch"], "NAME=LO..HI"),
         (["--dim", "batch=8..1"], "not empty"),
-        (["--dim", "batch=1..2", "--dim", "batch=3"], "given twice"),
+        (["--dim", "batch=1..2", "--dim", "batch=3"], "two different values"),
         (["--dim", "batch=1..8", "--bind", "batch=9"], "outside of --dim batch=1..8"),
         (["--bind", "batch"], "NAME=NUMBER"),
         (["--input-shapes", "x:[1,,3]"], "character 6"),

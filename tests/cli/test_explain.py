@@ -66,7 +66,7 @@ def test_what_is_bound_is_explained_as_bound(model: Path) -> None:
 MISTAKES = [
     (("--tensor", "zz"), 2, "no tensor is named 'zz'"),
     (("--tensor", "x", "--axis", "2"), 2, "x has no axis 2: its shape is [batch, 3]"),
-    (("--axis", "0"), 2, "--axis is an axis of a tensor"),
+    (("--axis", "0"), 2, "--axis needs a tensor"),
     (("--bind", "bacth=2"), 2, "did you mean 'batch'?"),
 ]
 

@@ -111,7 +111,7 @@ def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
         (["--bind", "m=4"], "no dim is named 'm'"),
         (["--html", "never.html"], "add --bind n=N"),
         (["--export", "never.csv"], "add --bind n=N"),
-        (["--bind", "n=4", "--plan", "never.json"], "give --html or --png too"),
+        (["--bind", "n=4", "--plan", "never.json"], "add --html or --png"),
         (["--budget", "3 parsecs"], "no amount of memory"),
         (["--export", "never.doc"], "never.doc"),
     ],

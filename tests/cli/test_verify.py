@@ -76,7 +76,7 @@ def test_json_has_the_counts(model: Path) -> None:
         (["--at", "n"], "--at"),
         (["--bind", "n=4", "--dim", "n=1..3"], "outside of"),
         (["--input", "x"], "expected NAME=FILE.npy"),
-        (["--input", "z=pyproject.toml"], "is no .npy file"),
+        (["--input", "z=pyproject.toml"], "is not an .npy file"),
         (["--runtime", "other"], "onnxruntime"),
     ],
 )
@@ -91,7 +91,7 @@ def test_an_array_file_runs_no_code(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     result = run(model, "--input", f"x={path}")
-    assert result.exit_code == 2 and "is no .npy file" in result.output
+    assert result.exit_code == 2 and "is not an .npy file" in result.output
 
 
 def test_a_missing_file_could_not_run(tmp_path: Path) -> None:

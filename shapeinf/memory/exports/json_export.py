@@ -1,9 +1,8 @@
-"""JSON: symbols, buffers, peak and plan, in a versioned form; `schema/memory-1.json` describes it."""
+"""JSON: symbols, buffers, peak and plan, in a versioned form; `shapeinf/schemas/memory-1.json` describes it."""
 
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 from shapeinf.expr import Dim, Dimension, format_dim, quote_name
@@ -11,9 +10,7 @@ from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.preconditions import Demands
-
-SCHEMA = "shapeinf.memory/1"
-"""Changes when something that was there means something else, or is there no more; new keys alone do not change it."""
+from shapeinf.schemas import MEMORY, load_schema
 
 LONGEST = 1_000_000
 """Characters of an expression; a program reads them."""
@@ -25,9 +22,7 @@ def schema() -> dict[str, Any]:
     >>> schema()["properties"]["schema"]
     {'const': 'shapeinf.memory/1'}
     """
-    text = files("shapeinf.memory.exports").joinpath("schema", "memory-1.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return load_schema(MEMORY)
 
 
 def json_text(subject: Subject) -> str:
@@ -40,7 +35,7 @@ def as_json(subject: Subject) -> dict[str, Any]:
     peak, plan = subject.peak, subject.plan
     demands = Demands(subject.store, {})
     return {
-        "schema": SCHEMA,
+        "schema": MEMORY,
         "model": subject.name,
         "symbols": [
             *(_symbol(subject, symbol, "input") for symbol in subject.dims),

@@ -7,8 +7,7 @@ from typing import Any
 
 from shapeinf.errors import LimitError
 from shapeinf.memory.planning.problem import MOST_BUFFERS, Plan, PlanError, Slot, Unplaced
-
-SCHEMA = "shapeinf.plan/1"
+from shapeinf.schemas import PLAN
 
 _SLOT = ("name", "lower", "upper", "size", "offset")
 
@@ -20,7 +19,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
     [{'name': 'x', 'lower': 0, 'upper': 2, 'size': 100, 'offset': 0}]
     """
     return {
-        "schema": SCHEMA,
+        "schema": PLAN,
         "planner": plan.planner,
         "alignment": plan.alignment,
         "arena": plan.arena,
@@ -32,8 +31,8 @@ def to_json(plan: Plan) -> dict[str, Any]:
 def from_json(data: object) -> Plan:
     """The plan of a JSON object of `to_json`. Raises PlanError, LimitError."""
     whole = _record(data, "a plan")
-    if whole.get("schema") != SCHEMA:
-        raise PlanError(f"the schema of a plan is {SCHEMA!r}, not {shown(whole.get('schema'))}")
+    if whole.get("schema") != PLAN:
+        raise PlanError(f"the schema of a plan is {PLAN!r}, not {shown(whole.get('schema'))}")
     slots, names = [], set()
     for i, entry in enumerate(_entries(whole, "slots")):
         one = _record(entry, f"slots[{i}]")
