@@ -18,9 +18,8 @@ from shapeinf import infer_shapes
 from shapeinf.expr import Scope
 from shapeinf.lattice import Shape
 from shapeinf.memory import Buffer, ProgramPoint, Role, Timeline
-from shapeinf.report.memory_columns import areas, columns, outline
 from shapeinf.report.memory_picture import memory_page
-from shapeinf.report.memory_view import MemoryView, memory_view, view_of_memory
+from shapeinf.report.memory_view import MemoryView, areas, columns, memory_view, outline, view_of_memory
 from shapeinf.texts import of_bytes, places, ticks
 
 HOSTILE = "</title><script>alert('1')</script>\"&<u onload=x>\x1b[31m\u202e\x00$x_{$"
@@ -66,7 +65,7 @@ def test_totals_and_peak_are_those_of_a_walk(drawn: tuple[int, list[tuple[int, i
 @given(lifetimes(), st.integers(1, 50))
 def test_areas_stack_up_to_the_total(drawn: tuple[int, list[tuple[int, int, int]]], most: int) -> None:
     view = view_of(*drawn)
-    shown = columns(view, range(len(view.moments)), most)
+    shown = columns(view, range(len(view.points)), most)
     assert len(shown) <= most and [t for c in shown for t in range(c.first, c.last)] == list(range(drawn[0]))
     assert max(view.totals[c.at] for c in shown) == view.peak_bytes, "merging columns must not lose the peak"
     named, rest = areas(view, shown)
@@ -183,7 +182,7 @@ def test_marks_of_a_plan_lie_above_its_slots(arena: int, apart: float) -> None:
 
 def test_without_nodes_there_is_nothing_to_draw() -> None:
     page = memory_page(view_of(0, []))
-    assert "nothing is made" in page and "<svg" not in page
+    assert "has no nodes" in page and "<svg" not in page
 
 
 def test_many_nodes_stay_readable_and_small() -> None:
