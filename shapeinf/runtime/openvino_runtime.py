@@ -69,18 +69,19 @@ class OpenVinoModel:
         self.package = package
         self.graph = graph
         self.timeout = timeout
-        self._plain: Any = None
-        self._exposed: tuple[list[str], Any] = ([], None)
+        self._plain: tuple[dict[str, int], Any] | None = None
+        self._exposed: tuple[list[str], dict[str, int], Any] | None = None
         self._names: frozenset[str] | None = None
 
     def load(self) -> None:
         """Read and compile the unchanged model."""
         self.plain()
 
-    def plain(self) -> Any:
-        """The compiled unchanged model."""
+    def plain(self) -> tuple[dict[str, int], Any]:
+        """The outputs of the unchanged model by name, and the compiled model."""
         if self._plain is None:
-            self._plain = self._compile(self._read())
+            model = self._read()
+            self._plain = _output_indices(model), self._compile(model)
         return self._plain
 
     def _read(self) -> Any:
@@ -93,12 +94,15 @@ class OpenVinoModel:
             return self.package.Core().compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1})
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of nodes that the model of OpenVINO has under their names."""
+        """The outputs of nodes that the model of OpenVINO has under their names, and that can be its outputs.
+
+        A constant that is also a result of a body of a loop cannot.
+        """
         if self._names is None:
             model = self._read()
-            with refusals():
-                named = {name for op in model.get_ops() for output in op.outputs() for name in output.get_names()}
-            self._names = frozenset(named.intersection(o for node in self.graph.nodes for o in node.outputs))
+            named = {name for op in model.get_ops() for output in op.outputs() for name in output.get_names()}
+            named.intersection_update(name for node in self.graph.nodes for name in node.outputs)
+            self._names = frozenset(named.intersection(_add_outputs(model, sorted(named))))
         return self._names
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
@@ -120,20 +124,12 @@ class OpenVinoModel:
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[ObservedType]:
         """The types of these tensors in a run of the model that has them as outputs too."""
-        if self._exposed[0] != list(names):
+        if self._exposed is None or self._exposed[0] != list(names):
             model = self._read()
-            outputs = {name for output in model.outputs for name in output.get_names()}
-            with refusals():
-                model.add_outputs([name for name in names if name not in outputs])
-            self._exposed = (list(names), self._compile(model))
-        compiled = self._exposed[1]
+            self._exposed = list(names), _add_outputs(model, names), self._compile(model)
+        _, indices, compiled = self._exposed
         request = self._run(compiled, feeds)
-        tensors = {
-            name: request.get_output_tensor(index)
-            for index, output in enumerate(compiled.outputs)
-            for name in output.get_names()
-        }
-        return [_observed(tensors[name]) for name in names]
+        return [_observed(request.get_output_tensor(indices[name])) for name in names]
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
         """Sequences and optionals are not tensors of OpenVINO, and some tensors are folded away."""
@@ -145,8 +141,7 @@ class OpenVinoModel:
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
         """Run with the buffers as output tensors."""
-        compiled = self.plain()
-        indices = {name: i for i, output in enumerate(compiled.outputs) for name in output.get_names()}
+        indices, compiled = self.plain()
         memory = {}
         for buffer in buffers:
             if buffer.name not in indices:
@@ -159,7 +154,7 @@ class OpenVinoModel:
         return [WrittenOutput(_observed(tensor), tensor.data.ctypes.data) for tensor in outputs]
 
     def _run(self, compiled: Any, feeds: Mapping[str, Any], outputs: Mapping[int, Any] | None = None) -> Any:
-        """One run; where it takes too long it is cancelled and raises Refusal."""
+        """One run; where it takes too long it is cancelled (which no loop obeys) and raises Refusal."""
         with refusals():
             request = compiled.create_infer_request()
             for index, parameter in enumerate(compiled.inputs):
@@ -174,6 +169,23 @@ class OpenVinoModel:
                 request.cancel()
                 raise Refusal(f"stopped after {self.timeout:g} seconds")
             return request
+
+
+def _add_outputs(model: Any, names: Sequence[str]) -> dict[str, int]:
+    """Make these tensors outputs too; the index of the output for each name."""
+    indices = _output_indices(model)
+    with refusals():
+        model.add_outputs([name for name in names if name not in indices])
+    return _output_indices(model)
+
+
+def _output_indices(model: Any) -> dict[str, int]:
+    """The index of the output for each name of a tensor: several tensors may be one in OpenVINO, and so one output."""
+    return {
+        name: index
+        for index, result in enumerate(model.get_results())
+        for name in (*result.input_value(0).get_names(), *result.output(0).get_names())
+    }
 
 
 def _observed(tensor: Any) -> ObservedType:
