@@ -51,14 +51,14 @@ SAME = [
 
 
 @pytest.mark.parametrize(("config", "options"), SAME)
-def test_a_config_says_what_options_say(model: Path, config: str, options: list[str]) -> None:
-    found = run(model, config, "--json")
+def test_a_config_equals_options(model: Path, config: str, options: list[str]) -> None:
+    loaded = run(model, config, "--json")
     typed = CliRunner().invoke(main, ["infer", str(model), "--json", *options])
-    assert (found.exit_code, typed.exit_code) == (0, 0), found.output + typed.output
-    assert found.stdout == typed.stdout
+    assert (loaded.exit_code, typed.exit_code) == (0, 0), loaded.output + typed.output
+    assert loaded.stdout == typed.stdout
 
 
-def test_what_is_typed_goes_before_the_file(model: Path) -> None:
+def test_the_command_line_takes_precedence(model: Path) -> None:
     config = "min_dim = 0\nassume = ['n <= 6']\n[dims]\nn = '1..8'\nm = '1..3'\n[inputs]\na = [7, 4]"
     result = run(model, config, "--dim", "n=2..9", "--min-dim", "1", "-d", "a:[n,4]")
     assert result.exit_code == 0, result.output
@@ -104,7 +104,7 @@ def test_a_file_that_is_not_there(model: Path) -> None:
     assert "none.toml" in result.stderr
 
 
-def test_without_a_toml_reader_the_error_says_what_to_do(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_toml_reader_the_error_has_the_extra(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> object:
         raise ModuleNotFoundError(name)
 
@@ -116,7 +116,7 @@ def test_without_a_toml_reader_the_error_says_what_to_do(model: Path, monkeypatc
     assert importlib.import_module("shapeinf")
 
 
-def test_a_command_takes_from_a_file_only_what_it_takes(tmp_path: Path) -> None:
+def test_a_command_refuses_keys_that_it_has_no_option_for(tmp_path: Path) -> None:
     import click
 
     from shapeinf.cli.model_options import ModelOptions, model_options
@@ -137,8 +137,8 @@ def test_a_command_takes_from_a_file_only_what_it_takes(tmp_path: Path) -> None:
 def test_the_file_in_the_docs_is_read() -> None:
     tomllib = pytest.importorskip("tomllib", reason="TOML is read by Python 3.11 and later")
     page = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
-    found = read_config(tomllib.loads(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]))
-    assert found.dims == {"batch": NamedDim("batch", 1, 8), "H": NamedDim("H", 32, 512, multiple_of=32)}
-    assert (found.bind, found.assume) == ({"seq": 128}, ("past + seq <= 4096",))
-    assert (found.min_dim, found.declared) == (1, "check")
-    assert set(found.inputs) == {"image", "mask"}
+    loaded = read_config(tomllib.loads(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]))
+    assert loaded.dims == {"batch": NamedDim("batch", 1, 8), "H": NamedDim("H", 32, 512, multiple_of=32)}
+    assert (loaded.bind, loaded.assume) == ({"seq": 128}, ("past + seq <= 4096",))
+    assert (loaded.min_dim, loaded.declared) == (1, "check")
+    assert set(loaded.inputs) == {"image", "mask"}

@@ -44,7 +44,7 @@ def test_fine(model: Path) -> None:
 
 
 @pytest.mark.parametrize("model", [CHOICE], indirect=True)
-def test_what_is_wrong_is_a_finding(model: Path, array: Path) -> None:
+def test_a_mismatch_exits_with_1(model: Path, array: Path) -> None:
     pytest.importorskip("onnxruntime")
     result = run(model, "--input", f"x={array}")
     assert result.exit_code == 1
@@ -53,19 +53,19 @@ def test_what_is_wrong_is_a_finding(model: Path, array: Path) -> None:
 
 
 @pytest.mark.parametrize("model", [REFUSED], indirect=True)
-def test_what_the_runtime_refuses_could_not_run(model: Path) -> None:
+def test_a_refused_model_exits_with_3(model: Path) -> None:
     pytest.importorskip("onnxruntime")
     result = run(model, "--json")
     assert result.exit_code == 3
-    found = json.loads(result.output)
-    assert found["schema"] == "shapeinf.verify/1" and not found["ok"] and "Own" in found["runs"][0]["refused"]
+    data = json.loads(result.output)
+    assert data["schema"] == "shapeinf.verify/1" and not data["ok"] and "Own" in data["runs"][0]["refused"]
 
 
 def test_json_has_the_counts(model: Path) -> None:
     pytest.importorskip("onnxruntime")
-    found = json.loads(run(model, "--bind", "n=4", "--json").output)
-    (only,) = found["runs"]
-    assert found["ok"] and found["verdict"] == "verified"
+    data = json.loads(run(model, "--bind", "n=4", "--json").output)
+    (only,) = data["runs"]
+    assert data["ok"] and data["verdict"] == "verified"
     assert (only["sizes"], only["tensors"], only["exact"], only["bound_bytes"]) == ({"n": 4}, 1, 1, 48)
 
 
