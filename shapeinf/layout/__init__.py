@@ -27,7 +27,7 @@ from shapeinf.layout.sizes import (
     stored_bits,
     strides,
 )
-from shapeinf.layout.text import LayoutSyntaxError, parse_layout, parse_type
+from shapeinf.layout.text import parse_layout, parse_type
 
 __all__ = [
     "ELEMENT_TYPES",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Roots
-from shapeinf.explain.points import Frame, Point
+from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType, Type
@@ -172,8 +172,8 @@ class TimelineBuilder:
     # -- causes ------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _roots(self) -> tuple[Frame, Roots]:
-        return Frame(self.inference), Roots()
+    def _roots(self) -> tuple[GraphFrame, Roots]:
+        return GraphFrame(self.inference), Roots()
 
     def _cause(self, live_range: LiveRange, cause: str) -> str:
         """Why a size is not known; for an unknown rank in the main graph, the root cause of that."""
@@ -182,7 +182,7 @@ class TimelineBuilder:
             return cause
         frame, roots = self._roots
         point = Point(frame, live_range.slot, "rank", 0)
-        causes = "; ".join(str(cause_of(root)) for root in roots.of(point))
+        causes = "; ".join(str(cause_of(root)) for root in roots.find(point))
         return f"its rank is not known: {causes}" if causes else cause
 
 

@@ -118,7 +118,7 @@ class Binder:
         return values
 
     def _violations(self, bindings: Bindings, sizes_of: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
-        requirements, program, spans = self.requirements.about(bindings.values, sizes_of)
+        requirements, program, spans = self.requirements.compile(bindings.values, sizes_of)
         if not requirements:
             return []
         values = run(program, bindings.arguments(program), bindings.count)

@@ -7,7 +7,7 @@ from threading import RLock
 
 import numpy as np
 
-from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError
+from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, format_binding
 from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
@@ -141,7 +141,7 @@ class EvaluatedShapes:
             return np.ma.MaskedArray(array, mask)
         if undefined is not None:
             binding = int(np.argmax(undefined))
-            raise NoSizeError(quantity, f"it divides by zero at {at_binding(binding, self._bindings.at(binding))}")
+            raise NoSizeError(quantity, f"it divides by zero at {format_binding(binding, self._bindings.at(binding))}")
         if overflow is not None:
             binding = int(np.argmax(overflow))
             raise SizeOverflowError(quantity, binding, self._bindings.at(binding))

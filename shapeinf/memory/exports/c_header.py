@@ -56,7 +56,7 @@ class _Writer:
         yield self.functions.math()
         dims = self.subject.dims
         yield "/* 0 where the known preconditions of these dims hold. */"
-        yield self.functions.check(self.subject.binder.requirements.about(dims, dims)[0])
+        yield self.functions.check(self.subject.binder.requirements.compile(dims, dims)[0])
         for text in self.subject.binder.requirements.unchecked(dims):
             yield f"/* not checked: {comment(text)} */\n"
         yield from self.peak()

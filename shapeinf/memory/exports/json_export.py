@@ -1,9 +1,8 @@
-"""JSON of symbols, buffers, peak and plan; `schema/memory-1.json` is its schema."""
+"""JSON of symbols, buffers, peak and plan; `shapeinf/schemas/memory-1.json` is its schema."""
 
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 from shapeinf.expr import Dim, Dimension, format_dim, quote_name
@@ -11,9 +10,7 @@ from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.preconditions import Requirements
-
-SCHEMA = "shapeinf.memory/1"
-"""Changes when a key changes its meaning or is removed; new keys alone do not change it."""
+from shapeinf.schemas import MEMORY, load_schema
 
 LONGEST = 1_000_000
 """Limit on the characters of an expression."""
@@ -25,9 +22,7 @@ def schema() -> dict[str, Any]:
     >>> schema()["properties"]["schema"]
     {'const': 'shapeinf.memory/1'}
     """
-    text = files("shapeinf.memory.exports").joinpath("schema", "memory-1.json").read_text(encoding="utf-8")
-    document: dict[str, Any] = json.loads(text)
-    return document
+    return load_schema(MEMORY)
 
 
 def json_text(subject: MemoryExport) -> str:
@@ -40,7 +35,7 @@ def as_json(subject: MemoryExport) -> dict[str, Any]:
     peak, plan = subject.peak, subject.plan
     requirements = Requirements(subject.store, {})
     return {
-        "schema": SCHEMA,
+        "schema": MEMORY,
         "model": subject.name,
         "symbols": [
             *(_symbol(subject, symbol, "input") for symbol in subject.dims),

@@ -157,19 +157,12 @@ class LargestSearch:
 
     def _is_coupled(self) -> bool:
         """Whether a constraint couples the dim to another one, so that a larger size may leave less to the others."""
-        store = self.store
-        expressions = chain(
-            (r.expression for r in store.relations),
-            (d.expression for d in store.divisibilities),
-            (d for g in store.disjunctions for d in ((g.equation,) if g.equation is not None else g.operands)),
-            store.solved.values(),
-        )
-        for expression in map(store.canon, expressions):
-            if isinstance(expression, Dimension) and self.symbol in expression.symbols() != {self.symbol}:
-                return True
-        disjunctions = [g for g in store.disjunctions if g.equation is None]
-        tied = ({s for d in map(store.canon, g.operands) for s in _symbols(d)} for g in disjunctions)
-        return any(self.symbol in symbols and len(symbols) > 1 for symbols in tied)
+        canon = self.store.canon
+        coupled = [_symbols(canon(value)) for value in self.store.solved.values()]
+        for constraint in self.store.pending():
+            dims = map(canon, (constraint.expression, *constraint.operands))
+            coupled.append(frozenset().union(*map(_symbols, dims)))
+        return any(self.symbol in symbols and len(symbols) > 1 for symbols in coupled)
 
     # -- where it is not ---------------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """Memory plans, the offset of each tensor in one arena: planners, files, and verification of any tool's plan."""
 
 from shapeinf.memory.planning.files import (
-    PlanFileError,
     from_json,
     load_plan,
     load_problem,
@@ -13,15 +12,13 @@ from shapeinf.memory.planning.files import (
 )
 from shapeinf.memory.planning.from_timeline import plan
 from shapeinf.memory.planning.planners import PLANNERS, best, best_fit, greedy_by_breadth, greedy_by_size, thorough
-from shapeinf.memory.planning.problem import Plan, PlanError, Problem, Request, Slot, Unplaced
+from shapeinf.memory.planning.problem import Plan, Problem, Request, Slot, Unplaced
 from shapeinf.memory.planning.verification import KINDS, verify_plan
 
 __all__ = [
     "KINDS",
     "PLANNERS",
     "Plan",
-    "PlanError",
-    "PlanFileError",
     "Problem",
     "Request",
     "Slot",

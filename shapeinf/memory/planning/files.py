@@ -16,44 +16,27 @@ from pathlib import Path
 from reprlib import repr as abridged
 from typing import Any
 
-from shapeinf.errors import LimitError
+from shapeinf.errors import LimitError, PlanError, PlanFileError
 from shapeinf.memory.csv_text import csv_text, unescape_cell
 from shapeinf.memory.planning.problem import (
     MOST_BUFFERS,
     Plan,
-    PlanError,
     Problem,
     Request,
     Slot,
     Unplaced,
     check_alignment,
 )
+from shapeinf.schemas import PLAN
 
 MOST_FILE = 64 * 2**20
 """Limit on the bytes of a file."""
-
-SCHEMA = "shapeinf.plan/1"
 
 _SLOT_KEYS = ("name", "lower", "upper", "size", "offset")
 _INT64 = re.compile(r"-?[0-9]{1,19}")
 _REQUIRED = ("id", "lower", "upper", "size")
 _COLUMNS = (*_REQUIRED, "offset", "kind")
 """The columns of a CSV; omnimalloc's `kind` is ignored."""
-
-
-class PlanFileError(PlanError):
-    """An invalid line of a CSV.
-
-    Args:
-        line: its number, from 1.
-        cause: what is wrong with it.
-    """
-
-    def __init__(self, line: int, cause: str) -> None:
-        """Name the line."""
-        super().__init__(f"line {line}: {cause}")
-        self.line = line
-        self.cause = cause
 
 
 def load_problem(path: str | os.PathLike[str], alignment: int = 1) -> Problem:
@@ -94,7 +77,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
     [{'name': 'x', 'lower': 0, 'upper': 2, 'size': 100, 'offset': 0}]
     """
     return {
-        "schema": SCHEMA,
+        "schema": PLAN,
         "planner": plan.planner,
         "alignment": plan.alignment,
         "arena": plan.arena,
@@ -106,8 +89,8 @@ def to_json(plan: Plan) -> dict[str, Any]:
 def from_json(data: object) -> Plan:
     """The plan of a JSON object of `to_json`. Raises PlanError, LimitError."""
     plan = _record(data, "a plan")
-    if plan.get("schema") != SCHEMA:
-        raise PlanError(f"the schema of a plan is {SCHEMA!r}, not {abridged(plan.get('schema'))}")
+    if plan.get("schema") != PLAN:
+        raise PlanError(f"the schema of a plan is {PLAN!r}, not {abridged(plan.get('schema'))}")
     slots, names = [], set()
     for i, entry in enumerate(_entries(plan, "slots")):
         record = _record(entry, f"slots[{i}]")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shapeinf.errors import MissingPackageError, UnknownNameError
+from shapeinf.errors import MissingPackageError, PlanError, UnknownNameError
 from shapeinf.memory.planning.packing import Blocks, Fit, Ints, pack, pack_skyline
-from shapeinf.memory.planning.problem import Plan, PlanError, Problem, Request
+from shapeinf.memory.planning.problem import Plan, Problem, Request
 
 Planner = Callable[[Problem], Plan]
 
