@@ -19,7 +19,7 @@ GENERATED = re.compile(r"unk__\d+")
 MOST_EXAMPLES = 64
 
 
-class Subject:
+class CheckedModel:
     """A result to look at. `ranges` has the dims that the user gave bounds of, by name.
 
     A `trial` is the inference of something else than the model as it stands.
@@ -43,16 +43,16 @@ class Subject:
         return self.result.store
 
     @property
-    def setup(self) -> ShapeStore:
+    def initial_store(self) -> ShapeStore:
         """What user and file say, before any node spoke."""
-        return self.result.inference.setup
+        return self.result.inference.initial_store
 
     @cached_property
     def asked(self) -> dict[str, tuple[Dim, ...]]:
         """The dims that each input was asked for: as declared, or as the user gave them."""
         return {
             name: one.shape.dims
-            for name, one in self.result.inference.asked.items()
+            for name, one in self.result.inference.input_types.items()
             if isinstance(one, TensorType) and one.shape.dims is not None and name in self.graph.inputs
         }
 

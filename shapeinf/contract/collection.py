@@ -16,7 +16,7 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.engine.declarations import trusts_declarations
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
@@ -50,10 +50,10 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
 def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
     """Descriptions of the bodies that may not run, with the constraints before and after each."""
     for index in sorted(inference.children):
-        step = inference.program.step(index)
+        step = inference.compiled.step(index)
         for name, child in inference.children[index].items():
-            if child.told is not None:
-                yield f"{name} of {step.operation.kind.op} '{inference.path}{step.site}'", child.told
+            if child.undone is not None:
+                yield f"{name} of {step.operation.kind.op} '{inference.path}{step.site}'", child.undone
             yield from _bodies(child)
 
 
@@ -72,7 +72,7 @@ def _without_assuming(reader: PreconditionReader, preconditions: list[Preconditi
     """
     if not _follow_from_assumptions(preconditions):
         return preconditions
-    store = reader.inference.setup.copy()
+    store = reader.inference.initial_store.copy()
     store.assuming = False
     terms = {_key(condition): condition.terms for condition in preconditions}
     rest = rerun(reader.inference, store)
@@ -118,9 +118,9 @@ def _hidden_by_declarations(reader: PreconditionReader, known: Iterable[Precondi
     if not trusts_declarations(inference):
         return
     conditions = list(known)
-    store = _add_preconditions(inference.setup, conditions)
+    store = _add_preconditions(inference.initial_store, conditions)
     texts = {(condition.node, condition.text) for condition in conditions}
-    comparing = PreconditionReader(rerun(inference, inference.setup.copy()), reader.budget)
+    comparing = PreconditionReader(rerun(inference, inference.initial_store.copy()), reader.budget)
     for condition in comparing.read():
         is_known = (condition.node, condition.text) in texts
         if _is_on_inputs(condition, comparing) and not is_known and not condition.is_implied_by(store):

@@ -12,10 +12,9 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference
+from shapeinf.engine.inference import Inference, certain_violations, violations
 from shapeinf.engine.input_symbols import find_symbol
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import surely_broken, violations
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
@@ -124,7 +123,7 @@ class Contract:
         """
         symbols = {self._symbol(name): size for name, size in sizes.items()}
         lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
-        again, ranges = self._inference.again, {s.name: (n, n) for s, n in symbols.items()}
+        again, ranges = self._inference.infer_smaller, {s.name: (n, n) for s, n in symbols.items()}
         if again is None or not (lower or self._inference.store.breaks_assumption(ranges)):
             return self
         return Contract(again(lower), self.work)
@@ -133,7 +132,7 @@ class Contract:
         inference = self._infer(sizes)
         if isinstance(inference, Answer):
             return inference
-        if any(not step.operation.known for step in inference.program.steps):
+        if any(not step.operation.known for step in inference.compiled.steps):
             return Answer(None, ("an operator without a rule may require anything",))
         bound = Contract(inference, self.work)
         reasons = tuple(map(str, (*bound.preconditions, *bound._reader.ignored_advice())))
@@ -143,7 +142,7 @@ class Contract:
 
     def _infer(self, sizes: Mapping[str, int]) -> Inference | Answer:
         """The inference with these sizes put in; where it breaks a rule, or may break one, the answer."""
-        store = self._inference.setup.copy()
+        store = self._inference.initial_store.copy()
         try:
             for name, size in sizes.items():
                 store.add_equal(self._symbol(name), size, Source("", f"{name} is requested to be {size}"))
@@ -182,7 +181,7 @@ class Contract:
         from shapeinf.solver.integer_sets import values_of
 
         symbol = self._symbol(name)
-        if not sizes or surely_broken(self._inference):
+        if not sizes or certain_violations(self._inference):
             return LegalSizes(name, (), "evaluation")
         values = values_of(self._inference.store, symbol, sizes[0], sizes[-1], budget)
         runs = _SizeRuns(self, name, budget)
@@ -212,7 +211,7 @@ class _SizeRuns:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
+        self._steps = STEPS_A_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def succeeds(self, size: int) -> bool | None:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import attrs
 
 from shapeinf.constraints.records import Clause, any_holds
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.explanation import trace
 from shapeinf.explain.points import Frame, Point
@@ -100,7 +100,7 @@ class Origin(NamedTuple):
     """A node, in the inference of the graph or body that it is in."""
 
     inference: Inference
-    step: Step
+    step: NodeStep
 
     @property
     def op(self) -> str:
@@ -110,7 +110,7 @@ class Origin(NamedTuple):
     @property
     def location(self) -> str:
         """The position in the source text; empty for formats without one."""
-        return self.inference.program.graph.locations.get(self.step.node.name, "")
+        return self.inference.compiled.graph.locations.get(self.step.node.name, "")
 
 
 class Origins:
@@ -129,7 +129,7 @@ class Origins:
         return self._origins.get(site)
 
     def _add(self, inference: Inference, origins: dict[str, Origin]) -> None:
-        for step in inference.program.steps:
+        for step in inference.compiled.steps:
             origins.setdefault(inference.path + step.site, Origin(inference, step))
         for children in inference.children.values():
             for child in children.values():
@@ -154,6 +154,6 @@ class Origins:
 def _initial_symbols(point: Point) -> frozenset[Dimension]:
     """The symbols that an input had in an axis before any node had run; none for other points."""
     inference = point.frame.inference
-    declared = inference.asked.get(inference.program.names[point.slot])
+    declared = inference.input_types.get(inference.compiled.names[point.slot])
     dims = declared.shape.dims if isinstance(declared, TensorType) and point.facet == "axis" else None
     return symbols_of([dims[point.at]] if dims and point.at is not None else [])

@@ -45,7 +45,7 @@ class PreconditionReader:
         self.inference = inference
         self.budget = budget
         self.store: ShapeStore = inference.store if store is None else store
-        self.before = inference.setup if before is None else before
+        self.before = inference.initial_store if before is None else before
         self.labels = input_symbols(inference)
         self._label_order = {symbol: index for index, symbol in enumerate(self.labels)}
         self._origins = Origins(inference)

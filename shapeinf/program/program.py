@@ -12,7 +12,7 @@ from shapeinf.expr import Dimension, Interval
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluate import EvaluatedShapes
-from shapeinf.program.lower import Lowered, PeakMaker, Table
+from shapeinf.program.lower import Lowered, PeakSource, Table
 from shapeinf.sharing import exclusive
 
 
@@ -32,7 +32,7 @@ class ShapeProgram:
         store: ShapeStore,
         tensors: Mapping[str, TensorInfo],
         inputs: Mapping[Dimension, str],
-        peak: PeakMaker | None = None,
+        peak: PeakSource | None = None,
         unassuming: Callable[[], ShapeProgram | None] | None = None,
     ) -> None:
         """`inputs` are the symbols of the inputs with their labels, `peak` finds the peak.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.inputs.reader import input_names
@@ -60,7 +60,7 @@ def choose_sizes(
         result = infer(bind={**bind, **named}, inputs=replaced)
         chosen = {label: binding[symbol.name] for symbol, label in open_dims.items()}
         run = RunSizes({**bind, **chosen}, chosen, shapes, result)
-        if not surely_broken(result.inference):
+        if not certain_violations(result.inference):
             return run
         fallback = fallback or run
     assert fallback is not None

@@ -9,9 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from shapeinf.api import as_graph, infer_shapes
-from shapeinf.engine.inference import Declaring
+from shapeinf.engine.inference import Declaring, certain_violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.violations import surely_broken
 from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, input_names
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import Buffers
@@ -102,7 +101,7 @@ def _without_assumptions(symbolic: Result, sizes: Mapping[str, int]) -> Result |
     labels = input_symbols(symbolic.inference)
     named = {s.name: sizes.get(label, sizes.get(s.name)) for s, label in labels.items()}
     ranges = {name: (size, size) for name, size in named.items() if size is not None}
-    return symbolic.where_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
+    return symbolic.allow_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
 
 
 class _Verifying:
@@ -227,7 +226,8 @@ class _Verifying:
     def _forbidden(self, result: Result, by: str) -> list[Mismatch]:
         """Nodes of which we say that they cannot run, though they did."""
         return [
-            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by) for d in surely_broken(result.inference)
+            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
+            for d in certain_violations(result.inference)
         ]
 
     def _named(self, result: Result) -> dict[str, int]:

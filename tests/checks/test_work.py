@@ -5,7 +5,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
 from shapeinf.checks.forced import maxima
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.sampling import sample_bindings

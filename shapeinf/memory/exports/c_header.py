@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from shapeinf.expr import Dim, format_dim
 from shapeinf.memory.exports.c_functions import Functions
 from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
-from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.timeline import Buffer
 
 _INTRODUCTION = """\
@@ -30,7 +30,7 @@ _INTRODUCTION = """\
 """
 
 
-def c_header(subject: Subject, prefix: str | None = None) -> str:
+def c_header(subject: MemoryExport, prefix: str | None = None) -> str:
     """The text of the header; `prefix` is what all names begin with, made of the model's name unless given."""
     return "\n".join(_Writer(subject, prefix_of(subject.name if prefix is None else prefix)).parts())
 
@@ -38,7 +38,7 @@ def c_header(subject: Subject, prefix: str | None = None) -> str:
 class _Writer:
     """Writes one header."""
 
-    def __init__(self, subject: Subject, prefix: str) -> None:
+    def __init__(self, subject: MemoryExport, prefix: str) -> None:
         self.subject = subject
         self.prefix = prefix
         self.macro = prefix.upper()

@@ -19,7 +19,7 @@ from shapeinf.solver.long_sums import canonical
 
 
 @attrs.frozen(slots=False)
-class Subject:
+class MemoryExport:
     """The memory of one model.
 
     Args:

@@ -18,7 +18,7 @@ from shapeinf.expr import Dim, Dimension, evaluate, substitute
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest
 from shapeinf.memory.peak.budgets import parse_budget
-from shapeinf.memory.peak.query import Asked
+from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
@@ -35,11 +35,11 @@ MAX_WINDOWS = 64
 _ENDLESS = 1 << 63
 
 
-class Search:
+class LargestSearch:
     """Looks for the largest size of one dim."""
 
     def __init__(
-        self, terms: Sequence[PeakTerm], store: ShapeStore, asked: Asked, name: str, at_least: bool, work: Budget
+        self, terms: Sequence[PeakTerm], store: ShapeStore, asked: SizeQuery, name: str, at_least: bool, work: Budget
     ) -> None:
         """`store` hold the sizes and ranges of the other dims."""
         self.work = work
