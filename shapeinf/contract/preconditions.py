@@ -11,7 +11,7 @@ from shapeinf.constraints.records import Clause, any_holds
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.explanation import trace
-from shapeinf.explain.points import Frame, Point
+from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
 from shapeinf.lattice import ShapeStore, TensorType
@@ -141,7 +141,7 @@ class Origins:
         if origin is None:
             return ()
         symbols = symbols_of(terms)
-        frame = Frame(origin.inference)
+        frame = GraphFrame(origin.inference)
         for slot in origin.step.arguments:
             argument = None if slot == MISSING else origin.inference.current(slot)
             for axis in range(len(argument.shape.dims or ()) if isinstance(argument, TensorType) else 0):

@@ -9,15 +9,15 @@ import attrs
 from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
-from shapeinf.inputs.reader import input_names
+from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding, distinct_bindings
 
 MAX_CHECKED = 12
 """Bindings that are tried on the graph; the first that breaks no rule is taken."""
 
-Infer = Callable[..., Result]
-"""`infer(bind=..., inputs=...)` under the user's assumptions; both may be left out."""
+Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
+"""Inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""
 
 
 @attrs.frozen
@@ -50,14 +50,14 @@ def choose_sizes(
         if name not in names:
             raise UnknownNameError("input", name, names)
     bind = _with_arrays(symbolic, sizes, arrays)
-    first = infer(bind=bind, inputs={name: list(shape) for name, shape in arrays.items()})
+    first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
     fallback: RunSizes | None = None
     for binding in _candidates(first, open_dims):
         shapes = {name: _shape(first, name, binding) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in binding.items() if not first.scope.symbol(name).is_anonymous}
         replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
-        result = infer(bind={**bind, **named}, inputs=replaced)
+        result = infer({**bind, **named}, replaced)
         chosen = {label: binding[symbol.name] for symbol, label in open_dims.items()}
         run = RunSizes({**bind, **chosen}, chosen, shapes, result)
         if not certain_violations(result.inference):
