@@ -155,12 +155,12 @@ class Constraint:
         """The equations between operands of which one must hold; None for a condition in words."""
         return parse_alternatives(self.template) if self.operands else None
 
-    def holds(self, values: Sequence[int | None]) -> bool | None:
+    def holds_for(self, values: Sequence[int | None]) -> bool | None:
         """Whether an alternative is true where the operands have these values; None where one has none.
 
         >>> broadcast = Constraint("disjunction", Source("add", "broadcast"), template="{0} == {1} or {0} == 1",
         ...                        operands=(3, 2))
-        >>> broadcast.holds((3, 3)), broadcast.holds((3, 2)), broadcast.holds((3, None))
+        >>> broadcast.holds_for((3, 3)), broadcast.holds_for((3, 2)), broadcast.holds_for((3, None))
         (True, False, None)
         """
         alternatives = self.alternatives

@@ -19,7 +19,7 @@ def violated_at(store: ConstraintStore, values: Mapping[str, int]) -> Constraint
     for disjunction in store.disjunctions:
         if disjunction.operands:
             operands = [value_at(store, d, values) for d in disjunction.operands]
-            if disjunction.holds(operands) is False:
+            if disjunction.holds_for(operands) is False:
                 return disjunction
     return None
 
@@ -38,7 +38,7 @@ def holds_at(store: ConstraintStore, values: Mapping[str, int]) -> bool:
 def _holds(store: ConstraintStore, constraint: Constraint, point: Mapping[str, int]) -> bool:
     if constraint.kind == "disjunction":
         operands = [value_at(store, d, point) for d in constraint.operands]
-        return None not in operands and constraint.holds(operands) is not False
+        return None not in operands and constraint.holds_for(operands) is not False
     values = [(value_at(store, clause.expression, point), clause.zero) for clause in constraint.clauses]
     return any(value is not None and (value == 0 if zero else value >= 0) for value, zero in values)
 
