@@ -86,21 +86,28 @@ def group_query_attention(
         c.at_least(steps, tokens, "position_ids must have a position for each token")
     constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
     require_vector(c, sink, num_heads, "head_sink must have one value per head")
-    caches = []
-    for past in (past_key, past_value):
-        if past is not None:
-            past = c.require_rank(past, 4, "a cache")
-            c.merge(past[0], batch, "a cache must have the batch size of the query")
-            c.merge(past[1], kv_num_heads, "a cache must have kv_num_heads heads")
-            if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
-                c.merge(past[3], width, "the last axis of a cache must be the head size")
-        cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
-        size = past[2] if past is not None and sliding_window_cache else _cache_length(c, past, known)
-        caches.append(Shape((batch, kv_num_heads, size, cached)))
+    present_key, present_value = (
+        _present_cache(c, past, (batch, kv_num_heads, width), known, bool(sliding_window_cache))
+        for past in (past_key, past_value)
+    )
     total = c.fresh("scores") if known is None else known
-    dtype = c.dtype(3) or c.dtype(0)
-    present_key, present_value = (TensorType(dtype, cache) for cache in caches)
     return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
+
+
+def _present_cache(
+    c: InferenceContext, past: Shape | None, dims: tuple[Dim, int, Dim], total: Dim | None, sliding: bool
+) -> TensorType:
+    """[B, K, max(P, total), D] from [B, K, P, D] (or no past); a sliding window keeps P. `dims` is (B, K, D)."""
+    batch, heads, width = dims
+    if past is not None:
+        past = c.require_rank(past, 4, "a cache")
+        c.merge(past[0], batch, "a cache must have the batch size of the query")
+        c.merge(past[1], heads, "a cache must have kv_num_heads heads")
+        if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
+            c.merge(past[3], width, "the last axis of a cache must be the head size")
+    cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
+    size = past[2] if past is not None and sliding else _cache_length(c, past, total)
+    return TensorType(c.dtype(3) or c.dtype(0), Shape((batch, heads, size, cached)))
 
 
 @onnx("SparseAttention", domain=MS)

@@ -48,11 +48,6 @@ def fit_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
     return pad_rank(Shape(shape[:rank]), rank)
 
 
-def require_rank(c: InferenceContext, shape: Shape, rank: int, name: str) -> Shape:
-    """The shape, which must have this rank; an unknown rank becomes known."""
-    return c.require_rank(fit_rank(c, shape, rank), rank, name)
-
-
 def require_equal_ranks(c: InferenceContext, shapes: Sequence[Shape], name: str) -> list[Shape]:
     """The shapes, which must be of equal rank; an unknown rank is inferred from the others."""
     known = [len(s) for s in shapes if s.dims is not None]

@@ -65,7 +65,7 @@ def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
     return "int64" if own and own[0] == "int32" and "int64" in own else own[0] if own else xs[0].dtype
 
 
-def _unary(operation: OnDims) -> Callable[..., PartialTensor]:
+def _unary_rule(operation: OnDims) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
         return _map_dims(c, operation, x)
@@ -73,10 +73,10 @@ def _unary(operation: OnDims) -> Callable[..., PartialTensor]:
     return rule
 
 
-nnef("neg", in_place=(0,))(_unary(lambda d: -d))
-nnef("floor", "ceil", "round", in_place=(0,))(_unary(lambda d: d))
-nnef("sqr", in_place=(0,))(_unary(lambda d: d * d))
-nnef("relu", in_place=(0,))(_unary(lambda d: maximum(d, 0)))
+nnef("neg", in_place=(0,))(_unary_rule(lambda d: -d))
+nnef("floor", "ceil", "round", in_place=(0,))(_unary_rule(lambda d: d))
+nnef("sqr", in_place=(0,))(_unary_rule(lambda d: d * d))
+nnef("relu", in_place=(0,))(_unary_rule(lambda d: maximum(d, 0)))
 
 
 @nnef("abs", in_place=(0,))
@@ -95,7 +95,7 @@ def sign(c: InferenceContext, x: Operand) -> PartialTensor:
     return _map_dims(c, operation, x)
 
 
-def _binary(operation: OnDims) -> Callable[..., PartialTensor]:
+def _binary_rule(operation: OnDims) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting; contents where both are known."""
         return _map_dims(c, operation, x, y)
@@ -103,11 +103,11 @@ def _binary(operation: OnDims) -> Callable[..., PartialTensor]:
     return rule
 
 
-nnef("add", in_place=(0, 1))(_binary(lambda a, b: a + b))
-nnef("sub", in_place=(0, 1))(_binary(lambda a, b: a - b))
-nnef("mul", in_place=(0, 1))(_binary(lambda a, b: a * b))
-nnef("min", in_place=(0, 1))(_binary(minimum))
-nnef("max", in_place=(0, 1))(_binary(maximum))
+nnef("add", in_place=(0, 1))(_binary_rule(lambda a, b: a + b))
+nnef("sub", in_place=(0, 1))(_binary_rule(lambda a, b: a - b))
+nnef("mul", in_place=(0, 1))(_binary_rule(lambda a, b: a * b))
+nnef("min", in_place=(0, 1))(_binary_rule(minimum))
+nnef("max", in_place=(0, 1))(_binary_rule(maximum))
 
 
 @nnef("div", in_place=(0, 1))
@@ -134,7 +134,7 @@ def clamp(c: InferenceContext, x: Operand, a: Operand, b: Operand) -> PartialTen
     return _map_dims(c, lambda d, low, high: maximum(minimum(d, high), low), x, a, b)
 
 
-def _comparison(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -> Callable[..., PartialTensor]:
+def _comparison_rule(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting; each element is true, false or not decided."""
         operation = dim_operation(lambda a, b: verdict(c, a, b))
@@ -148,15 +148,15 @@ def _differ(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     return None if equal is None else not equal
 
 
-nnef("lt")(_comparison(lambda c, a, b: compare_le(c, a + 1, b)))
-nnef("gt")(_comparison(lambda c, a, b: compare_le(c, b + 1, a)))
-nnef("le")(_comparison(compare_le))
-nnef("ge")(_comparison(lambda c, a, b: compare_le(c, b, a)))
-nnef("eq")(_comparison(lambda c, a, b: c.prove_eq(a, b)))
-nnef("ne")(_comparison(_differ))
+nnef("lt")(_comparison_rule(lambda c, a, b: compare_le(c, a + 1, b)))
+nnef("gt")(_comparison_rule(lambda c, a, b: compare_le(c, b + 1, a)))
+nnef("le")(_comparison_rule(compare_le))
+nnef("ge")(_comparison_rule(lambda c, a, b: compare_le(c, b, a)))
+nnef("eq")(_comparison_rule(lambda c, a, b: c.prove_eq(a, b)))
+nnef("ne")(_comparison_rule(_differ))
 
 
-def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
+def _connective_rule(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting, in three values: true, false, not decided."""
         return map_elements("bool", broadcast(c, x.shape, y.shape), operation, x, y)
@@ -164,8 +164,8 @@ def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..
     return rule
 
 
-nnef("and", in_place=(0, 1))(_connective(logical_and))
-nnef("or", in_place=(0, 1))(_connective(logical_or))
+nnef("and", in_place=(0, 1))(_connective_rule(logical_and))
+nnef("or", in_place=(0, 1))(_connective_rule(logical_or))
 
 
 @nnef("not", in_place=(0,))

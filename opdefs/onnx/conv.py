@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import constrain_filter_scales, require_single, require_single_scale, require_vector
 from opdefs.rules.window import Window, advise_no_cropping, pad_pairs, spatial_attribute, window_span, windows
@@ -138,25 +140,35 @@ def conv_transpose(
         c.fail("pads and auto_pad cannot both be given", auto_pad, window.pads)
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
     spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
-    if output_shape:
-        wanted = spatial_attribute(output_shape[-rank:], rank, 0, c, "output_shape")
-        for size, kernel_size, step, dilation, most in zip(x[2:], w[2:], steps, spread, wanted, strict=True):
-            full = (size - 1) * step + window_span(kernel_size, dilation)
-            message = "a convolution of output_shape with the same window must give the size of the input"
-            c.at_least(full + (step - 1), most, message)
-        return Shape((x[0], channels, *wanted))
-    extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
-    same = auto_pad in ("SAME_UPPER", "SAME_LOWER")
-    pairs = [(0, 0)] * rank if same or auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
-    sizes: list[Dim] = []
-    for i, size in enumerate(x[2:]):
-        span = window_span(w[2 + i], spread[i])
-        full = (size - 1) * steps[i] + extra[i] + span
+    full = [
+        (size - 1) * step + window_span(kernel_size, dilation)
+        for size, kernel_size, step, dilation in zip(x[2:], w[2:], steps, spread, strict=True)
+    ]
+    if not output_shape:
+        extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
+        padded = [size + more for size, more in zip(full, extra, strict=True)]
+        return Shape((x[0], channels, *_crop_transposed(c, x[2:], padded, steps, window)))
+    wanted = spatial_attribute(output_shape[-rank:], rank, 0, c, "output_shape")
+    for size, step, most in zip(full, steps, wanted, strict=True):
+        message = "a convolution of output_shape with the same window must give the size of the input"
+        c.at_least(size + (step - 1), most, message)
+    return Shape((x[0], channels, *wanted))
+
+
+def _crop_transposed(
+    c: InferenceContext, sizes: Sequence[Dim], full: Sequence[Dim], steps: Sequence[int], window: Window
+) -> list[Dim]:
+    """The full output sizes of a transposed convolution, cropped by its padding."""
+    same = window.auto_pad in ("SAME_UPPER", "SAME_LOWER")
+    no_pads = same or window.auto_pad == "VALID"
+    pairs = [(0, 0)] * len(full) if no_pads else pad_pairs(window.pads, len(full), c)
+    cropped: list[Dim] = []
+    for size, total, step, (before, after) in zip(sizes, full, steps, pairs, strict=True):
         # SAME padding gives `size * stride`, but it only crops: with a large stride the output is smaller
-        left = minimum(full, size * steps[i]) if same else full - pairs[i][0] - pairs[i][1]
+        left = minimum(total, size * step) if same else total - before - after
         c.at_least(left, 1, "the pads must leave at least one element of the output")
-        sizes.append(left)
-    return Shape((x[0], channels, *sizes))
+        cropped.append(left)
+    return cropped
 
 
 @onnx("AveragePool", "LpPool")

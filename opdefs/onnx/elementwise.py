@@ -125,7 +125,7 @@ OnElements = Callable[..., Element]
 """A method of `FloatArithmetic`."""
 
 
-def _unary(
+def _unary_rule(
     concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
 ) -> Callable[..., PartialTensor]:
     """`rounded` is the operation on floats."""
@@ -153,19 +153,19 @@ def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 
 
 onnx("Abs", in_place=(0,))(_absolute)
-onnx("Neg", in_place=(0,))(_unary(np.negative, lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(_unary(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-onnx("Floor", in_place=(0,))(_unary(np.floor, lambda d: d, FloatArithmetic.floor))
-onnx("Ceil", in_place=(0,))(_unary(np.ceil, lambda d: d, FloatArithmetic.ceil))
-onnx("Round", in_place=(0,))(_unary(np.rint, lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(_unary(np.sqrt, _unknown))
-onnx("Exp", in_place=(0,))(_unary(np.exp, _unknown))
-onnx("Log", in_place=(0,))(_unary(np.log, _unknown))
-onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _unknown, lambda floats, x: floats.divide(1.0, x)))
-onnx("Sign", in_place=(0,))(_unary(np.sign, _unknown))
+onnx("Neg", in_place=(0,))(_unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
+onnx("Relu", in_place=(0,))(_unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
+onnx("Floor", in_place=(0,))(_unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
+onnx("Ceil", in_place=(0,))(_unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
+onnx("Round", in_place=(0,))(_unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
+onnx("Sqrt", in_place=(0,))(_unary_rule(np.sqrt, _unknown))
+onnx("Exp", in_place=(0,))(_unary_rule(np.exp, _unknown))
+onnx("Log", in_place=(0,))(_unary_rule(np.log, _unknown))
+onnx("Reciprocal", in_place=(0,))(_unary_rule(lambda x: 1 / x, _unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Sign", in_place=(0,))(_unary_rule(np.sign, _unknown))
 
 
-def _binary(
+def _binary_rule(
     concrete: Callable[[Any, Any], Any],
     symbolic: Callable[[Dim, Dim], Dim],
     rounded: OnElements,
@@ -195,9 +195,9 @@ def _arithmetic(
     return lambda *elements: drop_overflow(dtype, operation(*elements))
 
 
-onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
-onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
-onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
+onnx("Add", since=7, in_place=(0, 1))(_binary_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
+onnx("Sub", since=7, in_place=(0, 1))(_binary_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
+onnx("Mul", since=7, in_place=(0, 1))(_binary_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
 
 
 @onnx("Div", since=7, in_place=(0, 1))
@@ -264,7 +264,7 @@ def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     return fold_elements(a.dtype, c.broadcast(a.shape, b.shape), float_power, operation, a, b)
 
 
-def _extreme(name: str) -> Callable[..., PartialTensor]:
+def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
     concrete = np.maximum if name == "Max" else np.minimum
 
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
@@ -283,8 +283,8 @@ def _reduce(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> An
     return result
 
 
-onnx("Max", since=8, in_place=(0, 1))(_extreme("Max"))
-onnx("Min", since=8, in_place=(0, 1))(_extreme("Min"))
+onnx("Max", since=8, in_place=(0, 1))(_extreme_rule("Max"))
+onnx("Min", since=8, in_place=(0, 1))(_extreme_rule("Min"))
 
 
 @onnx("Sum", since=8, in_place=(0, 1))

@@ -26,7 +26,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
 Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
 
 
-def _comparison(concrete: Callable[[Any, Any], Any], verdict: Compare) -> Callable[..., PartialTensor]:
+def _comparison_rule(concrete: Callable[[Any, Any], Any], verdict: Compare) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
         """Broadcasting; each element is true, false or not decided."""
         operation = dim_operation(lambda x, y: verdict(c, x, y))
@@ -35,18 +35,18 @@ def _comparison(concrete: Callable[[Any, Any], Any], verdict: Compare) -> Callab
     return rule
 
 
-onnx("Equal", since=7)(_comparison(np.equal, lambda c, a, b: c.prove_eq(a, b)))
-onnx("Less", since=7)(_comparison(np.less, lambda c, a, b: compare_le(c, a + 1, b)))
-onnx("Greater", since=7)(_comparison(np.greater, lambda c, a, b: compare_le(c, b + 1, a)))
-onnx("LessOrEqual")(_comparison(np.less_equal, compare_le))
-onnx("GreaterOrEqual")(_comparison(np.greater_equal, lambda c, a, b: compare_le(c, b, a)))
+onnx("Equal", since=7)(_comparison_rule(np.equal, lambda c, a, b: c.prove_eq(a, b)))
+onnx("Less", since=7)(_comparison_rule(np.less, lambda c, a, b: compare_le(c, a + 1, b)))
+onnx("Greater", since=7)(_comparison_rule(np.greater, lambda c, a, b: compare_le(c, b + 1, a)))
+onnx("LessOrEqual")(_comparison_rule(np.less_equal, compare_le))
+onnx("GreaterOrEqual")(_comparison_rule(np.greater_equal, lambda c, a, b: compare_le(c, b, a)))
 
 
 def _xor(a: Element, b: Element) -> Element:
     return a != b if isinstance(a, bool) and isinstance(b, bool) else None
 
 
-def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
+def _connective_rule(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
         """Broadcasting, in three values: true, false, not decided."""
         return map_elements("bool", c.broadcast(a.shape, b.shape), operation, a, b)
@@ -54,9 +54,9 @@ def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..
     return rule
 
 
-onnx("And", since=7, in_place=(0, 1))(_connective(logical_and))
-onnx("Or", since=7, in_place=(0, 1))(_connective(logical_or))
-onnx("Xor", since=7, in_place=(0, 1))(_connective(_xor))
+onnx("And", since=7, in_place=(0, 1))(_connective_rule(logical_and))
+onnx("Or", since=7, in_place=(0, 1))(_connective_rule(logical_or))
+onnx("Xor", since=7, in_place=(0, 1))(_connective_rule(_xor))
 
 
 @onnx("Not", in_place=(0,))

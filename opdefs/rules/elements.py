@@ -140,6 +140,11 @@ def is_float(dtype: str | None) -> bool:
     return dtype is not None and ("float" in dtype or dtype == "complex64" or dtype == "complex128")
 
 
+def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
+    """The larger of a dim and 0."""
+    return d if c.prove_le(0, d) is True else maximum(d, 0)
+
+
 def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
     """Integer division as runtimes do it: towards zero. Symbolic only for a positive divisor."""
 

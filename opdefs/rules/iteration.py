@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from opdefs.rules.elements import is_float
+from opdefs.rules.elements import clamp_at_zero, is_float
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.lattice import Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
@@ -93,7 +93,7 @@ def iterate(
     number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
     before = len(c.store.scope.atoms)
     sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
-    inductive = _by_induction(trip, number, carried, sure)
+    inductive = _prove_by_induction(trip, number, carried, sure)
     if inductive is not None:
         after, outputs = inductive
         trips = _trip_count(c, limit, go_on, outputs[0], number)
@@ -110,7 +110,9 @@ def iterate(
         if unrolled is not None:
             return unrolled
         if inductive is not None:
-            inductive = _by_induction(trip, number, carried, sure)  # so that the last run is that of a symbolic trip
+            inductive = _prove_by_induction(
+                trip, number, carried, sure
+            )  # so that the last run is that of a symbolic trip
     if inductive is not None:
         after, outputs = inductive
         trips = _fresh_trip_count(c, limit, int(sure))
@@ -156,11 +158,6 @@ def _drop_body_unknowns(c: InferenceContext, trips: Dim, before: int) -> Dim:
     return c.fresh("trips", bounds.lo or 0, bounds.hi)
 
 
-def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
-    """The larger of a dim and 0."""
-    return d if c.prove_le(0, d) is True else maximum(d, 0)
-
-
 def _unknown_scans(c: InferenceContext, body: Body, width: int) -> list[Type]:
     return [TensorType(None, c.unknown_shape()) for _ in range(body.num_outputs - 1 - width)]
 
@@ -169,7 +166,7 @@ def _is_true(value: Type) -> bool:
     return isinstance(value, TensorType) and value.elements is not None and value.elements == (True,)
 
 
-def _by_induction(
+def _prove_by_induction(
     trip: _Trip, number: Dimension, carried: Sequence[Type], sure: bool
 ) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
     """The carried values per trip count, and the outputs of a symbolic trip; None if growth is not linear.

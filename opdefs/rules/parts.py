@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
+from opdefs.rules.elements import (
+    Elements,
+    clamp_at_zero,
+    concatenate_elements,
+    element_array,
+    is_listable,
+    move_elements,
+)
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -45,7 +52,7 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
         return c.some_of(size, "slice")
     span = last - first if step > 0 else first - last
     count = span if abs(step) == 1 else ceildiv(span, abs(step))
-    return count if c.prove_le(0, count) is True else maximum(count, 0)
+    return clamp_at_zero(c, count)
 
 
 def first_index(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:

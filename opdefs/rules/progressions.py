@@ -7,10 +7,10 @@ from functools import reduce
 
 import numpy as np
 
-from opdefs.rules.elements import Array, element_array, is_listable, known_dims, to_dim
+from opdefs.rules.elements import Array, clamp_at_zero, element_array, is_listable, known_dims, to_dim
 from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
 from opdefs.rules.operands import require_single
-from shapeinf.expr import Dim, Dimension, ceildiv, maximum
+from shapeinf.expr import Dim, Dimension, ceildiv
 from shapeinf.lattice import Bounded, Element, PartialTensor, Progression, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
 
@@ -260,7 +260,7 @@ def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: E
     count = to_dim(counts[0])
     if count is None or len(set(counts)) > 1:
         return PartialTensor(dtype, Shape((c.fresh("range"),)), None)
-    shape = Shape((_not_negative(c, count),))
+    shape = Shape((clamp_at_zero(c, count),))
     if not is_listable(shape):
         return PartialTensor(dtype, shape, None)
     elements = (floats.add(first, floats.multiply(step, i)) for i in range(int(shape[0])))  # type: ignore[arg-type]
@@ -299,8 +299,4 @@ def _range_count(c: InferenceContext, span: Dim, step: Dim) -> Dim:
         span, step = -span, -step
     if c.prove_le(1, step) is not True:
         return c.fresh("range")
-    return _not_negative(c, span if step == 1 else ceildiv(span, step))
-
-
-def _not_negative(c: InferenceContext, count: Dim) -> Dim:
-    return count if c.prove_le(0, count) is True else maximum(count, 0)
+    return clamp_at_zero(c, span if step == 1 else ceildiv(span, step))
