@@ -32,7 +32,7 @@ def linear_attention(
     state_window: int = 0,
 ) -> tuple[Shape, TensorType]:
     """[B, S, N*D], [B, S, K*D], [B, S, K*V] -> [B, S, max(N, K)*V], a state [B, K, D, V]."""
-    query, key, value = (c.require_rank(x, 3, "an operand") for x in (query, key, value))
+    query, key, value = (c.require_rank(x, 3, n) for x, n in ((query, "query"), (key, "key"), (value, "value")))
     for other in (key, value):
         for i in (0, 1):
             c.merge(query[i], other[i], "query, key and value must have the same batch size and length")
@@ -260,7 +260,7 @@ def quantized_lstm(
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
     """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, H, 4*H]."""
-    x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))
+    x, w, r = (c.require_rank(v, 3, name) for v, name in ((x, "X"), (w, "W"), (r, "R")))
     count, hidden = cells.directions, cells.hidden_size or r[1]
     c.merge(w, Shape((count, x[2], GATES * hidden)), "W must be [directions, inputs, 4*hidden_size]")
     c.merge(r, Shape((count, hidden, GATES * hidden)), "R must be [directions, hidden_size, 4*hidden_size]")

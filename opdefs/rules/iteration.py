@@ -110,9 +110,8 @@ def iterate(
         if unrolled is not None:
             return unrolled
         if inductive is not None:
-            inductive = _prove_by_induction(
-                trip, number, carried, sure
-            )  # so that the last run is that of a symbolic trip
+            # again, so that the last run is that of a symbolic trip
+            inductive = _prove_by_induction(trip, number, carried, sure)
     if inductive is not None:
         after, outputs = inductive
         trips = _fresh_trip_count(c, limit, int(sure))

@@ -141,7 +141,7 @@ def test_the_shapes_are_those_of_the_formulas(one):
     assert found == list(one.expected)
 
 
-LAWS = [
+VIOLATIONS = [
     case("conv", "1,4,8 6,1,3", "groups must divide", groups=4),
     case("conv", "1,3,8 4,3,3", "groups must be at least 0", groups=-1),
     case("conv", "1,3,8 4,2,3", "with groups = 0 the filter must have 1 channel", groups=0),
@@ -186,8 +186,8 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("one", LAWS, ids=str)
-def test_a_broken_law_is_named(one):
+@pytest.mark.parametrize("one", VIOLATIONS, ids=str)
+def test_a_violation_is_named(one):
     _, result = run(one, 1)
     errors = [str(d) for d in result.diagnostics if d.severity == "error"]
     assert len(errors) == 1
@@ -303,7 +303,7 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
         ("mul", (2**62, 2), None),
     ],
 )
-def test_whole_numbers_are_exact(op, operands, expected):
+def test_integers_are_exact(op, operands, expected):
     op_def = default_registry().dialect("nnef").lookup("", op, FINAL)
     found = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeStore(), "node").types[0]
     assert (found.elements or (None,))[0] == expected
@@ -361,7 +361,7 @@ def stripped(shape):
 
 
 @pytest.mark.parametrize(("source", "data"), documents("ok", ".expected.json", lambda data: "shapes" in data["expect"]))
-def test_the_vectors_have_the_shapes_that_are_expected(source, data):
+def test_vectors_have_the_expected_shapes(source, data):
     need(INDEX, "nnef/INDEX.json")
     shapes, graph = data["expect"]["shapes"], read(source)
     result = infer_shapes(graph)
@@ -376,7 +376,7 @@ def test_the_vectors_have_the_shapes_that_are_expected(source, data):
 
 
 @pytest.mark.parametrize(("source", "data"), documents("bad", ".json", lambda data: data["kind"] == "argument/shape"))
-def test_a_vector_that_breaks_a_rule_about_shapes_is_refused(source, data):
+def test_a_vector_that_violates_a_shape_rule_is_rejected(source, data):
     need(INDEX, "nnef/INDEX.json")
     result = infer_shapes(read(source))
     assert [d for d in result.diagnostics if d.severity == "error"]

@@ -36,8 +36,8 @@ REDUCTIONS = (
 LOSSES = "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"
 NAMED_TWICE = "an axis is named once, as in numpy; the case repeats one to make the list longer"
 CONTENTS = "what is too large are contents that only a run knows"
-ONE_OF_THE_RUNTIMES = "a limit of this kernel; the specification has none"
-LOOKS_AT_THE_FIRST = "the kernel reads the first value; the operator is documented with one"
+ONLY_ONE_RUNTIME = "a limit of this kernel; the specification has none"
+READS_THE_FIRST_ELEMENT = "the kernel reads the first value; the operator is documented with one"
 
 DEVIATIONS = (
     stricter("Attention", "must have the same batch size", "K and V have shape (batch_size, kv_num_heads, ..): as Q"),
@@ -60,8 +60,8 @@ DEVIATIONS = (
     looser("MatMulInteger QLinearMatMul", "zero point", "may be an M element vector for per row quantization"),
     looser("QLinearMatMul", "scale must be", "may be an M element vector for per row quantization"),
     looser("QLinearMatMul", "could not be broadcast", "the reference does not align vectors with rows"),
-    stricter("NonMaxSuppression", "must have exactly one element", LOOKS_AT_THE_FIRST),
-    looser("Pad", "reflect requires", ONE_OF_THE_RUNTIMES),
+    stricter("NonMaxSuppression", "must have exactly one element", READS_THE_FIRST_ELEMENT),
+    looser("Pad", "reflect requires", ONLY_ONE_RUNTIME),
     stricter("PRelu", "the slope must broadcast", "slope should be unidirectional broadcastable to input tensor X"),
     stricter(
         "QuantizeLinear DequantizeLinear", "must have exactly one element", "before opset 13 the scale is a scalar"
@@ -69,8 +69,8 @@ DEVIATIONS = (
     stricter(REDUCTIONS, "no axis may be named twice", NAMED_TWICE),
     stricter("Squeeze Unsqueeze", "no axis may be named twice", NAMED_TWICE),
     stricter("Resize Upsample", "must be of rank 1", "scales and sizes hold one value an axis: a list"),
-    looser("Resize", "scale values being 1", ONE_OF_THE_RUNTIMES),
-    looser("Resize", "outermost", ONE_OF_THE_RUNTIMES),
+    looser("Resize", "scale values being 1", ONLY_ONE_RUNTIME),
+    looser("Resize", "outermost", ONLY_ONE_RUNTIME),
     looser(
         "Range",
         "ismatch between number",
@@ -91,17 +91,17 @@ DEVIATIONS = (
     stricter("com.microsoft.EmbedLayerNormalization", "position_ids must", "position_ids: 2D tensor"),
     looser("com.microsoft.MatMulFpQ4", "wrong size", "how large packed weights are is the secret of their format"),
     looser("com.microsoft.nchwc.Conv", "blocked layout", "channels are padded to the block of the machine"),
-    looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONE_OF_THE_RUNTIMES),
+    looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONLY_ONE_RUNTIME),
     stricter(
         "com.microsoft.QLinearSoftmax com.microsoft.QLinearWhere com.microsoft.QLinearConcat",
         "must have exactly one element",
-        LOOKS_AT_THE_FIRST,
+        READS_THE_FIRST_ELEMENT,
     ),
-    stricter("com.microsoft.MatMulIntegerToFloat", "must have exactly one element", LOOKS_AT_THE_FIRST),
+    stricter("com.microsoft.MatMulIntegerToFloat", "must have exactly one element", READS_THE_FIRST_ELEMENT),
     stricter("com.microsoft.WordConvEmbedding", "must be of rank", "the kernel does not look at more axes"),
     stricter("com.microsoft.MultiHeadAttention", "a cache must be", "past_value has the head size of the value"),
     stricter("com.microsoft.GroupQueryAttention", "position_ids must", "position_ids: 2D tensor"),
-    stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must have exactly one element", LOOKS_AT_THE_FIRST),
+    stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must have exactly one element", READS_THE_FIRST_ELEMENT),
 )
 
 UNJUDGED = {
