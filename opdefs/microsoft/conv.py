@@ -47,14 +47,7 @@ def fused_conv(
     group: int = 1,
 ) -> Shape:
     """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; `Z` is added to the result and has its shape."""
-    result = base.conv(
-        c,
-        x,
-        w,
-        b,
-        window=window,
-        group=group,
-    )
+    result = base.conv(c, x, w, b, window=window, group=group)
     return result if z is None else c.merge(result, z, "Z must have the shape of the result")
 
 
@@ -71,14 +64,7 @@ def channels_last_conv(
 ) -> Shape:
     """[N, *S, C], [M, C/group, *K] -> [N, *window(S), M]; `Z` is added to the result and has its shape."""
     x = c.require_rank(x, len(w), "X")
-    result = fused_conv(
-        c,
-        move_channels_first(x),
-        w,
-        b,
-        window=window,
-        group=group,
-    )
+    result = fused_conv(c, move_channels_first(x), w, b, window=window, group=group)
     last = move_channels_last(result)
     return last if z is None else c.merge(last, z, "Z must have the shape of the result")
 
@@ -102,14 +88,7 @@ def quantized_conv(
 ) -> TensorType:
     """A convolution of quantized tensors, [N, C, *S] or [N, *S, C]."""
     convolve = channels_last_conv if channels_last else fused_conv
-    shape = convolve(
-        c,
-        x,
-        w,
-        b,
-        window=window,
-        group=group,
-    )
+    shape = convolve(c, x, w, b, window=window, group=group)
     require_single_scale(c, x_scale, x_zero, "x")
     require_single_scale(c, y_scale, y_zero, "y")
     for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):

@@ -66,14 +66,7 @@ def whisper_beam_search(
 ) -> tuple[TensorType, Shape, Shape, Shape, Shape]:
     """As BeamSearch; then cross attention [B, returned, layers*heads, tokens, frames] and no-speech scores [B]."""
     sequences, scores, steps = beam_search(
-        c,
-        ids,
-        max_length,
-        min_length,
-        num_beams,
-        num_return_sequences,
-        vocab_size=vocab_size,
-        model_type=model_type,
+        c, ids, max_length, min_length, num_beams, num_return_sequences, vocab_size=vocab_size, model_type=model_type
     )
     batch, returned, longest = sequences.shape
     layers = c.fresh("layer_heads") if layer_heads is None else c.require_rank(layer_heads, 2, "cross_qk_layer_head")[0]

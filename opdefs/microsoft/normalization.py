@@ -30,12 +30,7 @@ def simplified_layer_normalization(
 
 @onnx("SkipLayerNormalization", domain=MS)
 def skip_layer_normalization(
-    c: InferenceContext,
-    x: Shape,
-    skip: Shape,
-    gamma: Shape,
-    beta: Shape | None = None,
-    bias: Shape | None = None,
+    c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, beta: Shape | None = None, bias: Shape | None = None
 ) -> Normalized:
     """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum.
 
@@ -157,14 +152,7 @@ def skip_group_norm(
 
 @onnx("QOrderedLayerNormalization", domain=MS)
 def ordered_layer_normalization(
-    c: InferenceContext,
-    x: Shape,
-    scale_x: Shape,
-    scale: Shape,
-    bias: Shape | None,
-    scale_y: Shape,
-    *,
-    axis: int = -1,
+    c: InferenceContext, x: Shape, scale_x: Shape, scale: Shape, bias: Shape | None, scale_y: Shape, *, axis: int = -1
 ) -> Shape:
     """The shape of the input."""
     if x.dims is not None:

@@ -184,12 +184,7 @@ def matmul_integer_to_float(
 
 @onnx("DynamicQuantizeMatMul", domain=MS)
 def dynamic_quantize_matmul(
-    c: InferenceContext,
-    a: Shape,
-    b: Shape,
-    b_scale: Shape,
-    b_zero: Shape | None = None,
-    bias: Shape | None = None,
+    c: InferenceContext, a: Shape, b: Shape, b_scale: Shape, b_zero: Shape | None = None, bias: Shape | None = None
 ) -> Shape:
     """Numpy's matmul of floats with a quantized matrix."""
     scale = Shape(())

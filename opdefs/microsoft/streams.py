@@ -44,13 +44,7 @@ def _constrain_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...
 
 @onnx("HyperConnectionPostMix", domain=MS)
 def post_mix(
-    c: InferenceContext,
-    streams: Shape,
-    block: Shape,
-    gates: Shape,
-    mix: Shape | None = None,
-    *,
-    num_branches: int = 0,
+    c: InferenceContext, streams: Shape, block: Shape, gates: Shape, mix: Shape | None = None, *, num_branches: int = 0
 ) -> Shape:
     """[*S, C, H], or [*S, C*H] with `num_branches`, and [*S, H] -> the shape of the streams."""
     if streams.dims is not None:

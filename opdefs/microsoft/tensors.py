@@ -63,11 +63,7 @@ def _constrain_block_scales(
 
 @onnx("TorchEmbedding", domain=MS)
 def torch_embedding(
-    c: InferenceContext,
-    weight: Shape,
-    indices: Shape,
-    padding: Shape | None = None,
-    scale: Shape | None = None,
+    c: InferenceContext, weight: Shape, indices: Shape, padding: Shape | None = None, scale: Shape | None = None
 ) -> Shape:
     """[N, M], [*I] -> [*I, M]."""
     return Shape((*indices, c.require_rank(weight, 2, "weight")[1]))

@@ -126,13 +126,7 @@ def rotary_embedding(c: InferenceContext, input: Shape, cos: Shape, sin: Shape) 
 
 @nnef("tract_transformers_gdn_recurrent", "tract_qwen35_gdn_recurrent")
 def gated_delta(
-    c: InferenceContext,
-    query: Shape,
-    key: Shape,
-    value: Shape,
-    log_decay: Shape,
-    beta: Shape,
-    initial_state: Shape,
+    c: InferenceContext, query: Shape, key: Shape, value: Shape, log_decay: Shape, beta: Shape, initial_state: Shape
 ) -> tuple[TensorType, TensorType]:
     """Queries and keys [B, S, Hk, W], values [B, S, H, W], state [B, H, W, W] -> the values' shape, and the state's."""
     query = c.merge(query, key, "query and key must have the same shape")

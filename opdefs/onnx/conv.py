@@ -13,15 +13,7 @@ from shapeinf.ops import InferenceContext, Ints
 
 
 @onnx("Conv")
-def conv(
-    c: InferenceContext,
-    x: Shape,
-    w: Shape,
-    b: Shape | None = None,
-    *,
-    window: Window,
-    group: int = 1,
-) -> Shape:
+def conv(c: InferenceContext, x: Shape, w: Shape, b: Shape | None = None, *, window: Window, group: int = 1) -> Shape:
     """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; the weights fix an unknown rank and channel count."""
     x = c.require_rank(x, len(w), "x")
     if len(w) < 3:

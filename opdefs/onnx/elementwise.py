@@ -39,9 +39,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
     in_place=(0,),
 )
-@onnx(
-    *("LRN", "LpNormalization", "MeanVarianceNormalization"),
-)
+@onnx(*("LRN", "LpNormalization", "MeanVarianceNormalization"))
 def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
     """The shape of the first input."""
     return x

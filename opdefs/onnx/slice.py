@@ -16,12 +16,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 
 @onnx("Slice", since=10)
 def slice_(
-    c: InferenceContext,
-    x: Value,
-    starts: Value,
-    ends: Value,
-    axes: Value | None = None,
-    steps: Value | None = None,
+    c: InferenceContext, x: Value, starts: Value, ends: Value, axes: Value | None = None, steps: Value | None = None
 ) -> PartialTensor:
     """Slices as in Python; ends past an axis are clamped."""
     (length,) = c.require_rank(starts.shape, 1, "starts")
