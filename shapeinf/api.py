@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from shapeinf.engine.collection import collection_paused
 from shapeinf.engine.compiled import compile_graph
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Declaring, Progress
 from shapeinf.engine.session import Session
 from shapeinf.formats import load
@@ -60,7 +60,7 @@ def infer_shapes(
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     registry = registry or default_registry()
-    with collection_paused():
+    with pause_garbage_collection():
         program = compile_graph(as_graph(model, dialect, expand), registry)
         strict = mode == "strict"
         setup = Session(program, dims or {}, bind or {}, inputs or {}, assume, strict, min_dim, declared, progress)

@@ -118,7 +118,7 @@ def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> Te
         return TensorType("int64", Shape((len(input.shape), count)))
     bounds = c.interval(count)
     named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
-    c.made_fresh = True  # symbols belong to one inference: the result must not be memoized
+    c.created_unknowns = True  # symbols belong to one inference: the result must not be memoized
     return TensorType(
         "int64",
         Shape((len(input.shape), c.merge(named, count, "the number of nonzero elements must equal count_symbol"))),

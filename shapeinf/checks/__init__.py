@@ -6,7 +6,7 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import KINDS, Kind, title_of
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 
 _LOOKS = (coupled, declared, forced, names, split, unbounded, volumes)
 """The modules whose import registers what they look for."""
@@ -17,7 +17,7 @@ __all__ = [
     "Kind",
     "Profile",
     "ServingConfig",
-    "Subject",
+    "CheckedModel",
     "check",
     "check_profile",
     "check_serving",

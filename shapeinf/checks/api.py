@@ -11,7 +11,7 @@ from shapeinf.checks.finding import Finding
 from shapeinf.checks.nowhere import runs_nowhere
 from shapeinf.checks.registry import KINDS
 from shapeinf.checks.repairs import Tried, likely_cause
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.taken import taken_at_its_word
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.result import Result
@@ -26,28 +26,28 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Fi
     note.
     """
     with held(result):
-        subject = Subject(result, ranges)
+        subject = CheckedModel(result, ranges)
         found = _sorted(_findings(subject), subject)
         if not any(one.fails for one in found):
             found = _sorted([*found, *runs_nowhere(subject)], subject)
         return _causes_first(found, subject) if any(one.fails for one in found) else found
 
 
-def _findings(subject: Subject) -> Iterator[Finding]:
+def _findings(subject: CheckedModel) -> Iterator[Finding]:
     yield from (_of_inference(one, subject) for one in subject.result.diagnostics if not _compared_here(one, subject))
     for kind in KINDS.values():
         if kind.look is not None:
             yield from kind.look(subject)
 
 
-def _sorted(found: Iterable[Finding], subject: Subject) -> list[Finding]:
+def _sorted(found: Iterable[Finding], subject: CheckedModel) -> list[Finding]:
     def rank(one: Finding) -> tuple[object, ...]:
         return not one.fails, _place(one, subject), bool(one.cause), one.weight, one.code
 
     return sorted(dict.fromkeys(found), key=rank)
 
 
-def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
+def _causes_first(found: list[Finding], subject: CheckedModel) -> list[Finding]:
     """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
 
     Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input. Where one node
@@ -65,7 +65,7 @@ def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
     return _led_by(left, found, left[0].place if len(places) == 1 else "") if left else found
 
 
-def _left(failing: list[Finding], subject: Subject) -> list[Finding]:
+def _left(failing: list[Finding], subject: CheckedModel) -> list[Finding]:
     """What is still found where every declaration is taken at its word, if that explains what is found."""
     taken = taken_at_its_word(subject)
     if taken is None:
@@ -84,19 +84,19 @@ def _led_by(first: list[Finding], found: list[Finding], cause: str) -> list[Find
     return [*first, *(attrs.evolve(one, cause=cause) if one.fails and one.place not in places else one for one in rest)]
 
 
-def _compared_here(found: Diagnostic, subject: Subject) -> bool:
+def _compared_here(found: Diagnostic, subject: CheckedModel) -> bool:
     """Declarations of the graph itself are compared by a check of their own; the inference compares those of bodies."""
     return found.code == "S120" and found.node in subject.nodes
 
 
-def _of_inference(found: Diagnostic, subject: Subject) -> Finding:
+def _of_inference(found: Diagnostic, subject: CheckedModel) -> Finding:
     """A finding of the inference; what it could not know is no fault of the model."""
     severity = "note" if found.code.startswith("S2") else found.severity
     fields = attrs.asdict(found, recurse=False)
     return Finding(**{**fields, "severity": severity})
 
 
-def _place(found: Finding, subject: Subject) -> int:
+def _place(found: Finding, subject: CheckedModel) -> int:
     """Those of a node, or of what it causes, in the order of the graph; those of inputs and the whole model first."""
     node = found.cause or found.node
     return subject.order.get(node, len(subject.order) if node else -1)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, solving
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, sample_solutions
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 
@@ -16,7 +16,7 @@ _LISTED = 4
 """So many sizes are few: they are listed, of more their number is said."""
 
 
-def _found(subject: Subject, code: str, message: str, source: Precondition, help: str | None = None) -> Finding:
+def _found(subject: CheckedModel, code: str, message: str, source: Precondition, help: str | None = None) -> Finding:
     node = source.node
     return Finding(
         "warning",
@@ -31,7 +31,7 @@ def _found(subject: Subject, code: str, message: str, source: Precondition, help
 
 
 @kind("C101", "a dynamic axis that can only take one value")
-def pinned(subject: Subject) -> Iterator[Finding]:
+def pinned(subject: CheckedModel) -> Iterator[Finding]:
     """Symbols of inputs that nodes fix, and products of them that nodes fix."""
     for condition in subject.demands:
         symbol = condition.terms[0]
@@ -48,7 +48,7 @@ def pinned(subject: Subject) -> Iterator[Finding]:
             yield from _alternative(subject, condition)
 
 
-def _window(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _window(subject: CheckedModel, condition: Precondition) -> Iterator[Finding]:
     """An upper bound that leaves few sizes, or that an equation makes; not the end of a table of many rows."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
@@ -59,13 +59,13 @@ def _window(subject: Subject, condition: Precondition) -> Iterator[Finding]:
             yield _found(subject, "C101", message, condition)
 
 
-def _least(subject: Subject, symbol: Dimension) -> int:
+def _least(subject: CheckedModel, symbol: Dimension) -> int:
     """The smallest size that nodes leave of a symbol."""
     least = [one.least for one in subject.demands if one.terms[0] is symbol and one.least is not None]
-    return max(*least, int(max(0, subject.setup.bounds(symbol)[0])), 0)
+    return max(*least, int(max(0, subject.initial_store.bounds(symbol)[0])), 0)
 
 
-def _equation(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _equation(subject: CheckedModel, condition: Precondition) -> Iterator[Finding]:
     total = _fixed_product(subject, condition.clauses[0].expression)
     if total is None:
         if condition.terms[0] not in subject.store.solved:
@@ -76,25 +76,27 @@ def _equation(subject: Subject, condition: Precondition) -> Iterator[Finding]:
         yield _found(subject, "C101", message, condition)
 
 
-def _alternative(subject: Subject, condition: Precondition) -> Iterator[Finding]:
-    free = [d for d in condition.terms if isinstance(d, Dimension)]
+def _alternative(subject: CheckedModel, condition: Precondition) -> Iterator[Finding]:
+    free_symbols = [d for d in condition.terms if isinstance(d, Dimension)]
     fixed = [d for d in condition.terms if isinstance(d, int)]
-    if len(free) == 1 and fixed and free[0] in subject.axes:
-        message = f"{_shown(subject, free[0])} is declared as dynamic but can only be {fixed[0]} or 1"
+    if len(free_symbols) == 1 and fixed and free_symbols[0] in subject.axes:
+        message = f"{_shown(subject, free_symbols[0])} is declared as dynamic but can only be {fixed[0]} or 1"
         yield _found(subject, "C101", message, condition)
-    elif free and not _two_symbols(free):
+    elif free_symbols and not _two_symbols(free_symbols):
         yield from _together(subject, condition)
 
 
-def _together(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _together(subject: CheckedModel, condition: Precondition) -> Iterator[Finding]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
-    if len(condition.free) == 1 and _has_maxima(condition.terms):
+    if len(condition.free_symbols) == 1 and _has_maxima(condition.terms):
         yield from _few(subject, condition)
         return
-    sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
+    sizes = f"{' and '.join(sorted(map(str, condition.free_symbols)))}{_owners(subject, condition.terms)}"
     for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
         tried = False
-        for binding in solving(subject.store, condition.free, least, condition.clauses, condition.terms):
+        for binding in sample_solutions(
+            subject.store, condition.free_symbols, least, condition.clauses, condition.terms
+        ):
             tried = True
             if condition.holds(binding) is not False:
                 break
@@ -105,9 +107,9 @@ def _together(subject: Subject, condition: Precondition) -> Iterator[Finding]:
                 return
 
 
-def _few(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _few(subject: CheckedModel, condition: Precondition) -> Iterator[Finding]:
     """A condition on one dim that few sizes fulfil, where they do not end because a table does."""
-    (symbol,) = condition.free
+    (symbol,) = condition.free_symbols
     bounds = subject.store.interval(symbol)
     sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
     fit = [size for size in sizes if condition.holds({symbol.name: size}) is not False]
@@ -129,18 +131,18 @@ def _has_maxima(dims: Iterable[Dim]) -> bool:
     return any(True for _ in maxima(dims))
 
 
-def _shown(subject: Subject, symbol: Dimension) -> str:
+def _shown(subject: CheckedModel, symbol: Dimension) -> str:
     return f"{subject.shown(symbol)}{_owners(subject, [symbol])}"
 
 
-def _owners(subject: Subject, dims: Iterable[Dim]) -> str:
+def _owners(subject: CheckedModel, dims: Iterable[Dim]) -> str:
     """The axes of the inputs whose named symbols are in dims, in parentheses."""
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols() if not s.symbol.anonymous}
     axes = [subject.axes_of(s) for s in subject.axes if s in symbols]
     return f" ({', '.join(axes)})" if axes else ""
 
 
-def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
+def _fixed_product(subject: CheckedModel, equation: Dim) -> tuple[str, int] | None:
     """`("batch*seq", 128)` for `batch*seq - 128 == 0`: sizes that grow alone cannot have but few values."""
     if isinstance(equation, int):
         return None
@@ -160,7 +162,7 @@ def _two_symbols(dims: list[Dimension]) -> bool:
 
 
 @kind("C102", "two names that must be one size")
-def united(subject: Subject) -> Iterator[Finding]:
+def united(subject: CheckedModel) -> Iterator[Finding]:
     """Named symbols of inputs that nodes make equal, always or unless one of them is 1."""
     for condition in subject.demands:
         dims = [d for d in condition.terms if isinstance(d, Dimension)]

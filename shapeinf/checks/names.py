@@ -8,14 +8,14 @@ from itertools import combinations
 
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.checks.subject import GENERATED, CheckedModel
 
 _LEAST = 5
 """Words shorter than this are too near to each other to tell: `past` and `mask`, `seq` and `sep`."""
 
 
 @kind("C120", "a name that looks like a misspelt other one")
-def misspelt(subject: Subject) -> Iterator[Finding]:
+def misspelt(subject: CheckedModel) -> Iterator[Finding]:
     """Names that differ by one slip of the keyboard or by blanks, and names with a blank inside."""
     names = _names(subject)
     said: set[str] = set()
@@ -35,7 +35,7 @@ def _tensor(axis: str) -> str:
     return axis.rpartition(".shape[")[0]
 
 
-def _names(subject: Subject) -> dict[str, str]:
+def _names(subject: CheckedModel) -> dict[str, str]:
     """Names of dims, each with the first axis that has it: of inputs, then of outputs, then of values inside."""
     graph = subject.graph
     order = [*graph.inputs, *graph.outputs, *graph.declared]
@@ -48,7 +48,7 @@ def _names(subject: Subject) -> dict[str, str]:
     return found
 
 
-def _apart(subject: Subject, first: str, second: str) -> bool:
+def _apart(subject: CheckedModel, first: str, second: str) -> bool:
     """Whether the two are known to be different sizes."""
     scope, store = subject.store.scope, subject.store
     both = scope.has(first) and scope.has(second)

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from shapeinf.checks.concrete import generic, violated_at
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import also
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import shown
 
 NOWHERE = also("C115", "a graph that breaks at all sizes that were tried, though nothing forbids them")
 _TRIED = 4
 
 
-def runs_nowhere(subject: Subject) -> Iterator[Finding]:
+def runs_nowhere(subject: CheckedModel) -> Iterator[Finding]:
     """The first node that breaks at each of a few sets of sizes; nothing as soon as one of them runs.
 
     Some laws cannot be decided for names: then nothing is found, and no precondition says it either. It is looked at
@@ -47,7 +47,7 @@ def runs_nowhere(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _ranks_are_known(subject: Subject, node: str) -> bool:
+def _ranks_are_known(subject: CheckedModel, node: str) -> bool:
     found = subject.nodes.get(node)
     shapes = [subject.result.tensors[name].shape for name in (found.inputs if found is not None else ()) if name]
     return bool(shapes) and all(shape.dims is not None for shape in shapes)

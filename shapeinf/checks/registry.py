@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 import attrs
 
 from shapeinf.checks.finding import Finding
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 
-Look = Callable[[Subject], Iterable[Finding]]
+Look = Callable[[CheckedModel], Iterable[Finding]]
 
 
 @attrs.frozen

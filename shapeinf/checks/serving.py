@@ -12,7 +12,7 @@ import attrs
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.pbtxt import Message, parse_pbtxt
 from shapeinf.checks.registry import also
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import try_shapes
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim, Dimension
@@ -72,7 +72,7 @@ def _port(given: Any, batch: int, path: str) -> Port:
     return Port(name, str(message.get("data_type", [""])[-1]), (None, *sizes) if batch else sizes)
 
 
-def check_serving(subject: Subject, config: ServingConfig) -> list[Finding]:
+def check_serving(subject: CheckedModel, config: ServingConfig) -> list[Finding]:
     """Where a serving config does not fit the model."""
     inputs, outputs = list(subject.asked), subject.graph.outputs
     found = [*_names("input", config.inputs, inputs), *_names("output", config.outputs, outputs)]
@@ -98,7 +98,7 @@ def _missing(config: ServingConfig, name: str) -> Iterator[Finding]:
         yield Finding("error", C160, f"the config does not have the input {name} of the model", tensor=name)
 
 
-def _fits(subject: Subject, config: ServingConfig, port: Port, of_input: bool) -> Iterator[Finding]:
+def _fits(subject: CheckedModel, config: ServingConfig, port: Port, of_input: bool) -> Iterator[Finding]:
     info = subject.result.tensors[port.name]
     dtype = _TYPES.get(port.dtype)
     if info.dtype is not None and dtype != info.dtype:
@@ -118,7 +118,7 @@ def _fits(subject: Subject, config: ServingConfig, port: Port, of_input: bool) -
             yield Finding("error", C162, f"axis {axis} of {port.name} {reason}", tensor=port.name)
 
 
-def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
+def _differs(subject: CheckedModel, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
     if axis == 0 and config.max_batch_size and isinstance(dim, int):
         return f"is the batch of up to {config.max_batch_size} in the config, but always {dim} in the model"
     if served is None:
@@ -128,7 +128,7 @@ def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | N
     return ""
 
 
-def _batches(subject: Subject, config: ServingConfig) -> Iterator[Finding]:
+def _batches(subject: CheckedModel, config: ServingConfig) -> Iterator[Finding]:
     """The smallest and the largest batch, where the config fixes all else."""
     for batch in dict.fromkeys((1, config.max_batch_size)) if config.max_batch_size else ():
         shapes = {port.name: _sizes(subject, port, batch) for port in config.inputs}
@@ -137,7 +137,7 @@ def _batches(subject: Subject, config: ServingConfig) -> Iterator[Finding]:
             return
 
 
-def _sizes(subject: Subject, port: Port, batch: int) -> list[Any]:
+def _sizes(subject: CheckedModel, port: Port, batch: int) -> list[Any]:
     """The shape of an input at a batch; dynamic axes keep the name that the model gives them."""
     dims = subject.asked[port.name]
     named = [str(d) if isinstance(d, Dimension) and not d.is_anonymous else None for d in dims]

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.expr import Dimension
 
 
 @kind("C140", "a tensor without an upper bound though all inputs have one")
-def unbounded(subject: Subject) -> Iterator[Finding]:
+def unbounded(subject: CheckedModel) -> Iterator[Finding]:
     """The first tensor of each unknown that has no upper bound; nothing when an input has none either."""
     if any(subject.store.interval(symbol).hi is None for symbol in subject.axes):
         return

@@ -8,8 +8,8 @@ import attrs
 
 from shapeinf.checks.finding import Finding
 from shapeinf.checks.registry import kind
-from shapeinf.checks.sampling import value
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import try_evaluate
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Severity
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
@@ -37,7 +37,7 @@ LIMITS = (
 
 
 @kind("C130", "a tensor that can have more elements or bytes than 32 (or 64) bits can count")
-def too_large(subject: Subject) -> Iterator[Finding]:
+def too_large(subject: CheckedModel) -> Iterator[Finding]:
     """The largest size of each tensor, with all symbols at their upper bounds; only what that binding shows."""
     binding = _largest(subject)
     past: dict[_Limit, list[tuple[str, int]]] = {}
@@ -54,7 +54,7 @@ def too_large(subject: Subject) -> Iterator[Finding]:
         yield _found(subject, limit, tensors, binding)
 
 
-def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Finding:
+def _found(subject: CheckedModel, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Finding:
     tensor, count = tensors[0]
     node = subject.makers[tensor]
     shown = ", ".join(f"{name} = {size}" for name, size in sorted(binding.items()))
@@ -65,29 +65,29 @@ def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], bind
     return Finding(severity, "C130", message, node, subject.op(node), tensor, location=subject.location(node))
 
 
-def _largest(subject: Subject) -> dict[str, int]:
+def _largest(subject: CheckedModel) -> dict[str, int]:
     """The upper bound of every symbol of the inputs that has one."""
     bounds = {symbol.name: subject.store.interval(symbol).hi for symbol in subject.axes}
     return {name: hi for name, hi in bounds.items() if hi is not None}
 
 
-def _by_the_user(subject: Subject, binding: dict[str, int]) -> bool:
+def _by_the_user(subject: CheckedModel, binding: dict[str, int]) -> bool:
     return all(name in subject.ranges for name in binding)
 
 
-def _elements(subject: Subject, info: TensorInfo, binding: dict[str, int]) -> int | None:
+def _elements(subject: CheckedModel, info: TensorInfo, binding: dict[str, int]) -> int | None:
     total: int = 1
     if info.kind != "tensor":
         return None
     for dim in info.shape.dims or (None,):
-        size = None if dim is None else value(_canonical(subject, dim), binding)
+        size = None if dim is None else try_evaluate(_canonical(subject, dim), binding)
         if size is None or size < 0:
             return None
         total *= size
     return total
 
 
-def _canonical(subject: Subject, dim: Dim) -> Dim:
+def _canonical(subject: CheckedModel, dim: Dim) -> Dim:
     return subject.store.canon(dim) if isinstance(dim, Dimension) else dim
 
 

@@ -9,9 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from shapeinf.api import as_graph, infer_shapes
-from shapeinf.engine.inference import Declaring
+from shapeinf.engine.inference import Declaring, certain_violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.violations import surely_broken
 from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, input_names
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import Buffers
@@ -19,7 +18,7 @@ from shapeinf.runtime.compare import Claims, Real
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
-from shapeinf.runtime.sizes import Sizes, sizes_of_run
+from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
@@ -89,7 +88,7 @@ def verify(
     symbolic = infer()
     runs = []
     for binding in at:
-        sizes = sizes_of_run(symbolic, infer, binding, {name: array.shape for name, array in given.items()})
+        sizes = choose_sizes(symbolic, infer, binding, {name: array.shape for name, array in given.items()})
         empty = any(0 in shape for shape in sizes.shapes.values())
         # claims of `symbolic` may be about larger sizes
         claims = infer(least=0) if empty and min_dim else _without_assumptions(symbolic, sizes.sizes) or symbolic
@@ -102,14 +101,14 @@ def _without_assumptions(symbolic: Result, sizes: Mapping[str, int]) -> Result |
     labels = input_symbols(symbolic.inference)
     named = {s.name: sizes.get(label, sizes.get(s.name)) for s, label in labels.items()}
     ranges = {name: (size, size) for name, size in named.items() if size is not None}
-    return symbolic.where_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
+    return symbolic.allow_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
 
 
 class _Verifying:
     """One run: its tensors, then its outputs."""
 
     def __init__(
-        self, sessions: Sessions, symbolic: Result, sizes: Sizes, arrays: Mapping[str, Any], seed: int
+        self, sessions: Sessions, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
     ) -> None:
         self.sessions = sessions
         self.sizes = sizes
@@ -227,7 +226,8 @@ class _Verifying:
     def _forbidden(self, result: Result, by: str) -> list[Mismatch]:
         """Nodes of which we say that they cannot run, though they did."""
         return [
-            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by) for d in surely_broken(result.inference)
+            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
+            for d in certain_violations(result.inference)
         ]
 
     def _named(self, result: Result) -> dict[str, int]:

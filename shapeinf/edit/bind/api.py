@@ -13,10 +13,8 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import too_wide
 from shapeinf.edit.bind.request import Wishes, sorted_wishes
 from shapeinf.edit.bind.rewriting import Rewriting
-from shapeinf.engine.annotation import annotation
-from shapeinf.engine.inference import Declaring, Progress
-from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import Declaring, Progress, certain_violations
+from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import save
 from shapeinf.inputs.reader import RangeLike, SpecLike
@@ -115,10 +113,10 @@ def bind(
         registry=registry,
         progress=progress,
     )
-    findings = surely_broken(result.inference)
+    findings = certain_violations(result.inference)
     if findings:
         plain = infer_shapes(graph, inputs=inputs, min_dim=min_dim, declared=declared, registry=registry)
-        _refuse(findings, surely_broken(plain.inference), wishes)
+        _refuse(findings, certain_violations(plain.inference), wishes)
     narrow = list(too_wide(result, wishes.ranges))
     if narrow:
         raise BindError(f"the graph cannot run with all of {wishes}", narrow)
