@@ -1,16 +1,10 @@
-"""Normalization, also fused with preceding operators."""
+"""Normalization, alone or fused with what precedes it."""
 
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import (
-    merge_optional,
-    part_size,
-    require_broadcast_size,
-    require_broadcast_to,
-    require_single,
-    require_vector,
-)
+from opdefs.rules.operands import either, equal, one_or, one_value, part, spreads_over, vector
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -23,42 +17,47 @@ def simplified_layer_normalization(
 ) -> tuple[TensorType, TensorType]:
     """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
     first = c.axis(axis, len(x))
-    require_broadcast_to(c, scale, x, "the scale must broadcast to the shape of the input")
+    spreads_over(c, scale, x, "the scale must broadcast to the shape of the input")
     statistics = Shape((*x[:first], *(1 for _ in x[first:])))
     return TensorType(c.dtype(1), x), TensorType("float32", statistics)
 
 
 @onnx("SkipLayerNormalization", domain=MS)
 def skip_layer_normalization(
-    c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, beta: Shape | None = None, bias: Shape | None = None
+    c: InferenceContext,
+    x: Shape,
+    skip: Shape,
+    gamma: Shape,
+    beta: Shape | None = None,
+    bias: Shape | None = None,
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum.
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized.
 
-    `skip` may lack the batch axis, or have a batch size of 1.
+    The skip may lack the batch, or have a batch of 1.
     """
     if len(x) not in (2, 3):
         c.fail("the input must be [batch, sequence, hidden] or [tokens, hidden]", x)
     for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "the bias")):
-        require_vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
-    _constrain_skip(c, x, skip)
+        vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
+    _tell_skip(c, x, skip)
     statistics = TensorType("float32", Shape((*x[:-1], 1)))
     return x, statistics, statistics, x
 
 
-def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
+def _tell_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
     if skip.dims is None:
         return
     if not max(2, len(x) - 1) <= len(skip) <= len(x):
-        c.fail("skip must have the rank of the input, or lack its batch axis", x, skip)
+        c.fail("the skip must have the rank of the input, or lack its batch", x, skip)
     for i in range(1, min(len(skip), 2) + 1):
-        c.merge(x[-i], skip[-i], "the last two axes of skip must equal those of the input")
+        c.merge(x[-i], skip[-i], "the last two axes of input and skip must be equal")
 
 
 @onnx("SkipSimplifiedLayerNormalization", domain=MS)
 def skip_simplified_layer_normalization(
     c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, bias: Shape | None = None
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum."""
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized."""
     return skip_layer_normalization(c, x, skip, gamma, None, bias)
 
 
@@ -75,28 +74,22 @@ def embed_layer_normalization(
     mask: Shape | None = None,
     position_ids: Shape | None = None,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] sums before normalization."""
-    ids = merge_optional(
-        c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must have the same shape"
-    )
-    ids = merge_optional(c, ids, mask, "input_ids and mask must have the same shape")
+    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] before the normalization."""
+    ids = equal(c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape")
+    ids = equal(c, ids, mask, "input_ids and mask must be of equal shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
     if position_ids is None:
-        c.at_most(
-            ids[1],
-            c.require_rank(positions, 2, "an embedding")[0],
-            "position_embedding must have a row for each position",
-        )
+        c.at_most(ids[1], c.require_rank(positions, 2, "an embedding")[0], "there must be an embedding a position")
     else:
         batch, steps = c.require_rank(position_ids, 2, "position_ids")
-        require_broadcast_size(c, batch, ids[0], "position_ids must have a batch size of 1 or that of input_ids")
-        c.merge(steps, ids[1], "position_ids must have the sequence length of input_ids")
+        one_or(c, batch, ids[0], "position_ids must be for one sample or for all")
+        c.merge(steps, ids[1], "position_ids must be as long as input_ids")
     for table in (positions, segments):
         if table is not None:
             width = c.require_rank(table, 2, "an embedding")[1]
-            hidden = c.merge(hidden, width, "all embeddings must have the same hidden size")
+            hidden = c.merge(hidden, width, "all embeddings must be equally wide")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        require_vector(c, v, hidden, f"{name} must be as long as the hidden size of the embeddings")
+        vector(c, v, hidden, f"{name} must be as long as an embedding")
     result = Shape((*ids, hidden))
     return result, Shape((ids[0],)), result
 
@@ -116,7 +109,7 @@ def quantized_embed_layer_normalization(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
     for v in scales:
-        require_single(c, v, "a scale or zero point must have exactly one element")
+        one_value(c, v, "a scale or zero point must be one value")
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
 
 
@@ -126,9 +119,9 @@ def group_norm(
 ) -> Shape:
     """[N, *S, C] (or [N, C, *S] without `channels_last`), [C], [C] -> the shape of the input."""
     channels = x[-1] if channels_last else x[1]
-    part_size(c, channels, groups, "the channels must be divisible by groups")
+    part(c, channels, groups, "the channels must split into equal groups")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        require_vector(c, v, channels, f"{name} must have one value per channel")
+        vector(c, v, channels, f"{name} must hold one value a channel")
     return x
 
 
@@ -144,15 +137,22 @@ def skip_group_norm(
     groups: int,
     channels_last: int = 1,
 ) -> tuple[Shape, Shape]:
-    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result and the normalized sum."""
+    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result, and the sum that was normalized."""
     x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
-    require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must have one value per channel")
+    vector(c, bias, x[-1] if channels_last else x[1], "the bias must hold one value a channel")
     return x, x
 
 
 @onnx("QOrderedLayerNormalization", domain=MS)
 def ordered_layer_normalization(
-    c: InferenceContext, x: Shape, scale_x: Shape, scale: Shape, bias: Shape | None, scale_y: Shape, *, axis: int = -1
+    c: InferenceContext,
+    x: Shape,
+    scale_x: Shape,
+    scale: Shape,
+    bias: Shape | None,
+    scale_y: Shape,
+    *,
+    axis: int = -1,
 ) -> Shape:
     """The shape of the input."""
     if x.dims is not None:
@@ -163,8 +163,36 @@ def ordered_layer_normalization(
 @onnx("GatedRMSNorm", domain=MS)
 def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> Shape:
     """[*S, H*C], [C], [*S, H*C] -> [*S, H*C]."""
-    x = c.merge(x, gate, "X and gate must have the same shape")
+    x = c.merge(x, gate, "X and gate must be of equal shape")
     group = None if scale.dims is None else c.concrete(c.numel(scale))
     if group and x.dims:
-        c.divisible(x[-1], group, "the last axis must be divisible by the length of scale")
+        c.divisible(x[-1], group, "the last axis must be a multiple of the length of scale")
     return x
+
+
+@onnx("BranchwiseRMSNorm", domain=MS)
+def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
+    """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
+    if x.dims:
+        branches, width = _branches(c, x, num_branches)
+        _tell_branch_scale(c, scale, branches, width)
+    return x
+
+
+def _branches(c: InferenceContext, x: Shape, count: int) -> tuple[Dim, Dim]:
+    """C and H of [*S, C, H], or of [*S, C*H] with a number of branches."""
+    if count:
+        return count, part(c, x[-1], count, "the last axis must split into equal branches")
+    if len(x) < 2:
+        c.fail("the input must be [.., branches, features]", x)
+    return x[-2], x[-1]
+
+
+def _tell_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
+    message = "the scale must be [features], [branches * features] or [branches, features]"
+    if scale is None or scale.dims is None:
+        return
+    if len(scale.dims) == 1:
+        either(c, scale.dims[0], (width, branches * width), message)
+    else:
+        c.merge(scale, Shape((branches, width)), message)

@@ -1,11 +1,12 @@
-"""The operations of NNEF as fragments, from the `.nnef` files of this package, parsed once on first use."""
+"""The operations of NNEF as fragments, from the texts beside this module: parsed on the first question, once."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
-from shapeinf.formats.nnef.language.ast import DialectName, Fragment
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.ast import Fragment
+from shapeinf.formats.nnef.language.diagnostics import SourceText
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.sharing import built_once
 
 NOT_PROVISIONAL = frozenset(
@@ -21,27 +22,27 @@ NOT_PROVISIONAL = frozenset(
 LAYERS = frozenset(
     {"linear_layer", "conv_layer", "deconv_layer", "max_pool_layer", "avg_pool_layer", "batch_normalization_layer"}
 )
-"""Fragments of the provisional dialect that declare variables: always expanded, not operations."""
+"""Fragments of the provisional dialect that make variables: they are no operations, and always expanded."""
 
 _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ("tract.nnef",)}
-"""Additional texts of a dialect, whose fragments replace those of the same name."""
+"""Texts that a dialect has besides the standard one, whose fragments take the place of those of the same name."""
 
 
 @built_once
 def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     """All operations of a dialect, compounds with their bodies."""
-    own = [fragment for name in _OWN[dialect] for fragment in _parse(name)]
+    own = [fragment for name in _OWN[dialect] for fragment in _parsed(name)]
     elsewhere = {fragment.name for fragment in own}
     if dialect == "provisional":
         elsewhere |= NOT_PROVISIONAL
     if dialect != "provisional":
         # Documents of 1.0.0 still use the layers: Khronos' parser of that time has them.
-        own = [*(f for f in _parse("provisional.nnef") if f.name in LAYERS), *own]
-    return (*(f for f in _parse("standard.nnef") if f.name not in elsewhere), *own)
+        own = [*(f for f in _parsed("provisional.nnef") if f.name in LAYERS), *own]
+    return (*(f for f in _parsed("standard.nnef") if f.name not in elsewhere), *own)
 
 
 @built_once
-def _parse(name: str) -> tuple[Fragment, ...]:
+def _parsed(name: str) -> tuple[Fragment, ...]:
     from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
 
     text = (files(__package__) / name).read_text(encoding="utf-8")

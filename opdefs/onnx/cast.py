@@ -5,35 +5,33 @@ from __future__ import annotations
 import re
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.conversion import convert
-from shapeinf.formats.onnx.names import ONNX_CODES, ONNX_NAMES
+from opdefs.rules.conversion import converted
 from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.lattice.dtypes import FROM_ONNX_NAMES, ONNX_CODES, ONNX_NAMES
 from shapeinf.ops import InferenceContext, Value
 
 
 def dtype_name(number: object) -> str | None:
     """The dtype of an attribute such as `to`: ONNX's number, or its name as opset 1 writes it."""
     if isinstance(number, str):
-        return ONNX_NAMES.get(ONNX_CODES.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(
-            number
-        )
+        return ONNX_NAMES.get(ONNX_CODES.get(number.lower(), 0)) or FROM_ONNX_NAMES.get(number)
     return ONNX_NAMES.get(number) if isinstance(number, int) else None
 
 
 @onnx("Cast", in_place=(0,))
 def cast(c: InferenceContext, x: Value, *, to: object, saturate: int = 1) -> PartialTensor:
     """The shape of the input, in the type `to`; sizes stay known where both types hold them."""
-    return convert(c, x, dtype_name(to), bool(saturate))
+    return converted(c, x, dtype_name(to), bool(saturate))
 
 
 @onnx("BitCast", in_place=(0,))
 def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
     """The shape of the input; both types have as many bits."""
-    target, source = dtype_name(to), c.dtype(0)
-    if target is None or target == "string" or source == "string":
-        c.fail("BitCast requires numeric types", source, target or to)
-    if source is not None and bits(source) != bits(target):
-        c.fail("both types must have the same number of bits", source, target)
+    target, given = dtype_name(to), c.dtype(0)
+    if target is None or target == "string" or given == "string":
+        c.fail("bits are cast between types of numbers only", given, target or to)
+    if given is not None and bits(given) != bits(target):
+        c.fail("both types must have as many bits", given, target)
     return TensorType(target, x)
 
 
@@ -47,4 +45,4 @@ def bits(dtype: str) -> int:
 @onnx("CastLike", in_place=(0,))
 def cast_like(c: InferenceContext, x: Value, like: Shape, *, saturate: int = 1) -> PartialTensor:
     """The shape of the first input, in the type of the second."""
-    return convert(c, x, c.dtype(1), bool(saturate))
+    return converted(c, x, c.dtype(1), bool(saturate))

@@ -1,4 +1,4 @@
-"""OpDefs from `onnx.defs`."""
+"""OpDefs made from `onnx.defs`, never by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import onnx.defs
 from onnx.defs import OpSchema
 
 from opdefs.onnx.functions import expansion
-from shapeinf.formats.onnx.names import ONNX_NAMES
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 _KINDS = {"seq": "sequence", "optional": "optional"}
@@ -19,39 +19,39 @@ _LARGEST = (1 << 31) - 1
 _DTYPES = set(ONNX_NAMES.values())
 
 SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
-"""Lookup functions of domains that `onnx` does not define; packages of such operators register theirs."""
+"""Domains that `onnx` does not define, and who defines them; packages of such operators add theirs."""
 
 
 @lru_cache(maxsize=4096)
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef in force at an opset version (0 for the newest), None for an unknown operator."""
+    """The OpDef in force at an opset version (0 for the newest), None when nobody knows the operator."""
     if domain in SOURCES:
         return SOURCES[domain](domain, op, version)
     try:
         if version > 0:
             newest = _LARGEST if domain else onnx.defs.onnx_opset_version()
-            definition = onnx.defs.get_schema(op, min(version, newest), domain)
+            found = onnx.defs.get_schema(op, min(version, newest), domain)
         else:
-            definition = onnx.defs.get_schema(op, domain)
+            found = onnx.defs.get_schema(op, domain)
     except onnx.defs.SchemaError:
         return None
     return OpDef(
         op,
         "onnx",
         domain,
-        definition.since_version,
-        tuple(_arg(p) for p in definition.inputs),
-        tuple(_arg(p) for p in definition.outputs),
-        {name: _attribute(name, a) for name, a in definition.attributes.items()},
-        deprecated=definition.deprecated,
-        expand=expansion(definition),
+        found.since_version,
+        tuple(_arg(p) for p in found.inputs),
+        tuple(_arg(p) for p in found.outputs),
+        {name: _attribute(name, a) for name, a in found.attributes.items()},
+        deprecated=found.deprecated,
+        expand=expansion(found),
     )
 
 
 def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
     """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed."""
     types = sorted(parameter.types)
-    fixed = fixed_dtype(types[0] if len(types) == 1 else parameter.type_str)
+    fixed = dtype_of(types[0] if len(types) == 1 else parameter.type_str)
     kind = "tensor"
     for text in types[:1]:
         kind = next((k for prefix, k in _KINDS.items() if text.startswith(prefix)), "tensor")
@@ -66,7 +66,7 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
     )
 
 
-def fixed_dtype(type_text: str) -> str | None:
+def dtype_of(type_text: str) -> str | None:
     """The dtype of a fixed type such as `tensor(int64)`, None for a type variable.
 
     >>> dtype_of("tensor(int64)"), dtype_of("seq(tensor(float))"), dtype_of("T")

@@ -50,7 +50,7 @@ def greedies(path):
     return found
 
 
-def test_vectors_exist():
+def test_the_vectors_are_there():
     need(BASELINE, "memory/baseline.json")
     assert LARGE and SMALL
 
@@ -72,11 +72,11 @@ def test_best_is_no_worse_than_the_best_of_the_cheap_greedies(path):
 
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
-def test_greedy_planners_match_those_of_others(path):
+def test_greedy_planners_reach_what_those_of_others_do(path):
     """Written independently, the same order and the same gaps give the same arena to the byte."""
     found = greedies(path)
     problem = load_problem(path)
-    blocks = Blocks.of(problem)
+    blocks = Blocks.from_problem(problem)
     requests = problem.requests
     orders = {
         "size": lambda i: -requests[i].size,
@@ -100,7 +100,7 @@ def test_best_reaches_the_optimum_of_small_problems(path):
 
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
-def test_live_sets_match_the_vectors(path):
+def test_what_lives_at_once_is_what_others_say(path):
     for entry in need(BASELINE, "memory/baseline.json"):
         if entry["file"] == path.name:
             problem = load_problem(path)
@@ -130,7 +130,7 @@ def test_thorough(path):
 def test_through_omnimalloc(path):
     """Its search is bounded by time, which is why the plan of `thorough` is taken where it is smaller."""
     pytest.importorskip("omnimalloc", reason="omnimalloc is not there: pip install 'shapeinf[omnimalloc]'")
-    from shapeinf.memory.planning.omni import omnimalloc
+    from shapeinf.memory.planning.planners import omnimalloc
 
     plan = omnimalloc(load_problem(path))
     assert not faults(load_problem(path), plan)

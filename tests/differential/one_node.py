@@ -9,7 +9,7 @@ from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import ONNX_CODES
+from shapeinf.lattice.dtypes import ONNX_CODES
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"
@@ -35,7 +35,7 @@ class Known:
         self.array = np.array(values, dtype=dtype).reshape((len(values),) if shape is None else shape)
 
 
-def runtime_values(*values, dtype=np.int64, shape=None):
+def given(*values, dtype=np.int64, shape=None):
     """An input whose contents only the run knows."""
     return Known(*values, dtype=dtype, shape=shape).array
 

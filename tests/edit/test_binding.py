@@ -11,7 +11,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from shapeinf import BindError, ModelError, ShapeError, UnknownNameError, bind, infer_shapes
+from shapeinf import BindError, InferenceOptions, ModelError, ShapeError, UnknownNameError, bind, infer_shapes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -53,7 +53,7 @@ def dims(value: onnx.ValueInfoProto) -> list[int | str]:
 
 
 def saved(model: Any, path: Path, wanted: dict[str, Any], **options: Any) -> onnx.ModelProto:
-    bind(model, wanted, **options).save(path)
+    bind(model, wanted, options=InferenceOptions(**options)).save(path)
     after = onnx.load(path)
     onnx.checker.check_model(after, full_check=True)
     return after
@@ -118,7 +118,7 @@ def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
     assert sorted(infer_shapes(path).graph.assumptions) == sorted(
         ["batch <= tokens", "batch >= 2", "batch <= 8", "tokens <= 512"]
     )
-    with pytest.raises(ShapeError, match="tokens=2000 is given by the user"):
+    with pytest.raises(ShapeError, match="tokens=2000 is specified by the user"):
         bind(path, {"tokens": 2000})
     bind(path, {"tokens": 512, "batch": 8}).save(path)
     assert infer_shapes(path).graph.assumptions == []
@@ -128,7 +128,7 @@ def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
 def test_a_pinned_batch_is_refused_with_the_node(wanted: dict[str, Any]) -> None:
     with pytest.raises(BindError) as caught:
         bind(pinned(), wanted)
-    found = caught.value.findings[0]
+    found = caught.value.diagnostics[0]
     assert found.node == "Reshape_331"
     assert "cannot run" in str(caught.value)
     session = ort.InferenceSession(pinned().SerializeToString(), providers=["CPUExecutionProvider"])
@@ -150,9 +150,9 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
     if fine:
         assert bind(with_table(), {"seq": (low, high), "batch": 2}).result.contract.preconditions == ()
         return
-    with pytest.raises(BindError, match="seq is to be") as caught:
+    with pytest.raises(BindError, match="seq is requested as") as caught:
         bind(with_table(), {"seq": (low, high)})
-    assert caught.value.findings[0].node == "Join"
+    assert caught.value.diagnostics[0].node == "Join"
 
 
 @pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
@@ -174,7 +174,7 @@ def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
     else:
         with pytest.raises(BindError) as caught:
             bind(model, {"batch": (low, high)})
-        assert caught.value.findings[0].node == "add"
+        assert caught.value.diagnostics[0].node == "add"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_an_unknown_name_has_nearest_ones(wanted: dict[str, Any], hint: str) -> 
 def test_a_wrong_graph_is_called_so() -> None:
     nodes = [helper.make_node("Add", ["x", "w"], ["y"], name="sum")]
     model = make(nodes, {"x": ["batch", 3]}, ["y"], {"w": np.zeros((1, 4), np.float32)})
-    with pytest.raises(BindError, match="the graph is wrong, whatever its dims are"):
+    with pytest.raises(BindError, match="the graph fails, whatever its dims are"):
         bind(model, {"batch": 4})
 
 
@@ -200,7 +200,7 @@ def test_dims_without_a_name_are_given_by_shapes(tmp_path: Path) -> None:
     after = saved(model, tmp_path / "m.onnx", {"batch": 2}, inputs={"x": {0: "batch"}})
     assert dims(after.graph.input[0]) == [2, 3, ""]
     with pytest.raises(UnknownNameError, match="no input is named 'xx'"):
-        bind(model, {}, inputs={"xx": "[1]"})
+        bind(model, {}, options=InferenceOptions(inputs={"xx": "[1]"}))
 
 
 TRACT = """version 1.0;
@@ -233,7 +233,7 @@ graph net( x ) -> ( y )
     ],
 )
 def test_documents(tmp_path: Path, text: str, wanted: dict[str, Any], inputs: dict[str, str], lines: list[str]) -> None:
-    bound = bind(text, wanted, inputs=inputs)
+    bound = bind(text, wanted, options=InferenceOptions(inputs=inputs))
     path = tmp_path / "net.nnef"
     bound.save(path)
     written = path.read_text()
@@ -247,7 +247,7 @@ def test_documents(tmp_path: Path, text: str, wanted: dict[str, Any], inputs: di
 
 def test_a_document_without_names_takes_numbers_only(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot say batch"):
-        bind(FINAL, inputs={"x": "[batch, 3, 8]"}).save(tmp_path / "net.nnef")
+        bind(FINAL, options=InferenceOptions(inputs={"x": "[batch, 3, 8]"})).save(tmp_path / "net.nnef")
     assert list(tmp_path.iterdir()) == []
 
 

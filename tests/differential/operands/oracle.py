@@ -24,7 +24,7 @@ Outcome = dict[str, tuple[int, ...]] | str
 PATIENCE = 60
 """Seconds that one run may take."""
 
-SINGLE_SIDED = ("reference", "inference")
+ONE_SIDED = ("reference", "inference")
 """Oracles that check little: that they accept a node says nothing."""
 
 NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast", "during initialization")
