@@ -1,10 +1,10 @@
 """Checks of models that would take for ever: many axes to exchange, towers of divisions to find sizes for."""
 
 import pytest
+from shapeinf.checks.forced import maxima
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
-from shapeinf.checks.forced import maxima
 from shapeinf.engine.session import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore
