@@ -1,25 +1,37 @@
-"""What an inference has to say: one record a finding, text rendered from it."""
+"""`Diagnostic`, the one record of everything that shapeinf reports, and the registry of all diagnostic codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import attrs
 
-from shapeinf.errors import ShapeError
 from shapeinf.texts import printable_lines
 
 Severity = Literal["error", "warning", "note"]
 
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""The severities, most severe first."""
+
 
 @attrs.frozen
 class Diagnostic:
-    """One finding.
+    """One report about a model, a file, a plan or a deployment.
 
-    Codes: S1xx the model is wrong, S2xx not supported or not knowable (outputs are unknown), S3xx a rule's own bug.
-    `inputs` are the operands as lines of text (name, shape, where it comes from); `location` is the place of the node
-    in a source text, where the format has one.
+    Args:
+        severity: an error, a warning, or a note that fails no check.
+        code: a registered code (see `CODES`).
+        message: one sentence, with the node or tensor as its subject.
+        node: the node; empty for a report about a tensor or the entire model.
+        op: the operator of the node.
+        operands: the operands of the node as lines of text (name, type, where it comes from).
+        tensor: the tensor.
+        axis: the axis of the tensor.
+        because: the constraint or declaration that decides it.
+        help: the repair, where it is unique.
+        location: where the source text writes the node, as `graph.nnef:3:5`, for formats that have one.
+        calls: the locations of the calls around it, innermost first.
+        cause: the node (or input) that is likely wrong, where this report only follows from it.
     """
 
     severity: Severity
@@ -27,21 +39,26 @@ class Diagnostic:
     message: str
     node: str = ""
     op: str = ""
-    inputs: tuple[str, ...] = ()
-    because: str | None = None
-    help: str | None = None
-    location: str = ""
+    operands: tuple[str, ...] = ()
+    tensor: str = attrs.field(default="", kw_only=True)
+    axis: int | None = attrs.field(default=None, kw_only=True)
+    because: str | None = attrs.field(default=None, kw_only=True)
+    help: str | None = attrs.field(default=None, kw_only=True)
+    location: str = attrs.field(default="", kw_only=True)
+    calls: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    cause: str = attrs.field(default="", kw_only=True)
 
     def render(self) -> str:
-        """The finding as a person reads it: law, place, operands, reason, repair."""
+        """The text for a terminal: message, subject, location, operands, reason, help."""
         lines = [f"{self.severity}[{self.code}]: {self.message}"]
-        if self.node:
-            lines.append(f"  --> {self.node}   {self.op}".rstrip())
+        if self.subject:
+            lines.append(f"  --> {self.subject}   {self.op}".rstrip())
         if self.location:
             lines.append(f"   at {self.location}")
-        lines += [f"   |  {text}" for text in self.inputs]
-        if self.because:
-            lines.append(f"   = because {self.because}")
+        lines += [f"   called at {call}" for call in self.calls]
+        lines += [f"   |  {operand}" for operand in self.operands]
+        if self.reason:
+            lines.append(f"   = because {self.reason}")
         if self.help:
             lines.append(f"   = help: {self.help}")
         return printable_lines(lines)
@@ -50,10 +67,111 @@ class Diagnostic:
         """The rendered text."""
         return self.render()
 
+    @property
+    def subject(self) -> str:
+        """The node, else the tensor; empty for a report about the entire model."""
+        return self.node or self.tensor
 
-def from_error(
-    error: ShapeError, node: str, op: str, inputs: Sequence[str], severity: Severity = "error"
-) -> Diagnostic:
-    """The diagnostic of a broken law at a node."""
-    message = error.message + (f": {', '.join(error.operands)}" if error.operands else "")
-    return Diagnostic(severity, error.code, message, node, op, tuple(inputs), error.because, error.help)
+    @property
+    def reason(self) -> str | None:
+        """`because`, and the node that this report follows from."""
+        follows = f"{self.cause} is likely wrong: this follows from it" if self.cause else None
+        return "; ".join(filter(None, (self.because, follows))) or None
+
+    @property
+    def fails(self) -> bool:
+        """Whether a check with this diagnostic fails: notes do not."""
+        return self.severity != "note"
+
+    @property
+    def weight(self) -> int:
+        """A key that sorts errors before warnings before notes."""
+        return SEVERITIES.index(self.severity)
+
+
+@attrs.frozen
+class Code:
+    """What a diagnostic code means.
+
+    Args:
+        code: a letter (C checks, N language of a document, P plans, S inference) and three digits, the first of which
+            groups codes of one subject.
+        severities: the severities with which it is reported.
+        title: its meaning in one line.
+        explanation: when it is reported, and what to do; empty where the title says all.
+    """
+
+    code: str
+    severities: tuple[Severity, ...]
+    title: str
+    explanation: str = ""
+
+
+CODES: dict[str, Code] = {}
+"""Every diagnostic code, from which `tools/make_error_table.py` writes docs/errors.md.
+
+A package registers the codes that it reports; those of inference are below.
+"""
+
+
+def register_code(code: str, severities: Severity | tuple[Severity, ...], title: str, explanation: str = "") -> str:
+    """Add a code to `CODES`; returns the code, so that a module can name it."""
+    assert code not in CODES, f"{code} is registered twice"
+    CODES[code] = Code(code, (severities,) if isinstance(severities, str) else severities, title, explanation)
+    return code
+
+
+def code_title(code: str) -> str:
+    """The title of a code; the code itself where a package outside of shapeinf defines it."""
+    return CODES[code].title if code in CODES else code
+
+
+register_code(
+    "S101",
+    ("error", "warning"),
+    "a rule of an operator is violated",
+    "A warning in a branch that may never run, or where no shape depends on it.",
+)
+register_code(
+    "S103",
+    "error",
+    "a call that no operator allows",
+    "A required input or attribute is missing, or the call of a function passes more inputs or outputs than it has.",
+)
+register_code(
+    "S104",
+    "error",
+    "an input of the wrong kind",
+    "Such as a sequence in place of a tensor; in strict mode also an unknown element type.",
+)
+register_code("S105", "error", "a size outside of 0..2**63 - 1")
+register_code("S110", "note", "an unusual dim name in the file", "The message says how the name was read.")
+register_code(
+    "S111",
+    "warning",
+    "an unused assumption of the file",
+    "It names a dim that no input has, or has an unsupported form.",
+)
+register_code("S112", "note", "a redundant assumption of the user", "It follows from known constraints.")
+register_code(
+    "S120",
+    "warning",
+    "a declared shape or element type differs from the inferred one",
+    "An error in strict mode.",
+)
+register_code("S140", "error", "a range for `bind` contains sizes with which the graph cannot run")
+register_code("S201", "warning", "an operator without a rule", "Its outputs are unknown.")
+register_code("S202", "warning", "a shape that cannot be inferred", "The message has the reason.")
+register_code("S301", "error", "a rule failed", "A bug of the rule, not of the model.")
+register_code(
+    "S401",
+    "warning",
+    "an installed package of operators is not in use",
+    "It cannot be loaded, or its entry point adds to no dialect.",
+)
+register_code(
+    "S402",
+    "note",
+    "an installed package of operators for another dialect",
+    "Reported where operators are unknown and the name of its entry point does not match this dialect.",
+)

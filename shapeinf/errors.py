@@ -11,6 +11,7 @@ from itertools import islice
 
 import attrs
 
+from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.texts import printable
 
 _MOST_SHOWN = 12
@@ -82,6 +83,27 @@ class ShapeError(ShapeInferenceError):
         if self.node is not None:
             text = f"{self.op} '{self.node}': {text}"
         return printable(f"{self.location}: {text}" if self.location else text)
+
+    def as_diagnostic(
+        self, node: str, op: str, operands: tuple[str, ...] = (), severity: Severity = "error"
+    ) -> Diagnostic:
+        """The diagnostic of this error at a node, whose operands are lines of text."""
+        return Diagnostic(
+            severity,
+            self.code,
+            self.headline,
+            node,
+            op,
+            operands,
+            because=self.because,
+            help=self.help,
+            location=self.location,
+        )
+
+    @property
+    def headline(self) -> str:
+        """The message with the operands."""
+        return self.message + (f": {', '.join(self.operands)}" if self.operands else "")
 
 
 class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)

@@ -22,9 +22,9 @@ DIM_FUNCTIONS = frozenset({"Max", "Min", "Mod"})
 # One package a height: each may import those before it, never those after it.
 ORDER = (
     "texts",
+    "diagnostics",
     "errors",
     "sharing",
-    "diagnostics",
     "expr",
     "constraints",
     "solver",

@@ -38,7 +38,8 @@ from damage import KINDS, Damage, Patient, damages, patient, prepared
 from own_models import own_models
 
 from shapeinf import infer_shapes
-from shapeinf.checks import Finding, check
+from shapeinf.checks import check
+from shapeinf.diagnostics import Diagnostic
 
 ort.set_default_logger_severity(4)
 
@@ -131,12 +132,12 @@ def meant_by(text: str, sizes: dict[str, int]) -> int | None:
     return int(eval(text, {"__builtins__": {}}, sizes))
 
 
-def found(model: onnx.ModelProto) -> list[Finding]:
+def found(model: onnx.ModelProto) -> list[Diagnostic]:
     """The findings that make a check fail."""
     return [one for one in check(infer_shapes(model, declared="check")) if one.fails]
 
 
-def hits(first: Finding, damaged: Damage) -> bool:
+def hits(first: Diagnostic, damaged: Damage) -> bool:
     """Whether a finding is on the damaged node or tensor, or names the damaged input."""
     named = bool(damaged.input) and f"{damaged.input}.shape[" in first.message
     return named or first.node in damaged.places or first.tensor in damaged.places
@@ -157,7 +158,7 @@ class Case:
 
     model: str
     damage: Damage
-    findings: list[Finding]
+    findings: list[Diagnostic]
     seconds: float = 0.0
 
     @property
@@ -168,7 +169,7 @@ class Case:
     @property
     def near(self) -> bool:
         """Whether the first finding is on the damaged node or on one beside it."""
-        return self.hit or (bool(self.findings) and self.findings[0].place in beside(self.damage))
+        return self.hit or (bool(self.findings) and self.findings[0].subject in beside(self.damage))
 
     @property
     def hit(self) -> bool:
@@ -215,7 +216,7 @@ def measured(
         for model, p in models:
             p = annotated(p, folder / "model.onnx", declared)
             for one in found(p.model):
-                raise ValueError(f"{model} is undamaged: {one.code} {one.place} {one.message}")
+                raise ValueError(f"{model} is undamaged: {one.code} {one.subject} {one.message}")
             for damaged in damages(p, each):
                 if damaged.kind in (only or KINDS) and shows(damaged, p, folder):
                     begun = time.perf_counter()
@@ -253,7 +254,7 @@ def main() -> None:
 def missed(case: Case) -> str:
     """A case of which the first finding is not on the damaged node, on one line."""
     first = case.findings[0] if case.findings else None
-    said = f"{first.code} {first.place}: {first.message}" if first else "nothing"
+    said = f"{first.code} {first.subject}: {first.message}" if first else "nothing"
     how = "MISSED" if first is None else "near" if case.near else "elsewhere"
     return f"{how} {case.model} {case.damage.kind} {case.damage.what} [{case.seconds:.1f} s]: {said}"
 

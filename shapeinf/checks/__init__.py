@@ -2,9 +2,8 @@
 
 from shapeinf.checks import coupled, declared, forced, names, split, unbounded, volumes
 from shapeinf.checks.api import check
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
-from shapeinf.checks.registry import KINDS, Kind, title_of
+from shapeinf.checks.registry import CHECKS, Check
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
 from shapeinf.checks.subject import Subject
 
@@ -12,9 +11,8 @@ _LOOKS = (coupled, declared, forced, names, split, unbounded, volumes)
 """The modules whose import registers what they look for."""
 
 __all__ = [
-    "KINDS",
-    "Finding",
-    "Kind",
+    "CHECKS",
+    "Check",
     "Profile",
     "ServingConfig",
     "Subject",
@@ -24,5 +22,4 @@ __all__ = [
     "parse_shapes",
     "read_profiles",
     "read_serving_config",
-    "title_of",
 ]

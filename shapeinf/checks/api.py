@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import attrs
 
 from shapeinf.checks.declared import COMPARISONS
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.nowhere import runs_nowhere
-from shapeinf.checks.registry import KINDS
+from shapeinf.checks.registry import CHECKS
 from shapeinf.checks.repairs import Tried, likely_cause
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.taken import taken_at_its_word
@@ -18,7 +17,7 @@ from shapeinf.result import Result
 from shapeinf.sharing import held
 
 
-def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Finding]:
+def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Diagnostic]:
     """All findings of a model that was inferred with `declared="check"`, in the order of the graph; notes come last.
 
     So the first finding is the nearest to the cause. What only follows from another finding comes behind it and names
@@ -33,21 +32,20 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Fi
         return _causes_first(found, subject) if any(one.fails for one in found) else found
 
 
-def _findings(subject: Subject) -> Iterator[Finding]:
+def _findings(subject: Subject) -> Iterator[Diagnostic]:
     yield from (_of_inference(one, subject) for one in subject.result.diagnostics if not _compared_here(one, subject))
-    for kind in KINDS.values():
-        if kind.look is not None:
-            yield from kind.look(subject)
+    for check in CHECKS.values():
+        yield from check(subject)
 
 
-def _sorted(found: Iterable[Finding], subject: Subject) -> list[Finding]:
-    def rank(one: Finding) -> tuple[object, ...]:
+def _sorted(found: Iterable[Diagnostic], subject: Subject) -> list[Diagnostic]:
+    def rank(one: Diagnostic) -> tuple[object, ...]:
         return not one.fails, _place(one, subject), bool(one.cause), one.weight, one.code
 
     return sorted(dict.fromkeys(found), key=rank)
 
 
-def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
+def _causes_first(found: list[Diagnostic], subject: Subject) -> list[Diagnostic]:
     """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
 
     Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input. Where one node
@@ -55,17 +53,17 @@ def _causes_first(found: list[Finding], subject: Subject) -> list[Finding]:
     """
     failing = [one for one in found if one.fails]
     left = _left(failing, subject)
-    places = {one.place for one in left}
+    places = {one.subject for one in left}
     one_declaration = len(failing) == 1 and failing[0].code in COMPARISONS
     tried: Tried = "sizes" if len(places) == 1 else "inputs" if left or one_declaration else "all"
     likely = None if places and one_declaration else likely_cause(subject, failing, _findings, tried)
     if likely is not None:
         finding, alone = likely
-        return _led_by([finding], found, finding.place if alone else "")
-    return _led_by(left, found, left[0].place if len(places) == 1 else "") if left else found
+        return _led_by([finding], found, finding.subject if alone else "")
+    return _led_by(left, found, left[0].subject if len(places) == 1 else "") if left else found
 
 
-def _left(failing: list[Finding], subject: Subject) -> list[Finding]:
+def _left(failing: list[Diagnostic], subject: Subject) -> list[Diagnostic]:
     """What is still found where every declaration is taken at its word, if that explains what is found."""
     taken = taken_at_its_word(subject)
     if taken is None:
@@ -74,14 +72,17 @@ def _left(failing: list[Finding], subject: Subject) -> list[Finding]:
     alone = [one for one in _findings(other) if one.code not in COMPARISONS] + differences
     left = [one for one in _sorted(alone, other) if one.fails]
     fewer = len(left) < len(failing) or any(one.code in COMPARISONS for one in differences)
-    return left if fewer and len({one.place for one in left}) <= len({one.place for one in failing}) else []
+    return left if fewer and len({one.subject for one in left}) <= len({one.subject for one in failing}) else []
 
 
-def _led_by(first: list[Finding], found: list[Finding], cause: str) -> list[Finding]:
+def _led_by(first: list[Diagnostic], found: list[Diagnostic], cause: str) -> list[Diagnostic]:
     """These first, then what else was found; what the cause explains names it."""
-    places, said = {one.place for one in first}, {(one.code, one.place, one.tensor) for one in first}
-    rest = [one for one in found if (one.code, one.place, one.tensor) not in said]
-    return [*first, *(attrs.evolve(one, cause=cause) if one.fails and one.place not in places else one for one in rest)]
+    places, said = {one.subject for one in first}, {(one.code, one.subject, one.tensor) for one in first}
+    rest = [one for one in found if (one.code, one.subject, one.tensor) not in said]
+    return [
+        *first,
+        *(attrs.evolve(one, cause=cause) if one.fails and one.subject not in places else one for one in rest),
+    ]
 
 
 def _compared_here(found: Diagnostic, subject: Subject) -> bool:
@@ -89,14 +90,12 @@ def _compared_here(found: Diagnostic, subject: Subject) -> bool:
     return found.code == "S120" and found.node in subject.nodes
 
 
-def _of_inference(found: Diagnostic, subject: Subject) -> Finding:
-    """A finding of the inference; what it could not know is no fault of the model."""
-    severity = "note" if found.code.startswith("S2") else found.severity
-    fields = attrs.asdict(found, recurse=False)
-    return Finding(**{**fields, "severity": severity})
+def _of_inference(found: Diagnostic, subject: Subject) -> Diagnostic:
+    """A diagnostic of the inference; an unknown shape is no fault of the model."""
+    return attrs.evolve(found, severity="note") if found.code.startswith("S2") else found
 
 
-def _place(found: Finding, subject: Subject) -> int:
+def _place(found: Diagnostic, subject: Subject) -> int:
     """Those of a node, or of what it causes, in the order of the graph; those of inputs and the whole model first."""
     node = found.cause or found.node
     return subject.order.get(node, len(subject.order) if node else -1)

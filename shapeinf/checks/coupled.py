@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.sampling import LARGE, Binding, possible, solving
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
 from shapeinf.contract import Precondition
+from shapeinf.diagnostics import Diagnostic
 
 _KINDS = ("equality", "alternative", "divisibility")
 """Bounds are none of them: a table of positions for the cells of an image has an end."""
@@ -21,8 +21,13 @@ _LEAST = (2, LARGE)
 """Sizes to begin with: an axis of 1 fits where others do not, small ones are one after a division."""
 
 
-@kind("C105", "axes of one input that must fit each other")
-def coupled(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C105",
+    "warning",
+    "axes of one input that must fit each other",
+    "Each axis is dynamic, but a node requires a relation between them.",
+)
+def coupled(subject: Subject) -> Iterator[Diagnostic]:
     """Conditions that do not leave each axis its own sizes, shown by a legal binding of which one size is changed.
 
     One a node. Two names that must be equal are C102. Axes of different inputs often belong together (`total == past
@@ -62,9 +67,9 @@ def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Bindin
     return None
 
 
-def _found(subject: Subject, condition: Precondition, legal: Binding, mixed: Binding) -> Finding:
+def _found(subject: Subject, condition: Precondition, legal: Binding, mixed: Binding) -> Diagnostic:
     axes = " and ".join(f"{subject.shown(s)} ({subject.axes_of(s)})" for s in subject.axes if s in condition.free)
-    return Finding(
+    return Diagnostic(
         "warning",
         "C105",
         f"{axes} must fit each other: {condition.text}; {shown(subject, mixed)} does not run, though "

@@ -6,23 +6,33 @@ from collections.abc import Iterator
 
 import attrs
 
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.meanings import declared_size, renames
-from shapeinf.checks.registry import also, kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import GENERATED, Subject
 from shapeinf.checks.trial import shown
 from shapeinf.checks.upstream import differences
+from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
 
-OUTPUTS = also("C111", "a declared output that the graph does not make")
+OUTPUTS = register_code(
+    "C111",
+    "warning",
+    "a declared output differs from the inferred one",
+    "Also a number where the inferred size is a symbol.",
+)
 COMPARISONS = ("C110", OUTPUTS)
 
 
-@kind("C110", "a declared shape of a value inside the graph is not what the graph makes")
-def stale(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C110",
+    "warning",
+    "a declared shape or element type inside the graph differs from the inferred one",
+    "The declaration is stale, or the node was changed and is wrong.",
+)
+def stale(subject: Subject) -> Iterator[Diagnostic]:
     """Each declaration of a value that a node makes, compared; C111 for outputs of the graph."""
     wrong = set()
     before, since = differences(subject)
@@ -38,25 +48,25 @@ def stale(subject: Subject) -> Iterator[Finding]:
             yield _found(subject, one.tensor, message)
 
 
-def compared(subject: Subject, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Finding]:
+def compared(subject: Subject, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Diagnostic]:
     """How one declaration differs from what is made."""
     for message in _differences(subject, declared, made):
         yield _found(subject, tensor, message)
 
 
-def _found(subject: Subject, tensor: str, message: str) -> Finding:
+def _found(subject: Subject, tensor: str, message: str) -> Diagnostic:
     node = subject.makers[tensor]
     output = tensor in subject.graph.outputs
     what = f"{'the output ' if output else ''}{tensor}"
     stale = "a stale value_info (infer the shapes of the file again)"
     help = "declare what the graph makes" if output else f"{stale}, or {node} was changed and is wrong"
-    return Finding(
+    return Diagnostic(
         "warning",
         OUTPUTS if output else "C110",
         f"{what} {message}",
         node,
         subject.op(node),
-        tensor,
+        tensor=tensor,
         help=help,
         location=subject.location(node),
     )
@@ -84,8 +94,13 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
             yield f"is declared as {said} on axis {axis} but the graph makes {size}{reason}"
 
 
-@kind("C112", "a name of an input that is declared for an expression of others")
-def renamed(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C112",
+    "note",
+    "a name of an input that is declared for an expression of other names",
+    "Decoders do so: `total` for `past + seq`.",
+)
+def renamed(subject: Subject) -> Iterator[Diagnostic]:
     """Once for each name and expression: files of decoders do so, and mean that both are one."""
     said_before: set[tuple[str, Dim]] = set()
     for tensor, declared in subject.declared.items():
@@ -132,8 +147,13 @@ def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
     return None
 
 
-@kind("C103", "one name for two sizes")
-def overloaded(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C103",
+    "warning",
+    "one name for two sizes",
+    "The graph computes two sizes for axes that are declared with one name.",
+)
+def overloaded(subject: Subject) -> Iterator[Diagnostic]:
     """Names that no input has, declared for values of which the graph makes different sizes."""
     first: dict[str, tuple[str, int, Dim]] = {}
     for tensor, declared in subject.declared.items():

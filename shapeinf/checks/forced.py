@@ -5,20 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, solving
 from shapeinf.checks.subject import Subject
 from shapeinf.contract import Precondition
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
 
 _LISTED = 4
 """So many sizes are few: they are listed, of more their number is said."""
 
 
-def _found(subject: Subject, code: str, message: str, source: Precondition, help: str | None = None) -> Finding:
+def _found(subject: Subject, code: str, message: str, source: Precondition, help: str | None = None) -> Diagnostic:
     node = source.node
-    return Finding(
+    return Diagnostic(
         "warning",
         code,
         message,
@@ -30,8 +30,13 @@ def _found(subject: Subject, code: str, message: str, source: Precondition, help
     )
 
 
-@kind("C101", "a dynamic axis that can only take one value")
-def pinned(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C101",
+    "warning",
+    "a dynamic axis that can only take one value",
+    "Or one of a few values, or none that is large. Usually a constant of the export holds the size.",
+)
+def pinned(subject: Subject) -> Iterator[Diagnostic]:
     """Symbols of inputs that nodes fix, and products of them that nodes fix."""
     for condition in subject.demands:
         symbol = condition.terms[0]
@@ -48,7 +53,7 @@ def pinned(subject: Subject) -> Iterator[Finding]:
             yield from _alternative(subject, condition)
 
 
-def _window(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _window(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     """An upper bound that leaves few sizes, or that an equation makes; not the end of a table of many rows."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
@@ -65,7 +70,7 @@ def _least(subject: Subject, symbol: Dimension) -> int:
     return max(*least, int(max(0, subject.initial_store.bounds(symbol)[0])), 0)
 
 
-def _equation(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _equation(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     total = _fixed_product(subject, condition.clauses[0].expression)
     if total is None:
         if condition.terms[0] not in subject.store.solved:
@@ -76,7 +81,7 @@ def _equation(subject: Subject, condition: Precondition) -> Iterator[Finding]:
         yield _found(subject, "C101", message, condition)
 
 
-def _alternative(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _alternative(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     free = [d for d in condition.terms if isinstance(d, Dimension)]
     fixed = [d for d in condition.terms if isinstance(d, int)]
     if len(free) == 1 and fixed and free[0] in subject.axes:
@@ -86,7 +91,7 @@ def _alternative(subject: Subject, condition: Precondition) -> Iterator[Finding]
         yield from _together(subject, condition)
 
 
-def _together(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _together(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
     if len(condition.free) == 1 and _has_maxima(condition.terms):
         yield from _few(subject, condition)
@@ -105,7 +110,7 @@ def _together(subject: Subject, condition: Precondition) -> Iterator[Finding]:
                 return
 
 
-def _few(subject: Subject, condition: Precondition) -> Iterator[Finding]:
+def _few(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
     """A condition on one dim that few sizes fulfil, where they do not end because a table does."""
     (symbol,) = condition.free
     bounds = subject.store.interval(symbol)
@@ -159,8 +164,10 @@ def _two_symbols(dims: list[Dimension]) -> bool:
     return len(dims) == 2 and all(d.is_symbol for d in dims)
 
 
-@kind("C102", "two names that must be one size")
-def united(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C102", "warning", "two names that must be one size", "Nodes require it always, or unless one of the sizes is 1."
+)
+def united(subject: Subject) -> Iterator[Diagnostic]:
     """Named symbols of inputs that nodes make equal, always or unless one of them is 1."""
     for condition in subject.demands:
         dims = [d for d in condition.terms if isinstance(d, Dimension)]

@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.diagnostics import Diagnostic
 
 _LEAST = 5
 """Words shorter than this are too near to each other to tell: `past` and `mask`, `seq` and `sep`."""
 
 
-@kind("C120", "a name that looks like a misspelt other one")
-def misspelt(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C120", "warning", "a name that is likely misspelled", "It resembles another name, or contains a blank."
+)
+def misspelt(subject: Subject) -> Iterator[Diagnostic]:
     """Names that differ by one slip of the keyboard or by blanks, and names with a blank inside."""
     names = _names(subject)
     said: set[str] = set()
@@ -23,12 +25,12 @@ def misspelt(subject: Subject) -> Iterator[Finding]:
         if looks_misspelt(first, second) and not _apart(subject, first, second):
             said.update((first, second))
             where = f"{first!r} ({names[first]}) and {second!r} ({names[second]})"
-            yield Finding("warning", "C120", f"{where} look like one name, misspelt", tensor=_tensor(names[second]))
+            yield Diagnostic("warning", "C120", f"{where} look like one name, misspelt", tensor=_tensor(names[second]))
     for name, axis in names.items():
         if name not in said and _has_a_slip(name):
             plain = re.sub(r"\s+", "", name)
             message = f"{name!r} ({axis}) has a blank inside: {plain!r} would be another name"
-            yield Finding("warning", "C120", message, tensor=_tensor(axis))
+            yield Diagnostic("warning", "C120", message, tensor=_tensor(axis))
 
 
 def _tensor(axis: str) -> str:

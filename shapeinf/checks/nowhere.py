@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapeinf.checks.concrete import generic, violated_at
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import shown
+from shapeinf.diagnostics import Diagnostic, register_code
 
-NOWHERE = also("C115", "a graph that breaks at all sizes that were tried, though nothing forbids them")
+NOWHERE = register_code(
+    "C115", "warning", "a graph that fails at all tested sizes", "No declared constraint excludes these sizes."
+)
 _TRIED = 4
 
 
-def runs_nowhere(subject: Subject) -> Iterator[Finding]:
+def runs_nowhere(subject: Subject) -> Iterator[Diagnostic]:
     """The first node that breaks at each of a few sets of sizes; nothing as soon as one of them runs.
 
     Some laws cannot be decided for names: then nothing is found, and no precondition says it either. It is looked at
@@ -35,7 +36,7 @@ def runs_nowhere(subject: Subject) -> Iterator[Finding]:
     if _ranks_are_known(subject, first.node) and all(
         any(one.node == first.node for one in found) for _, found in broken
     ):
-        yield Finding(
+        yield Diagnostic(
             "warning",
             NOWHERE,
             f"at {shown(subject, binding)}, as at all other sizes that were tried: {first.message}",
@@ -43,7 +44,7 @@ def runs_nowhere(subject: Subject) -> Iterator[Finding]:
             first.op,
             because=first.because,
             location=first.location,
-            inputs=first.inputs,
+            operands=first.operands,
         )
 
 

@@ -10,21 +10,20 @@ from pathlib import Path
 import attrs
 
 from shapeinf.api import infer_shapes
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import also
 from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import as_shapes, misfit, shown, try_shapes
 from shapeinf.checks.unbounded import unbounded
 from shapeinf.checks.volumes import too_large
+from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope
 from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
 
-C150 = also("C150", "a profile that does not fit the inputs of the model")
-C151 = also("C151", "a profile whose smallest, usual and largest shapes do not fit each other")
-C152 = also("C152", "shapes of a profile that the graph cannot run")
-C153 = also("C153", "shapes between those of a profile that the graph cannot run")
+C150 = register_code("C150", "error", "a profile that does not fit the inputs of the model")
+C151 = register_code("C151", "error", "a profile whose min, opt and max shapes do not fit each other")
+C152 = register_code("C152", "error", "shapes of a profile with which the graph cannot run")
+C153 = register_code("C153", "error", "shapes between those of a profile with which the graph cannot run")
 
 CORNERS = ("min", "opt", "max")
 MAX_BETWEEN = 24
@@ -93,7 +92,7 @@ def _sizes(given: object, what: str, path: str) -> tuple[int, ...]:
     return tuple(given)
 
 
-def check_profile(subject: Subject, profile: Profile) -> list[Finding]:
+def check_profile(subject: Subject, profile: Profile) -> list[Diagnostic]:
     """All findings about a profile; what lies between is looked at only when its corners fit.
 
     Raises UnknownNameError for an input that the model does not have.
@@ -111,28 +110,28 @@ def check_profile(subject: Subject, profile: Profile) -> list[Finding]:
     return found or [*_between(subject, profile), *_volumes(subject, profile)]
 
 
-def _inputs(subject: Subject, profile: Profile) -> Iterator[Finding]:
+def _inputs(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
     for name, dims in subject.asked.items():
         if name not in profile.corners["opt"]:
             if any(isinstance(d, Dimension) for d in dims):
-                yield Finding("error", C150, f"the profile has no shape for {name}, which is dynamic", tensor=name)
+                yield Diagnostic("error", C150, f"the profile has no shape for {name}, which is dynamic", tensor=name)
             continue
         for corner in CORNERS:
             reason = misfit(subject, dims, profile.corners[corner][name])
             if reason:
-                yield Finding("error", C150, f"the {corner} shape of {name} {reason}", tensor=name)
+                yield Diagnostic("error", C150, f"the {corner} shape of {name} {reason}", tensor=name)
 
 
-def _order(profile: Profile) -> Iterator[Finding]:
+def _order(profile: Profile) -> Iterator[Diagnostic]:
     low, middle, high = (profile.corners[corner] for corner in CORNERS)
     for name in middle:
         for axis, (a, b, c) in enumerate(zip(low[name], middle[name], high[name], strict=False)):
             if not a <= b <= c:
                 message = f"{name}.shape[{axis}] is {a}, {b}, {c}: min, opt and max must not fall"
-                yield Finding("error", C151, message, tensor=name)
+                yield Diagnostic("error", C151, message, tensor=name)
 
 
-def _one_size_a_name(subject: Subject, profile: Profile) -> Iterator[Finding]:
+def _one_size_a_name(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
     """A name must have one size in all inputs of a corner."""
     for corner in CORNERS:
         first: dict[Dimension, tuple[str, int]] = {}
@@ -143,10 +142,10 @@ def _one_size_a_name(subject: Subject, profile: Profile) -> Iterator[Finding]:
                 where, other = first.setdefault(dim, (f"{name}.shape[{axis}]", size))
                 if other != size:
                     message = f"at the {corner} shapes {dim} is {other} in {where} but {size} in {name}.shape[{axis}]"
-                    yield Finding("error", C151, message, tensor=name)
+                    yield Diagnostic("error", C151, message, tensor=name)
 
 
-def _between(subject: Subject, profile: Profile) -> Iterator[Finding]:
+def _between(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
     """The first binding between the corners that does not run, found by what is known and shown by a run."""
     box = _box(subject, profile)
     if not box:
@@ -160,7 +159,7 @@ def _between(subject: Subject, profile: Profile) -> Iterator[Finding]:
             return
 
 
-def _volumes(subject: Subject, profile: Profile) -> Iterator[Finding]:
+def _volumes(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
     """What the ranges of the profile let grow too large, or leave without a bound."""
     box = _box(subject, profile)
     inputs: dict[str, list[object]] = {

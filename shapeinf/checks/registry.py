@@ -1,51 +1,25 @@
-"""The kinds of findings: a code, what it means, and the function that looks for it."""
+"""The registry of checks: each is a function over a checked model that reports diagnostics of one code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import attrs
-
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.subject import Subject
+from shapeinf.diagnostics import Diagnostic, Severity, register_code
 
-Look = Callable[[Subject], Iterable[Finding]]
+Check = Callable[[Subject], Iterable[Diagnostic]]
 
-
-@attrs.frozen
-class Kind:
-    """A kind of finding; `look` is None for one that another look (or a comparison with a file) finds."""
-
-    code: str
-    title: str
-    look: Look | None = None
+CHECKS: dict[str, Check] = {}
+"""Every check of a model by the code of its diagnostics; they run in this order."""
 
 
-KINDS: dict[str, Kind] = {}
-"""Every kind of finding by its code."""
+def register_check(
+    code: str, severities: Severity | tuple[Severity, ...], title: str, explanation: str = ""
+) -> Callable[[Check], Check]:
+    """Register a check and the code of its diagnostics (see `register_code`)."""
 
-
-def kind(code: str, title: str) -> Callable[[Look], Look]:
-    """Register the function that looks for findings of a code."""
-
-    def register(look: Look) -> Look:
-        _add(Kind(code, title, look))
-        return look
+    def register(check: Check) -> Check:
+        CHECKS[register_code(code, severities, title, explanation)] = check
+        return check
 
     return register
-
-
-def also(code: str, title: str) -> str:
-    """Register a code whose findings come from elsewhere; the code itself."""
-    _add(Kind(code, title))
-    return code
-
-
-def title_of(code: str) -> str:
-    """What a code means; the code itself for one of the inference."""
-    return KINDS[code].title if code in KINDS else code
-
-
-def _add(new: Kind) -> None:
-    assert new.code not in KINDS, f"{new.code} is registered twice"
-    KINDS[new.code] = new

@@ -29,10 +29,9 @@ from shapeinf.checks.changes import (
     other_outlines,
     outline,
 )
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
+from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
@@ -47,7 +46,9 @@ _MOST_KEPT = 1_000_000
 """How many numbers the states before all tried places may hold."""
 _FEW_NAMES = 4
 """So many names of inputs are tried as a size that is missing."""
-CAUSE = also("C114", "a node that is likely wrong: with a small change of it nothing else is found")
+CAUSE = register_code(
+    "C114", "warning", "a node or input that is likely wrong", "With a small change of it no other diagnostic remains."
+)
 
 
 @attrs.frozen
@@ -64,7 +65,7 @@ class Repair:
     weight: int
 
 
-def repairs(subject: Subject, found: list[Finding], look: Look, tried: Tried = "all") -> tuple[list[Repair], bool]:
+def repairs(subject: Subject, found: list[Diagnostic], look: Look, tried: Tried = "all") -> tuple[list[Repair], bool]:
     """The repairs of what is found first, and whether every node that could be the cause was tried.
 
     `tried` is what may be changed.
@@ -95,8 +96,8 @@ def repairs(subject: Subject, found: list[Finding], look: Look, tried: Tried = "
 
 
 def likely_cause(
-    subject: Subject, found: list[Finding], look: Look, tried: Tried = "all"
-) -> tuple[Finding, bool] | None:
+    subject: Subject, found: list[Diagnostic], look: Look, tried: Tried = "all"
+) -> tuple[Diagnostic, bool] | None:
     """The input or node of which a change repairs what is found, and whether it alone does; None if found there.
 
     Where one node is sure to fail for what constants and its attributes say, only what is written elsewhere is an
@@ -115,14 +116,16 @@ def likely_cause(
     message = f"{one.node} is likely wrong: with {one.change} the rest holds{also_does}"
     which = "the only change" if whole and not others else "a change"
     because = (
-        f"this is {which} of one node, among those tried, that leaves nothing of what is found at {found[0].place}"
+        f"this is {which} of one node, among those tried, that leaves nothing of what is found at {found[0].subject}"
     )
     node, tensor = (one.node, "") if one.op else ("", one.node)
-    finding = Finding("warning", CAUSE, message, node, one.op, tensor, because, location=subject.location(node))
+    finding = Diagnostic(
+        "warning", CAUSE, message, node, one.op, tensor=tensor, because=because, location=subject.location(node)
+    )
     return finding, not others
 
 
-def _fails_by_itself(subject: Subject, found: list[Finding]) -> bool:
+def _fails_by_itself(subject: Subject, found: list[Diagnostic]) -> bool:
     """Whether all that is found is an error at one node that reads one value beside constants."""
     node = subject.nodes.get(found[0].node)
     if node is None or any(one.severity != "error" or one.node != found[0].node for one in found):
@@ -138,7 +141,7 @@ def _has_numbers(subject: Subject, name: str) -> bool:
     return any(numbers_in(one) is not None for one in types)
 
 
-def _place(subject: Subject, first: Finding) -> int | None:
+def _place(subject: Subject, first: Diagnostic) -> int | None:
     node = subject.nodes.get(first.node) or _with_body(subject, first.node)
     if node is None:
         return None

@@ -9,18 +9,17 @@ from typing import Any
 
 import attrs
 
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.pbtxt import Message, parse_pbtxt
-from shapeinf.checks.registry import also
 from shapeinf.checks.subject import Subject
 from shapeinf.checks.trial import try_shapes
+from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim, Dimension
 
-C160 = also("C160", "an input or output of a serving config that the model does not have, or one that is missing")
-C161 = also("C161", "a data type of a serving config that is not the model's")
-C162 = also("C162", "dims of a serving config that are not the model's")
-C163 = also("C163", "a batch size of a serving config that the graph cannot run")
+C160 = register_code("C160", "error", "an unknown input or output in a serving config, or a missing input")
+C161 = register_code("C161", "error", "a data type of a serving config differs from the model's")
+C162 = register_code("C162", "error", "dims of a serving config differ from the model's")
+C163 = register_code("C163", "error", "a batch size of a serving config with which the graph cannot run")
 
 _TYPES = {
     "TYPE_BOOL": "bool",
@@ -72,7 +71,7 @@ def _port(given: Any, batch: int, path: str) -> Port:
     return Port(name, str(message.get("data_type", [""])[-1]), (None, *sizes) if batch else sizes)
 
 
-def check_serving(subject: Subject, config: ServingConfig) -> list[Finding]:
+def check_serving(subject: Subject, config: ServingConfig) -> list[Diagnostic]:
     """Where a serving config does not fit the model."""
     inputs, outputs = list(subject.asked), subject.graph.outputs
     found = [*_names("input", config.inputs, inputs), *_names("output", config.outputs, outputs)]
@@ -85,37 +84,37 @@ def check_serving(subject: Subject, config: ServingConfig) -> list[Finding]:
     ]
 
 
-def _names(what: str, ports: tuple[Port, ...], names: list[str]) -> Iterator[Finding]:
+def _names(what: str, ports: tuple[Port, ...], names: list[str]) -> Iterator[Diagnostic]:
     for port in ports:
         if port.name not in names:
             near = ", ".join(difflib.get_close_matches(port.name, names, n=3, cutoff=0.5) or names)
             message = f"the config has an {what} {port.name} that the model does not have"
-            yield Finding("error", C160, message, tensor=port.name, help=f"the model has: {near}")
+            yield Diagnostic("error", C160, message, tensor=port.name, help=f"the model has: {near}")
 
 
-def _missing(config: ServingConfig, name: str) -> Iterator[Finding]:
+def _missing(config: ServingConfig, name: str) -> Iterator[Diagnostic]:
     if all(port.name != name for port in config.inputs):
-        yield Finding("error", C160, f"the config does not have the input {name} of the model", tensor=name)
+        yield Diagnostic("error", C160, f"the config does not have the input {name} of the model", tensor=name)
 
 
-def _fits(subject: Subject, config: ServingConfig, port: Port, of_input: bool) -> Iterator[Finding]:
+def _fits(subject: Subject, config: ServingConfig, port: Port, of_input: bool) -> Iterator[Diagnostic]:
     info = subject.result.tensors[port.name]
     dtype = _TYPES.get(port.dtype)
     if info.dtype is not None and dtype != info.dtype:
         message = f"the config says {port.dtype or 'no data type'} for {port.name}, the model {info.dtype}"
-        yield Finding("error", C161, message, tensor=port.name)
+        yield Diagnostic("error", C161, message, tensor=port.name)
     dims = subject.asked[port.name] if of_input else info.shape.dims
     if dims is None:
         return
     if len(dims) != len(port.dims):
         shown = " (with the batch axis that max_batch_size adds)" if config.max_batch_size else ""
         message = f"the config says {len(port.dims)} axes for {port.name}{shown}, the model {len(dims)}"
-        yield Finding("error", C162, message, tensor=port.name)
+        yield Diagnostic("error", C162, message, tensor=port.name)
         return
     for axis, (served, dim) in enumerate(zip(port.dims, dims, strict=True)):
         reason = _differs(subject, config, axis, served, dim)
         if reason:
-            yield Finding("error", C162, f"axis {axis} of {port.name} {reason}", tensor=port.name)
+            yield Diagnostic("error", C162, f"axis {axis} of {port.name} {reason}", tensor=port.name)
 
 
 def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
@@ -128,7 +127,7 @@ def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | N
     return ""
 
 
-def _batches(subject: Subject, config: ServingConfig) -> Iterator[Finding]:
+def _batches(subject: Subject, config: ServingConfig) -> Iterator[Diagnostic]:
     """The smallest and the largest batch, where the config fixes all else."""
     for batch in dict.fromkeys((1, config.max_batch_size)) if config.max_batch_size else ():
         shapes = {port.name: _sizes(subject, port, batch) for port in config.inputs}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapeinf.api import infer_shapes
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.subject import Subject
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import TensorType
 from shapeinf.result import Result
 
 
-@kind("C104", "one name of inputs that must have two values")
-def torn(subject: Subject) -> Iterator[Finding]:
+@register_check("C104", "error", "one name of inputs that must have two values")
+def torn(subject: Subject) -> Iterator[Diagnostic]:
     """Only for a model with errors: those that vanish when a name is several, with a value each."""
     if not any(d.severity == "error" for d in subject.result.diagnostics):
         return
@@ -34,7 +34,7 @@ def torn(subject: Subject) -> Iterator[Finding]:
             needs = ", but ".join(f"{where} must be {size} ({node})" for size, (where, node) in sizes.items())
             node = max((node for _, node in sizes.values()), key=lambda name: subject.order.get(name, -1))
             message = f"{symbol} must have {len(sizes)} values: {needs}"
-            yield Finding("error", "C104", message, node, subject.op(node), help="give the axes a name each")
+            yield Diagnostic("error", "C104", message, node, subject.op(node), help="give the axes a name each")
 
 
 def _split(subject: Subject, apart: set[Dimension]) -> Result | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import attrs
 
 from shapeinf.checks.declared import compared
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.meanings import declared_size
 from shapeinf.checks.subject import Subject
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
@@ -23,7 +23,7 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.result import Result
 
 
-def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
+def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Diagnostic]] | None:
     """The inference that goes on with what is declared, and where that was not what a node made.
 
     None where nothing inside the graph is declared, and for graphs with cycles.
@@ -31,7 +31,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Finding]] | None:
     inference = subject.result.inference
     if inference.compiled.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
         return None
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     store = inference.initial_store.copy()
     reader = InputReader(store)
     other: list[Subject] = []
@@ -53,7 +53,7 @@ class _Believer:
     subject: Subject
     name: str
     declared: Declared
-    found: list[Finding]
+    found: list[Diagnostic]
 
     def __call__(self, number: int, step: NodeStep) -> int:
         """The number of the type to go on with."""

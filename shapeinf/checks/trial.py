@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from shapeinf.api import infer_shapes
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding, value
 from shapeinf.checks.subject import Subject
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 
 
-def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Finding]:
+def try_shapes(subject: Subject, shapes: Mapping[str, Sequence[Any]]) -> list[Diagnostic]:
     """The errors of the graph at these shapes of inputs: sizes, names, or None."""
     try:
         result = infer_shapes(
             subject.graph, inputs={n: list(s) for n, s in shapes.items()}, declared="ignore", min_dim=0
         )
     except ShapeError as error:
-        return [Finding("error", error.code, str(error))]
+        return [Diagnostic("error", error.code, str(error))]
     return [
-        Finding("error", d.code, d.message, d.node, d.op, because=d.because, location=d.location, inputs=d.inputs)
-        for d in certain_violations(result.inference)
+        attrs.evolve(diagnostic, severity="error", help=None) for diagnostic in certain_violations(result.inference)
     ]
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.subject import Subject
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension
 
 
-@kind("C140", "a tensor without an upper bound though all inputs have one")
-def unbounded(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C140",
+    "note",
+    "a tensor without an upper bound though all inputs have one",
+    "The node is the one that loses the bound.",
+)
+def unbounded(subject: Subject) -> Iterator[Diagnostic]:
     """The first tensor of each unknown that has no upper bound; nothing when an input has none either."""
     if any(subject.store.interval(symbol).hi is None for symbol in subject.axes):
         return
@@ -23,5 +28,5 @@ def unbounded(subject: Subject) -> Iterator[Finding]:
             lost = {s for s in dim.symbols() if subject.store.interval(s).hi is None}
             if lost - seen and subject.store.interval(dim).hi is None:
                 message = f"{tensor}.shape[{axis}] has no upper bound, though all inputs have one"
-                yield Finding("note", "C140", message, node, subject.op(node), tensor)
+                yield Diagnostic("note", "C140", message, node, subject.op(node), tensor=tensor, axis=axis)
             seen |= lost

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import attrs
 
-from shapeinf.checks.finding import Finding
-from shapeinf.checks.registry import kind
+from shapeinf.checks.registry import register_check
 from shapeinf.checks.sampling import value
 from shapeinf.checks.subject import Subject
-from shapeinf.diagnostics import Severity
+from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import element_bits
@@ -36,8 +35,13 @@ LIMITS = (
 )
 
 
-@kind("C130", "a tensor that can have more elements or bytes than 32 (or 64) bits can count")
-def too_large(subject: Subject) -> Iterator[Finding]:
+@register_check(
+    "C130",
+    ("note", "warning", "error"),
+    "a tensor whose elements or bytes can exceed 32 (or 64) bits",
+    "Its element count or byte size can exceed 2^31 - 1 or 2^63 - 1.",
+)
+def too_large(subject: Subject) -> Iterator[Diagnostic]:
     """The largest size of each tensor, with all symbols at their upper bounds; only what that binding shows."""
     binding = _largest(subject)
     past: dict[_Limit, list[tuple[str, int]]] = {}
@@ -54,7 +58,7 @@ def too_large(subject: Subject) -> Iterator[Finding]:
         yield _found(subject, limit, tensors, binding)
 
 
-def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Finding:
+def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Diagnostic:
     tensor, count = tensors[0]
     node = subject.makers[tensor]
     shown = ", ".join(f"{name} = {size}" for name, size in sorted(binding.items()))
@@ -62,7 +66,7 @@ def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], bind
     at = f" at {shown}" if shown else ""
     message = f"{tensor} can have {count} {limit.what}, more than {limit.text}{at}{more}"
     severity = limit.severity if not binding or _by_the_user(subject, binding) else "note"
-    return Finding(severity, "C130", message, node, subject.op(node), tensor, location=subject.location(node))
+    return Diagnostic(severity, "C130", message, node, subject.op(node), tensor=tensor, location=subject.location(node))
 
 
 def _largest(subject: Subject) -> dict[str, int]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import generic, violated_at
-from shapeinf.checks.finding import Finding
 from shapeinf.checks.sampling import Binding
 from shapeinf.checks.subject import Subject
 from shapeinf.diagnostics import Diagnostic
@@ -33,7 +32,7 @@ _TERMS_A_VISIT = 50
 """To look at so many terms of dims that are in no table costs as much as to run a node."""
 _SHOWN_AT = 2
 """So many sets of sizes a repair is shown at."""
-Look = Callable[[Subject], Iterable[Finding]]
+Look = Callable[[Subject], Iterable[Diagnostic]]
 
 
 class _HopelessError(Exception):
@@ -43,10 +42,10 @@ class _HopelessError(Exception):
 class _Required:
     """What nodes require of the inputs: a trial in which they come to more, or to the first finding, need not go on."""
 
-    def __init__(self, subject: Subject, found: list[Finding]) -> None:
+    def __init__(self, subject: Subject, found: list[Diagnostic]) -> None:
         self.symbols, self.named = set(subject.axes), subject.named
-        self.known = {one.place for one in found}
-        self.first = found[0].place if found[0].code in ("C101", "C102") else ""
+        self.known = {one.subject for one in found}
+        self.first = found[0].subject if found[0].code in ("C101", "C102") else ""
         self.disjunctions = {
             disjunction for disjunction in subject.store.disjunctions if disjunction.source.node == self.first
         }
@@ -83,12 +82,12 @@ class _Required:
 class Trials:
     """Tries changes of a graph against what was found in it; counts what they cost."""
 
-    def __init__(self, subject: Subject, found: list[Finding], look: Look, places: Collection[int]) -> None:
+    def __init__(self, subject: Subject, found: list[Diagnostic], look: Look, places: Collection[int]) -> None:
         """`places` are those of the nodes that may be changed, `look` gives all findings."""
         self.subject = subject
-        self.before = {(one.code, one.place) for one in found}
+        self.before = {(one.code, one.subject) for one in found}
         self.unknown = {(d.code, d.node) for d in subject.result.inference.diagnostics}
-        self.first = (found[0].code, found[0].place)
+        self.first = (found[0].code, found[0].subject)
         self.look = look
         self._required = _Required(subject, found)
         self.starts = _starts(subject.result.inference, places)
@@ -153,8 +152,8 @@ class Trials:
         self.visits += _LOOK * len(other.order)
         left = 0
         for one in self.look(other):
-            key = (one.code, one.place)
-            if one.fails and one.place != apart_from:
+            key = (one.code, one.subject)
+            if one.fails and one.subject != apart_from:
                 if key == self.first or key not in self.before:
                     return None
                 left += 1

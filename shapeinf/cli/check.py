@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import click
 
 from shapeinf.checks import (
-    Finding,
     Profile,
     Subject,
     check,
@@ -23,6 +22,7 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.listing import say, show_finding, terminal
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo_json, echo_lines
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.inputs.spec import SpecError
 from shapeinf.report import findings_as_github, findings_as_json, findings_as_markdown, summary
 
@@ -95,7 +95,7 @@ def check_command(
         raise click.exceptions.Exit(FINDINGS)
 
 
-def show(model: str, findings: Sequence[Finding], form: str | None) -> None:
+def show(model: str, findings: Sequence[Diagnostic], form: str | None) -> None:
     """Print findings in a form; for people by default."""
     if form == "json":
         echo_json(findings_as_json(model, findings))

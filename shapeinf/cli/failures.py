@@ -10,7 +10,6 @@ import click
 
 from shapeinf.cli.codes import FAILED, FINDINGS, stop
 from shapeinf.cli.output import echo_lines
-from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import (
     MissingPackageError,
     MissingSizeError,
@@ -50,12 +49,8 @@ def readable_errors() -> Iterator[None]:
 
 def _finding(error: ShapeError) -> None:
     """A law broken at a node is a finding about the model; one broken by what the user says is a usage error."""
-    message = error.message + (f": {', '.join(error.operands)}" if error.operands else "")
     if error.node is None:
         because = f" (because {error.because})" if error.because else ""
-        raise click.UsageError(message + because) from None
-    found = Diagnostic(
-        "error", error.code, message, error.node, error.op or "", (), error.because, error.help, error.location
-    )
-    echo_lines(found.render(), err=True)
+        raise click.UsageError(error.headline + because) from None
+    echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
     sys.exit(FINDINGS)

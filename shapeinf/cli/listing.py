@@ -7,7 +7,6 @@ from itertools import zip_longest
 from rich.console import Console
 from rich.text import Text
 
-from shapeinf.checks import Finding
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension
 from shapeinf.report import as_table
@@ -56,7 +55,7 @@ def _congruence(result: Result, symbol: Dimension) -> str:
     return f" (a multiple of {found.modulus})" if not found.rest else f" ({found.rest} modulo {found.modulus})"
 
 
-def show_finding(console: Console, found: Diagnostic | Finding) -> None:
+def show_finding(console: Console, found: Diagnostic) -> None:
     """Print a finding in the colour of its severity."""
     for line in found.render().split("\n"):
         say(console, line, {"error": "red", "warning": "yellow"}.get(found.severity, ""))

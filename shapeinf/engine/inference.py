@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from shapeinf.diagnostics import Diagnostic, from_error
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
@@ -335,7 +335,7 @@ class Inference:
             if self.strict and (self.certain or error.code != "S101"):  # an invalid branch may never run
                 error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
                 raise
-            outputs = self._set_unknown(step, from_error(error, site, str(operation), self.operands(step)))
+            outputs = self._set_unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)))
         if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = outputs
         elif self._is_repeatable(step):
@@ -373,7 +373,7 @@ class Inference:
             return self._set_unknown(step, note)
         self.created_unknowns |= outcome.fresh or bool(outcome.warnings)
         for warning in outcome.warnings:
-            note = from_error(warning, self.path + step.site, str(operation), self.operands(step), "warning")
+            note = warning.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
             self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)

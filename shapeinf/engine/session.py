@@ -200,7 +200,7 @@ def _notes(compiled: CompiledGraph, ignored: Iterable[str], reader: InputReader)
     """Diagnostics of packages, of the file and of the user's options."""
     return (
         *_package_notes(compiled),
-        *(Diagnostic(*note) for note in compiled.graph.remarks),
+        *compiled.graph.diagnostics,
         *(Diagnostic("warning", "S111", text) for text in ignored),
         *(Diagnostic("note", "S112", text) for text in reader.redundant),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),

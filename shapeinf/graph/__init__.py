@@ -1,7 +1,7 @@
 """The graph that every format becomes, its networkx views and its checks."""
 
 from shapeinf.graph.checks import components, topological_order, validate
-from shapeinf.graph.model import ContentsOf, Declared, FunctionKey, Graph, Node, NodeKind, Remark, bound, subgraphs
+from shapeinf.graph.model import ContentsOf, Declared, FunctionKey, Graph, Node, NodeKind, bound, subgraphs
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Node",
     "NodeKind",
     "NodeTable",
-    "Remark",
     "Row",
     "RowKey",
     "bound",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import attrs
 from attrs import Factory
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.lattice import PartialTensor
 
 if TYPE_CHECKING:
@@ -105,14 +106,6 @@ def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
             yield from ((f"{name}[{i}]", graph) for i, graph in enumerate(value))
 
 
-class Remark(NamedTuple):
-    """Something odd about a model that is no error: severity, code and text of the diagnostic that it becomes."""
-
-    severity: Literal["warning", "note"]
-    code: str
-    text: str
-
-
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function of a model."""
 
@@ -125,8 +118,8 @@ class Graph:
     files, and `external` says that some do. `opsets` has the version of each domain, `functions` the bodies of the
     model's own operators, with `defaults` for their attributes. `cyclic` says that cycles are meant (loops drawn as
     back edges), not a mistake. `locations` says where in the source a node was written, by the node's name;
-    `assumptions` are relations of dims that the file says to hold, such as `S >= 4`; `remarks`
-    are what the reader noticed and can live with. `model` is the reader's own object, for writing.
+    `assumptions` are relations of dims that the file declares, such as `S >= 4`; `diagnostics`
+    are warnings and notes of the reader. `model` is the reader's own object, for writing.
     """
 
     name: str = ""
@@ -143,7 +136,7 @@ class Graph:
     cyclic: bool = False
     external: bool = False
     assumptions: list[str] = Factory(list)
-    remarks: list[Remark] = Factory(list)
+    diagnostics: list[Diagnostic] = Factory(list)
     source: str | None = None
     locations: dict[str, str] = Factory(dict)
     model: Any = None

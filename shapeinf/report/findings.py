@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import attrs
-
-from shapeinf.checks import Finding, title_of
+from shapeinf.diagnostics import Diagnostic, code_title
 from shapeinf.texts import printable
 
 SCHEMA = "shapeinf.check/1"
@@ -16,17 +14,34 @@ SCHEMA = "shapeinf.check/1"
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def findings_as_json(model: str, findings: Sequence[Finding]) -> dict[str, Any]:
+def findings_as_json(model: str, findings: Sequence[Diagnostic]) -> dict[str, Any]:
     """JSON-ready data; `schema` names the version of this form."""
-    listed = [{**attrs.asdict(one), "inputs": list(one.inputs), "title": title_of(one.code)} for one in findings]
+    listed = [_as_json(one) for one in findings]
     failed = any(one.fails for one in findings)
     return {"schema": SCHEMA, "model": model, "ok": not failed, "findings": listed}
 
 
-def findings_as_markdown(model: str, findings: Sequence[Finding]) -> str:
+def _as_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "severity": diagnostic.severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "node": diagnostic.node,
+        "op": diagnostic.op,
+        "tensor": diagnostic.tensor,
+        "because": diagnostic.because,
+        "help": diagnostic.help,
+        "location": diagnostic.location,
+        "inputs": list(diagnostic.operands),
+        "cause": diagnostic.cause,
+        "title": code_title(diagnostic.code),
+    }
+
+
+def findings_as_markdown(model: str, findings: Sequence[Diagnostic]) -> str:
     r"""A table for the comment of a pull request.
 
-    >>> print(findings_as_markdown("m.onnx", [Finding("note", "C140", "a | b", "n")]))
+    >>> print(findings_as_markdown("m.onnx", [Diagnostic("note", "C140", "a | b", "n")]))
     ### `m.onnx`: 1 note
     <BLANKLINE>
     | severity | code | where | what |
@@ -40,8 +55,8 @@ def findings_as_markdown(model: str, findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def _row(one: Finding) -> str:
-    where = " ".join(filter(None, (_code(one.place).replace("|", "\\|") if one.place else "", _plain(one.op))))
+def _row(one: Diagnostic) -> str:
+    where = " ".join(filter(None, (_code(one.subject).replace("|", "\\|") if one.subject else "", _plain(one.op))))
     what = one.message + (f". Because {one.reason}" if one.reason else "") + (f". {one.help}" if one.help else "")
     return f"| {one.severity} | {one.code} | {where} | {_plain(what)} |"
 
@@ -60,10 +75,10 @@ def _plain(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("@", "@<!-- -->")
 
 
-def findings_as_github(model: str, findings: Iterable[Finding]) -> str:
+def findings_as_github(model: str, findings: Iterable[Diagnostic]) -> str:
     r"""One workflow command a finding; GitHub shows it at the file.
 
-    >>> print(findings_as_github("a,b.onnx", [Finding("warning", "C101", "50% is\nodd")]))
+    >>> print(findings_as_github("a,b.onnx", [Diagnostic("warning", "C101", "50% is\nodd")]))
     ::warning file=a%2Cb.onnx,title=C101::50%25 is%0Aodd
     """
     return "\n".join(
@@ -72,11 +87,11 @@ def findings_as_github(model: str, findings: Iterable[Finding]) -> str:
     )
 
 
-def _title(one: Finding) -> str:
-    return f"{one.code} {one.place}".strip()
+def _title(one: Diagnostic) -> str:
+    return f"{one.code} {one.subject}".strip()
 
 
-def _text(one: Finding) -> str:
+def _text(one: Diagnostic) -> str:
     lines = [one.message, f"because {one.reason}" if one.reason else "", f"help: {one.help}" if one.help else ""]
     return "\n".join(filter(None, lines))
 
@@ -91,7 +106,7 @@ def _property(text: str) -> str:
     return printable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
 
 
-def summary(findings: Iterable[Finding]) -> str:
+def summary(findings: Iterable[Diagnostic]) -> str:
     """How many of each severity: `1 error, 2 warnings`.
 
     >>> summary([])

@@ -68,7 +68,7 @@ def as_json(result: Result) -> dict[str, Any]:
                 "message": d.message,
                 "node": d.node,
                 "op": d.op,
-                "inputs": list(d.inputs),
+                "inputs": list(d.operands),
                 "because": d.because,
                 "help": d.help,
                 "location": d.location or None,

@@ -66,7 +66,7 @@ def test_numbers_that_make_a_shape_are_traced_to_their_node(one, place, said) ->
     """Nothing inside of the graph is declared; the sizes go wrong long before a node breaks."""
     assert found(heads()) == []
     first, *_ = found(one)
-    assert (first.code, first.place) == ("C114", place)
+    assert (first.code, first.subject) == ("C114", place)
     assert said in first.message
 
 
@@ -76,7 +76,7 @@ def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
     one = heads(index=0)
     one.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
     first, *_ = found(one)
-    assert (first.code, first.place) == ("C114", "make_seq")
+    assert (first.code, first.subject) == ("C114", "make_seq")
     assert "[1] in place of [0] in one" in first.message
 
 
@@ -96,7 +96,7 @@ BY_ITSELF = {
 @pytest.mark.parametrize("one", BY_ITSELF.values(), ids=list(BY_ITSELF))
 def test_a_node_that_fails_for_its_own_constants_comes_before_guesses(one) -> None:
     first, *_ = found(one)
-    assert (first.code, first.severity, first.place) == ("S101", "error", "make_y")
+    assert (first.code, first.severity, first.subject) == ("S101", "error", "make_y")
 
 
 def pinned_behind_an_output():
@@ -113,8 +113,8 @@ def pinned_behind_an_output():
 
 def test_a_declaration_that_only_a_later_requirement_breaks_comes_behind_it() -> None:
     first, *rest = found(pinned_behind_an_output())
-    assert (first.code, first.place) == ("C101", "make_cut")
-    assert {one.cause for one in rest if one.place == "make_all"} <= {"make_cut"}
+    assert (first.code, first.subject) == ("C101", "make_cut")
+    assert {one.cause for one in rest if one.subject == "make_all"} <= {"make_cut"}
 
 
 def indexed():
@@ -130,6 +130,6 @@ def indexed():
 
 def test_a_graph_that_breaks_at_all_sizes_is_found_though_names_decide_nothing() -> None:
     (finding,) = found(indexed())
-    assert (finding.code, finding.place) == ("C115", "make_y")
+    assert (finding.code, finding.subject) == ("C115", "make_y")
     assert "at batch = 37, length = 41" in finding.message
     assert found(indexed(), dims={"length": (1, 2)}) == []

@@ -28,7 +28,7 @@ def turned(times, perm, inner=("q", "k")):
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) -> None:
     first, *_ = found(turned(times, [1, 0, 2]))
-    assert (first.code, first.place) == ("C110", "make_k")
+    assert (first.code, first.subject) == ("C110", "make_k")
     assert "but the graph makes seq" in first.message
     assert found(turned(times, [0, 1, 2])) == []
 
@@ -39,7 +39,7 @@ def test_so_is_one_that_a_later_constant_makes_true() -> None:
     declared = {"k": ["seq", 4]}
     one = model(nodes, {"x": ["seq", 4]}, {"y": None}, declared, [weights("w", 4, 5)])
     first, *_ = found(one)
-    assert (first.code, first.place) == ("C110", "make_k")
+    assert (first.code, first.subject) == ("C110", "make_k")
 
 
 def with_declared(one, **declared):
@@ -79,7 +79,7 @@ def test_sizes_that_the_graph_can_run_with_are_all_that_is_meant(one) -> None:
 def test_what_the_files_own_names_state_holds_behind_that() -> None:
     assert found(decoder(keys=["total", 1], shown=["past + seq", 1])) == []
     first, *_ = found(decoder(shown=["past + seq", 1]))
-    assert (first.code, first.place) == ("C110", "make_shown")
+    assert (first.code, first.subject) == ("C110", "make_shown")
 
 
 def test_three_names_that_may_go_together_do() -> None:

@@ -64,7 +64,7 @@ def test_a_violation_names_node_inputs_and_cause_and_does_not_cascade():
     (error,) = result.diagnostics
     assert (error.severity, error.code, error.node) == ("error", "S101", "MatMul_0")
     assert "inner dimensions" in error.message
-    assert any("[B, 128, 768]" in line for line in error.inputs)
+    assert any("[B, 128, 768]" in line for line in error.operands)
     assert result.tensors["b"].shape.dims is None
     assert str(result.tensors["y"].shape) == "[B, 128, 768]"
     with pytest.raises(shapeinf.ShapeError, match="MatMul_0"):

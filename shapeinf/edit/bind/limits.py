@@ -60,4 +60,4 @@ def _finding(result: Result, message: str, node: str, reason: str) -> Diagnostic
     program = result.inference.compiled
     sites = (program.step(place) for place in range(len(program.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")
-    return Diagnostic("error", "S140", message, node, op, (), reason, location=result.graph.locations.get(node, ""))
+    return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.casting import has_tensor
@@ -22,7 +23,7 @@ from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, TRACT_EX
 from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.versions import VERSIONS
-from shapeinf.graph import Graph, NodeKind, NodeTable, Remark
+from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry
 from shapeinf.sharing import built_once
 
@@ -60,7 +61,7 @@ def read(
     graph.source = located.path
     graph.model = NnefModel(document, source, operations)
     graph.assumptions = list(_assumptions(document))
-    graph.remarks += _remarks(document)
+    graph.diagnostics += _diagnostics(document)
     _add_calls(graph, operations, source)
     if located.files is not None:
         quantized = located.quantization is not None
@@ -135,16 +136,16 @@ def _assumptions(document: Document) -> Iterator[str]:
             yield relation.strip()
 
 
-def _remarks(document: Document) -> Iterator[Remark]:
+def _diagnostics(document: Document) -> Iterator[Diagnostic]:
     """What a reader can live with, but the specification does not have."""
     for extension in document.extensions:
         name = extension.text.partition(" ")[0]
         if name not in EXTENSIONS:
-            yield Remark("warning", "N206", f"the extension {name!r} is not known here: nothing is made of it")
+            yield Diagnostic("warning", "N206", f"the extension {name!r} is not known here: nothing is made of it")
     for fragment in document.fragments if document.dialect == "final" else ():
         if not any(has_tensor(result.type) for result in fragment.results):
             message = "since 1.0.1 all results of fragments are tensors"
-            yield Remark("warning", "N307", f"the fragment {fragment.name!r} gives no tensor: {message}")
+            yield Diagnostic("warning", "N307", f"the fragment {fragment.name!r} gives no tensor: {message}")
 
 
 def _add_calls(graph: Graph, operations: Sequence[Operation], source: SourceText) -> None:

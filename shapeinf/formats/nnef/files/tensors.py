@@ -11,12 +11,13 @@ from typing import Literal
 
 import attrs
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ModelError
 from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, unsafe
 from shapeinf.formats.nnef.files.dat import Header, read_contents, read_header, wanted
 from shapeinf.formats.nnef.language.ast import DialectName
 from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
-from shapeinf.graph import Graph, Remark
+from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
 
 _ITEMS = {
@@ -54,7 +55,7 @@ def attach(
 
     `quantized` says that the model has a quantization file.
 
-    Files that are missing are one remark: a document without its tensors has shapes all the same. Raises NnefError
+    Files that are missing are one diagnostic: a document without its tensors has shapes all the same. Raises NnefError
     with all that is wrong with the others.
     """
     dialect: DialectName = graph.model.document.dialect
@@ -89,7 +90,7 @@ def attach(
         )
         # A document alone is a usual thing to ask about; a model that has some of its tensors is not.
         severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
-        graph.remarks.append(Remark(severity, "N703", f"{files.name} lacks {which}"))
+        graph.diagnostics.append(Diagnostic(severity, "N703", f"{files.name} lacks {which}"))
 
 
 def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
