@@ -29,7 +29,7 @@ from shapeinf.checks.changes import (
     other_outlines,
     outline,
 )
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
@@ -65,7 +65,9 @@ class Repair:
     weight: int
 
 
-def repairs(subject: Subject, found: list[Diagnostic], look: Look, tried: Tried = "all") -> tuple[list[Repair], bool]:
+def repairs(
+    subject: CheckedModel, found: list[Diagnostic], look: Look, tried: Tried = "all"
+) -> tuple[list[Repair], bool]:
     """The repairs of what is found first, and whether every node that could be the cause was tried.
 
     `tried` is what may be changed.
@@ -96,7 +98,7 @@ def repairs(subject: Subject, found: list[Diagnostic], look: Look, tried: Tried 
 
 
 def likely_cause(
-    subject: Subject, found: list[Diagnostic], look: Look, tried: Tried = "all"
+    subject: CheckedModel, found: list[Diagnostic], look: Look, tried: Tried = "all"
 ) -> tuple[Diagnostic, bool] | None:
     """The input or node of which a change repairs what is found, and whether it alone does; None if found there.
 
@@ -125,7 +127,7 @@ def likely_cause(
     return finding, not others
 
 
-def _fails_by_itself(subject: Subject, found: list[Diagnostic]) -> bool:
+def _fails_by_itself(subject: CheckedModel, found: list[Diagnostic]) -> bool:
     """Whether all that is found is an error at one node that reads one value beside constants."""
     node = subject.nodes.get(found[0].node)
     if node is None or any(one.severity != "error" or one.node != found[0].node for one in found):
@@ -133,7 +135,7 @@ def _fails_by_itself(subject: Subject, found: list[Diagnostic]) -> bool:
     return len({name for name in node.inputs if name and name not in subject.graph.constants}) <= 1
 
 
-def _has_numbers(subject: Subject, name: str) -> bool:
+def _has_numbers(subject: CheckedModel, name: str) -> bool:
     """Whether a node reads a constant of ints: sizes, axes, ends."""
     node, inference = subject.nodes.get(name), subject.result.inference
     names = [] if node is None else [one for one in node.inputs if one in subject.graph.constants]
@@ -141,7 +143,7 @@ def _has_numbers(subject: Subject, name: str) -> bool:
     return any(numbers_in(one) is not None for one in types)
 
 
-def _place(subject: Subject, first: Diagnostic) -> int | None:
+def _place(subject: CheckedModel, first: Diagnostic) -> int | None:
     node = subject.nodes.get(first.node) or _with_body(subject, first.node)
     if node is None:
         return None
@@ -150,7 +152,7 @@ def _place(subject: Subject, first: Diagnostic) -> int | None:
     return None if output is None else program.producers[program.slots[output]]
 
 
-def _with_body(subject: Subject, inner: str) -> Node | None:
+def _with_body(subject: CheckedModel, inner: str) -> Node | None:
     """The node of the graph in whose body a node is: `loop` of `loop/add`."""
     around = [name for name in subject.nodes if name and inner.startswith(f"{name}/")]
     return subject.nodes[max(around, key=len)] if around else None
@@ -192,7 +194,7 @@ def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[in
 class _Search:
     """Tries changes of nodes and inputs, and keeps those that are repairs."""
 
-    def __init__(self, subject: Subject, trials: Trials, breaks: bool) -> None:
+    def __init__(self, subject: CheckedModel, trials: Trials, breaks: bool) -> None:
         """`breaks` says that a node is sure to break, for which weights may be to blame."""
         self.subject = subject
         self.breaks = breaks

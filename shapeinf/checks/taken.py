@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.checks.declared import compared
 from shapeinf.checks.meanings import declared_size
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
@@ -23,7 +23,7 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.result import Result
 
 
-def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Diagnostic]] | None:
+def taken_at_its_word(subject: CheckedModel) -> tuple[CheckedModel, list[Diagnostic]] | None:
     """The inference that goes on with what is declared, and where that was not what a node made.
 
     None where nothing inside the graph is declared, and for graphs with cycles.
@@ -34,10 +34,10 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Diagnostic]] | No
     found: list[Diagnostic] = []
     store = inference.initial_store.copy()
     reader = InputReader(store)
-    other: list[Subject] = []
+    other: list[CheckedModel] = []
 
     def believe(fresh: Inference) -> None:
-        other.append(Subject(Result(fresh, reader), subject.ranges, trial=True))
+        other.append(CheckedModel(Result(fresh, reader), subject.ranges, trial=True))
         slots = fresh.compiled.slots
         for name, declared in subject.declared.items():
             fresh.declared[slots[name]] = _Believer(other[0], name, declared, found)
@@ -50,7 +50,7 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Diagnostic]] | No
 class _Believer:
     """Compares what a node makes with its declaration at once, and goes on with the declaration where they differ."""
 
-    subject: Subject
+    subject: CheckedModel
     name: str
     declared: Declared
     found: list[Diagnostic]

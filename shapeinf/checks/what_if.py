@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import generic, violated_at
 from shapeinf.checks.sampling import Binding
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
@@ -32,7 +32,7 @@ _TERMS_A_VISIT = 50
 """To look at so many terms of dims that are in no table costs as much as to run a node."""
 _SHOWN_AT = 2
 """So many sets of sizes a repair is shown at."""
-Look = Callable[[Subject], Iterable[Diagnostic]]
+Look = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
 class _HopelessError(Exception):
@@ -42,7 +42,7 @@ class _HopelessError(Exception):
 class _Required:
     """What nodes require of the inputs: a trial in which they come to more, or to the first finding, need not go on."""
 
-    def __init__(self, subject: Subject, found: list[Diagnostic]) -> None:
+    def __init__(self, subject: CheckedModel, found: list[Diagnostic]) -> None:
         self.symbols, self.named = set(subject.axes), subject.named
         self.known = {one.subject for one in found}
         self.first = found[0].subject if found[0].code in ("C101", "C102") else ""
@@ -82,7 +82,7 @@ class _Required:
 class Trials:
     """Tries changes of a graph against what was found in it; counts what they cost."""
 
-    def __init__(self, subject: Subject, found: list[Diagnostic], look: Look, places: Collection[int]) -> None:
+    def __init__(self, subject: CheckedModel, found: list[Diagnostic], look: Look, places: Collection[int]) -> None:
         """`places` are those of the nodes that may be changed, `look` gives all findings."""
         self.subject = subject
         self.before = {(one.code, one.subject) for one in found}
@@ -145,10 +145,10 @@ class Trials:
 
         return progress
 
-    def _subject(self, trial: Inference) -> Subject:
-        return Subject(Result(trial, InputReader(trial.store)), self.subject.ranges, trial=True)
+    def _subject(self, trial: Inference) -> CheckedModel:
+        return CheckedModel(Result(trial, InputReader(trial.store)), self.subject.ranges, trial=True)
 
-    def _left(self, other: Subject, apart_from: str = "") -> int | None:
+    def _left(self, other: CheckedModel, apart_from: str = "") -> int | None:
         self.visits += _LOOK * len(other.order)
         left = 0
         for one in self.look(other):
@@ -159,7 +159,7 @@ class Trials:
                 left += 1
         return left
 
-    def _runs(self, other: Subject, step: NodeStep, change: Change) -> bool:
+    def _runs(self, other: CheckedModel, step: NodeStep, change: Change) -> bool:
         """Whether the changed graph runs at sizes that are alike in nothing, as far as it allows them."""
 
         def prepare(fresh: Inference) -> None:
@@ -177,7 +177,7 @@ class Trials:
 
         return self._all_run(other, prepare)
 
-    def _all_run(self, other: Subject, prepare: Callable[[Inference], None]) -> bool:
+    def _all_run(self, other: CheckedModel, prepare: Callable[[Inference], None]) -> bool:
         tried = 0
         for binding in generic(other, _SHOWN_AT):
             tried += 1

@@ -29,7 +29,7 @@ def demands_of_bodies(inference: Inference, budget: Budget) -> Iterator[Precondi
                 told.tell(store)
         reader = Reader(inference, budget, inference.store, store)
         for condition in merged(reader):
-            if condition.free and condition.free <= reader.labels.keys():
+            if condition.free_symbols and condition.free_symbols <= reader.labels.keys():
                 kind = condition.kind if condition.kind == "assumption" else "guard"
                 yield attrs.evolve(condition, kind=kind, where=where, clauses=(), least=None, weaker=())
 

@@ -22,7 +22,7 @@ from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import cached_property, exclusive
 from shapeinf.solver.budget import WORK, Budget, cut_text
-from shapeinf.solver.witnesses import STEPS_A_FACT
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 from shapeinf.texts import printable_lines
 
 STEPS_A_NODE = 200
@@ -237,7 +237,7 @@ class _Trials:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_A_NODE * len(inference.compiled.rows) + 2 * STEPS_A_FACT * inference.store.count
+        self._steps = STEPS_A_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def runs(self, size: int) -> bool | None:
@@ -264,14 +264,14 @@ def _reaches_assumptions(preconditions: Sequence[Precondition]) -> bool:
     They are a least size that is no more than what is assumed, and equations of what is assumed to be larger than 1:
     operands that broadcast need not be equal where it is 1.
     """
-    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free}
+    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free_symbols}
     least = {one.terms[0]: one.least for one in preconditions if one.kind == "assumption" and one.least is not None}
     for one in preconditions if assumed else ():
         if one.kind == "range":
             known = least.get(one.terms[0])
             if known is not None and one.least is not None and one.least <= known:
                 return True
-        elif one.kind != "assumption" and not assumed.isdisjoint(one.free):
+        elif one.kind != "assumption" and not assumed.isdisjoint(one.free_symbols):
             return True
     return False
 

@@ -29,7 +29,7 @@ def hidden_by_declarations(
     texts = {(one.node, one.text) for one in said}
     reader = Reader(rerun(inference, inference.initial_store.copy()), budget)
     for condition in merged(reader):
-        about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
+        about_inputs = bool(condition.free_symbols) and condition.free_symbols <= reader.labels.keys()
         if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(store):
             yield condition
 

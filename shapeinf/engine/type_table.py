@@ -46,7 +46,7 @@ class TypeTable:
         """The types whose canonical form is this one."""
         self._new_numbers: list[int] = []
         """Numbers since the last refresh: their dims are canonical, so that only new constraints can change them."""
-        self._read_changes = len(store.news)
+        self._read_changes = len(store.changed_symbols)
         self._ranks = (len(store.shapes), store.resets)
 
     def fork(self, store: ShapeStore) -> TypeTable:
@@ -91,11 +91,13 @@ class TypeTable:
         """Bring `canonical` and `type_only` up to date: only types with changed symbols are canonicalized again."""
         store = self.store
         self.epoch = store.epoch
-        affected = {n for symbol in set(store.news[self._read_changes :]) for n in self._using.get(symbol, ())}
+        affected = {
+            n for symbol in set(store.changed_symbols[self._read_changes :]) for n in self._using.get(symbol, ())
+        }
         ranks = (len(store.shapes), store.resets)
         if ranks != self._ranks:
             affected.update(self._unranked)
-        self._read_changes, self._ranks = len(store.news), ranks
+        self._read_changes, self._ranks = len(store.changed_symbols), ranks
         while self._new_numbers:
             number = self._new_numbers.pop()
             new = self.types[number]

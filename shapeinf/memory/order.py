@@ -37,7 +37,7 @@ def bytes_at(size: Dim | None, binding: Mapping[str, int]) -> int:
 
 def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     """The most bytes of activations and outputs that are alive at one moment."""
-    change = [0] * (len(timeline.moments) + 1)
+    change = [0] * (len(timeline.points) + 1)
     known: dict[Dim | None, int] = {}
     for buffer in timeline.buffers:
         if buffer.role in ("activation", "output"):

@@ -20,7 +20,7 @@ from shapeinf.runtime.compare import Claims, Real
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
-from shapeinf.runtime.sizes import Sizes, sizes_of_run
+from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
@@ -72,7 +72,7 @@ def verify(
     array_shapes = {name: array.shape for name, array in given.items()}
     runs = []
     for binding in at:
-        sizes = sizes_of_run(symbolic, infer_at, {**options.bind, **binding}, array_shapes)
+        sizes = choose_sizes(symbolic, infer_at, {**options.bind, **binding}, array_shapes)
         empty = any(0 in shape for shape in sizes.shapes.values())
         # claims of `symbolic` may be about larger sizes
         claims = (
@@ -96,7 +96,7 @@ class _Verifying:
     """One run: its tensors, then its outputs."""
 
     def __init__(
-        self, sessions: Sessions, symbolic: Result, sizes: Sizes, arrays: Mapping[str, Any], seed: int
+        self, sessions: Sessions, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
     ) -> None:
         self.sessions = sessions
         self.sizes = sizes

@@ -4,7 +4,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
-from shapeinf.checks.sampling import bindings, maxima
+from shapeinf.checks.sampling import maxima, sample_bindings
 from shapeinf.engine.session import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore
@@ -28,4 +28,4 @@ def test_a_tower_is_walked_by_shared_parts():
     for _ in range(23):
         top = (3 * top + m) // 2
     assert not list(maxima([top]))
-    assert next(bindings(ShapeStore(scope), [n, m], about=[top])).keys() == {"n", "m"}
+    assert next(sample_bindings(ShapeStore(scope), [n, m], about=[top])).keys() == {"n", "m"}

@@ -40,7 +40,7 @@ def too_wide(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]
 
 def _counterexample(store: ShapeStore, condition: Precondition, symbol: Dimension) -> int | None:
     """The first value of the symbol within its bounds with which a condition on it alone does not hold."""
-    if condition.free != {symbol}:
+    if condition.free_symbols != {symbol}:
         return None
     low, high = store.bounds(symbol)
     first = 0 if low == -inf else int(low)

@@ -20,7 +20,7 @@ LONGEST_TOTAL = 1_000_000
 """Characters."""
 
 
-class Asked:
+class SizeQuery:
     """The names of dims as users write them, and the facts that hold before a question."""
 
     def __init__(self, store: ShapeStore, labels: Mapping[Dimension, str] | None = None) -> None:
