@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from shapeinf.engine.compiled import compile_graph
 from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import Session
-from shapeinf.formats import load
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.formats import FormatOptions, load
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import (
     DEFAULT_OPTIONS,
@@ -33,8 +34,7 @@ def infer_shapes(
     mode: Mode = "best",
     min_dim: int = 1,
     declared: DeclaredMode = "trust",
-    dialect: str | None = None,
-    expand: Collection[str] | Literal["all"] = (),
+    format_options: FormatOptions | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -54,8 +54,7 @@ def infer_shapes(
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
-        dialect: "provisional", "final" or "tract" for an NNEF document whose text does not determine it.
-        expand: compound operations of NNEF, or "all", to replace by their bodies; by default their own rules apply.
+        format_options: how to read a file of its format, such as `NnefOptions(dialect="tract")`.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
@@ -73,8 +72,7 @@ def infer_shapes(
         mode=mode,
         min_dim=min_dim,
         declared=declared,
-        dialect=dialect,
-        expand=expand,
+        format_options=format_options,
         registry=registry,
         progress=progress,
     )
@@ -90,9 +88,10 @@ def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
 
 
 def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:
-    """The graph of whatever `infer_shapes` takes as a model."""
-    if isinstance(model, Graph):
-        return model
-    if hasattr(model, "is_directed") and hasattr(model, "nodes"):
-        return Graph.from_networkx(model)
-    return load(model, options.dialect, options.expand)
+    """The graph of whatever `infer_shapes` takes as a model. Raises ShapeInferenceError for options without effect."""
+    is_networkx = hasattr(model, "is_directed") and hasattr(model, "nodes")
+    if not isinstance(model, Graph) and not is_networkx:
+        return load(model, options.format_options)
+    if options.format_options is not None:
+        raise ShapeInferenceError(f"{options.format_options!r} has no effect: the graph is read already")
+    return model if isinstance(model, Graph) else Graph.from_networkx(model)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from shapeinf.contract import Contract
     from shapeinf.memory import Memory
+    from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
 
 
@@ -186,6 +187,7 @@ class Result:
         order: Literal["file", "least"] = "file",
         aliases: bool = False,
         in_place: bool = False,
+        layouts: Layouts | None = None,
         work: int = WORK,
     ) -> Memory:
         """The blocks of memory that the graph uses, their live ranges and sizes in bytes.
@@ -194,14 +196,17 @@ class Result:
             order: "file" for the order of the file, "least" for an order with a lower peak.
             aliases: views of other values, such as reshaped ones, have no memory of their own.
             in_place: outputs overwrite inputs with no later consumer, where operators allow it.
+            layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
+                function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
             work: the budget of each peak query, in steps that are the same on every machine; answers report that it
                 is exhausted.
 
-        Raises UnknownNameError for another order, LimitError when functions and bodies expand to too many nodes.
+        Raises UnknownNameError for another order or a layout of a tensor that the graph does not have, LayoutError for
+        a layout whose rank is not that of its tensor, LimitError when functions and bodies expand to too many nodes.
         """
         from shapeinf.memory.memory import Memory
 
-        return Memory(self._inference, order, aliases=aliases, in_place=in_place, work=work)
+        return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
 
     def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a what-if run.

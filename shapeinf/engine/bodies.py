@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.constraints.common import add_common
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.inference import Inference, violations
-from shapeinf.engine.learned import add_common
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bound

@@ -8,8 +8,8 @@ import weakref
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
-from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, DimSyntaxError, parse_dim
+from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
+from shapeinf.expr import Dim, Dimension, parse_dim
 from shapeinf.graph import Declared
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader

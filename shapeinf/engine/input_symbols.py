@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from shapeinf.engine.inference import Inference
+from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension, quote_name
 from shapeinf.lattice import TensorType
 
@@ -19,3 +22,24 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
                 label = quote_name(symbol.symbol.name) if named else f"{name}.shape[{axis}]"
                 labels.setdefault(symbol, label)
     return labels
+
+
+def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
+    """The symbol that a user means: the one with this label, else the one with this name. Raises UnknownNameError.
+
+    >>> from shapeinf.expr import Scope
+    >>> scope = Scope()
+    >>> labels = {scope.symbol("batch size"): "`batch size`", scope.fresh("x.0"): "x.shape[0]"}
+    >>> find_symbol(labels, "batch size"), find_symbol(labels, "x.shape[0]")
+    (`batch size`, `x.0`)
+    """
+    scope = next(iter(labels)).scope if labels else None
+    if scope is not None and scope.has(name) and labels.get(symbol := scope.symbol(name)) == name:
+        return symbol  # nearly always: no search
+    for symbol, label in labels.items():
+        if name == label:
+            return symbol
+    for symbol in labels:
+        if name == symbol.name:
+            return symbol
+    raise UnknownNameError("dim", name, labels.values())

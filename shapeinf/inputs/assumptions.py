@@ -8,23 +8,14 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.errors import Contradiction, Source, UnknownNameError
-from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import AssumptionSyntaxError, Contradiction, DimSyntaxError, Source, UnknownNameError
+from shapeinf.expr import Dim, Dimension, Scope, parse_dim
 from shapeinf.expr.atoms import Floor
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
 _OPERATOR = re.compile(r"`(?:[^`]|``)*`|(<=|>=|==|!=|≤|≥|<|>|=)|\b(and|or|not)\b|(&&|\|\|)")
 _SIGNS = {"≤": "<=", "≥": ">="}
-
-
-class AssumptionSyntaxError(DimSyntaxError):
-    """An assumption that cannot be parsed or represented; has the position, and what to write instead."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        super().__init__(text, position, expected)
-        self.args = (f"{text!r} cannot be assumed: expected {expected} at character {position + 1}",)
 
 
 @attrs.frozen

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import attrs
 
+from shapeinf.formats import FormatOptions
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, specs_by_input
@@ -50,8 +51,7 @@ class InferenceOptions:
     mode: Mode = "best"
     min_dim: int = 1
     declared: DeclaredMode = "trust"
-    dialect: str | None = None
-    expand: Collection[str] | Literal["all"] = ()
+    format_options: FormatOptions | None = None
     registry: OpRegistry | None = None
     progress: Progress | None = None
 

@@ -16,44 +16,17 @@ import re
 
 import attrs
 
-from shapeinf.expr import Dim, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import DimSyntaxError, SpecError
+from shapeinf.expr import Dim, Scope, parse_dim
+from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
-_DTYPES = {
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "bf16": "bfloat16",
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "bool": "bool",
-    **{name: name for name in ("float16", "float32", "float64", "bfloat16", "string")},
-    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-}
+_DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES[name])}
+"""Element types by the names that users write: `f32`, `float32`, `float`."""
 _RANGE = re.compile(r"(\d*)\s*(?:\.\.|~)\s*(-1|\d*)")
 _NAMED_RANGE = re.compile(r"(`(?:[^`]|``)+`|[^\W\d]\w*)\s*=\s*(.*)", re.DOTALL)
 _TIMES_PIECE = re.compile(r"-?\d+|\?|[A-Za-z]\w*")
 _NEXT_SPEC = re.compile(r"[^\s,;:=\[\]()`]+(?:::?[^\s,;:=\[\]()`]+)*(?=[:\[])|`(?:[^`]|``)+`(?=[:=\[])")
 _MAX_DIGITS = 18
-
-
-class SpecError(ValueError):
-    """A shape, range or binding that cannot be parsed; has the position, and what was expected there."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        super().__init__(f"{_shortened(text)!r}: expected {expected} at character {position + 1}")
-        self.text = text
-        self.position = position
-        self.expected = expected
 
 
 @attrs.frozen
@@ -215,10 +188,6 @@ class _SpecReader:
         if isinstance(dim, int) and dim < 0:
             raise self._error(begin, "a size of at least 0 (or -1 for an unknown one)")
         return dim
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _skip_blanks(text: str, at: int) -> int:

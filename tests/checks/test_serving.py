@@ -7,9 +7,9 @@ from click.testing import CliRunner
 
 from shapeinf import infer_shapes
 from shapeinf.checks import CheckedModel, check_serving, read_serving_config
-from shapeinf.checks.pbtxt import parse_pbtxt
 from shapeinf.cli import main
 from shapeinf.errors import ModelError
+from shapeinf.formats.protobuf.text import parse_text
 from tests.checks.models import joined, reshaped
 
 CONFIG = """
@@ -36,10 +36,15 @@ def found(tmp_path, text, one=SUM):
     ("old", "new", "code", "text"),
     [
         ("", "", "", ""),
-        ("max_batch_size: 8", "max_batch_size: 0", "C162", "the config says 1 axes for x, the model 2"),
+        ("max_batch_size: 8", "max_batch_size: 0", "C162", "x has 1 axes in the config, but 2 in the model"),
         ('name: "x"', 'name: "xs"', "C160", "an input xs that the model does not have"),
         ('output { name: "y"', 'output { name: "out"', "C160", "an output out that the model does not have"),
-        ("TYPE_FP32 dims: [ 6 ] }", "TYPE_INT64 dims: [ 6 ] }", "C161", "TYPE_INT64 for x, the model float32"),
+        (
+            "TYPE_FP32 dims: [ 6 ] }",
+            "TYPE_INT64 dims: [ 6 ] }",
+            "C161",
+            "x is TYPE_INT64 in the config, but float32 in the model",
+        ),
         ("dims: [ 6 ] }", "dims: [ 7 ] }", "C162", "axis 1 of x is 7 in the config, but 6 in the model"),
         ("dims: [ 6 ] }", "dims: [ -1 ] }", "C162", "is dynamic in the config, but always 6 in the model"),
         ("dims: [ 6 ] }", "dims: [ 2, 3 ] reshape { shape: [ 6 ] } }", "", ""),
@@ -80,9 +85,9 @@ def test_what_is_no_config(tmp_path, text) -> None:
 
 def test_texts_and_nested_messages() -> None:
     text = "a: 'x' \"y\" b < c: -3 > b { c: 1.5 d: true }; e: []"
-    assert parse_pbtxt(text) == {"a": ["xy"], "b": [{"c": [-3]}, {"c": ["1.5"], "d": ["true"]}], "e": []}
+    assert parse_text(text) == {"a": ["xy"], "b": [{"c": [-3]}, {"c": ["1.5"], "d": ["true"]}], "e": []}
     with pytest.raises(ModelError):
-        parse_pbtxt("a {" * 5000)
+        parse_text("a {" * 5000)
 
 
 def test_on_the_command_line(tmp_path) -> None:

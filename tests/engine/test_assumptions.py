@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf import Contradiction, Declared, Graph, NamedDim, Node, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf.errors import AssumptionSyntaxError, SpecError
 from shapeinf.expr import Scope, evaluate
-from shapeinf.inputs.assumptions import AssumptionSyntaxError, add_assumptions, parse_assumption
-from shapeinf.inputs.spec import SpecError
+from shapeinf.inputs.assumptions import add_assumptions, parse_assumption
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 
 

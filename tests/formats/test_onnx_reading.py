@@ -15,9 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
-from shapeinf.formats.onnx import read
 from shapeinf.formats.onnx.reader import read_model
-from shapeinf.formats.onnx.wire import encode_varint
+from shapeinf.formats.onnx.source import read
+from shapeinf.formats.protobuf.wire import encode_varint
 from shapeinf.lattice import PartialTensor
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record

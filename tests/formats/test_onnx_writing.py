@@ -11,8 +11,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import ModelError, infer_shapes
-from shapeinf.formats.onnx import read
-from shapeinf.formats.onnx.wire import encode_varint
+from shapeinf.formats.onnx.source import read
+from shapeinf.formats.protobuf.wire import encode_varint
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
 from tests.formats.test_onnx_reading import SHAPE, everything, external, field, model_of, tensor_value

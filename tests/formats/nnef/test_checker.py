@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from opdefs.nnef.library import LAYERS, library
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText, position
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
-from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, SourceText
 
 HEAD = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
 T, L, I = "tensor<scalar>", "tensor<logical>", "integer"  # noqa: E741
@@ -28,9 +28,7 @@ def operations(dialect="final"):
 def problems(text, dialect=None, *, sharing=False):
     source = SourceText(text)
     document = parse(source, dialect, sharing=sharing)
-    return [
-        (source.position(p.at)[0], p.code, p.message) for p in check(document, source, operations(document.dialect))
-    ]
+    return [(position(p)[0], p.code, p.message) for p in check(document, source, operations(document.dialect))]
 
 
 def wrong_lines(text):

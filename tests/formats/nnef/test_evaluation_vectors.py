@@ -7,8 +7,8 @@ from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from tests.conformance.conftest import ROOT, need, vectors
 
 INDEX = vectors("nnef/INDEX.json")
