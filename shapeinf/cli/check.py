@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import click
 
 from shapeinf.checks import (
+    CheckedModel,
     Profile,
-    Subject,
     check,
     check_profile,
     check_serving,
@@ -86,9 +86,9 @@ def check_command(
         ranges = {**given.dims, **given.options.bind}
         findings = check(result, ranges)
         for one in _profiles(profile, corners):
-            findings += check_profile(Subject(result, ranges), one)
+            findings += check_profile(CheckedModel(result, ranges), one)
         if triton is not None:
-            findings += check_serving(Subject(result, ranges), read_serving_config(triton))
+            findings += check_serving(CheckedModel(result, ranges), read_serving_config(triton))
         findings = sorted(findings, key=lambda one: not one.fails)
         show(model, findings, form)
     if any(one.fails for one in findings):
