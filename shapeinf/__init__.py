@@ -7,11 +7,12 @@
 
 from shapeinf.api import infer_shapes
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.edit.bind import BindError, Bound, bind
+from shapeinf.edit.bind import Bound, bind
 from shapeinf.edit.comparison import Difference, diff
-from shapeinf.edit.rebatch import Rebatched, RebatchError, rebatch
+from shapeinf.edit.rebatch import Rebatched, rebatch
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import (
+    BindError,
     BudgetError,
     Contradiction,
     CyclicGraphError,
@@ -21,6 +22,7 @@ from shapeinf.errors import (
     MissingSizeError,
     ModelError,
     NoSizeError,
+    RebatchError,
     ShapeError,
     ShapeInferenceError,
     SizeOverflowError,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shapeinf.engine.compiled import compile_graph
@@ -11,9 +11,15 @@ from shapeinf.engine.session import Session
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FormatOptions, load
 from shapeinf.graph import Graph
-from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.options import DEFAULT_OPTIONS, DeclaredMode, InferenceOptions, Mode, Progress
-from shapeinf.inputs.reader import RangeLike, SpecLike
+from shapeinf.inputs.options import (
+    DEFAULT_OPTIONS,
+    DeclaredMode,
+    DimRanges,
+    InferenceOptions,
+    InputSpecs,
+    Mode,
+    Progress,
+)
 from shapeinf.ops import OpRegistry, default_registry
 from shapeinf.result import Result
 
@@ -21,9 +27,9 @@ from shapeinf.result import Result
 def infer_shapes(
     model: Any,
     *,
-    dims: Mapping[str, RangeLike] | Iterable[NamedDim] | None = None,
+    dims: DimRanges | None = None,
     bind: Mapping[str, int] | None = None,
-    inputs: Mapping[str, SpecLike] | Sequence[SpecLike] | str | None = None,
+    inputs: InputSpecs | None = None,
     assume: Iterable[str] | str = (),
     mode: Mode = "best",
     min_dim: int = 1,
@@ -38,13 +44,13 @@ def infer_shapes(
         model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
             networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
-            that begins below `min_dim` goes before it.
+            that begins below `min_dim` takes precedence over it.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
-            names and None, or `{axis: value}` to change some axes only; a value is also a `NamedDim` or a torch.export
+            names and None, or `{axis: value}` to change some axes only; a value may be a `NamedDim` or a torch.export
             `Dim`. A text alone is for the only input, or holds names: `"ids:1x128 mask:1x128"`.
-        assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; what says nothing new is a note (S112).
-        mode: "best" goes on after a bad node (its outputs are unknown), "strict" raises the first error.
+        assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
+        mode: "best" continues after a failing node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
             compares them, "ignore" does neither.
@@ -54,8 +60,8 @@ def infer_shapes(
 
     Raises:
         ModelError: the model cannot be read or is malformed.
-        UnknownNameError: a dim or input that the model does not have, an operation to expand that is no compound.
-        ShapeError: in strict mode, a broken law; in both modes, what the user says contradicts itself.
+        UnknownNameError: a dim or input that the model does not have, an operation to expand that is not compound.
+        ShapeError: in strict mode, a failing node; in both modes, contradictory inputs and options.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     options = InferenceOptions(
@@ -76,9 +82,9 @@ def infer_shapes(
 def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
     """`infer_shapes` with its options as one record."""
     with pause_garbage_collection():
-        program = compile_graph(as_graph(model, options), options.registry or default_registry())
-        made = Session(program, options).run()
-    return Result(*made)
+        compiled = compile_graph(as_graph(model, options), options.registry or default_registry())
+        result = Session(compiled, options).run()
+    return Result(*result)
 
 
 def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:

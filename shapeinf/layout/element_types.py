@@ -55,7 +55,7 @@ def element_type(name: str) -> ElementType:
     """
     if not isinstance(name, str):
         raise LayoutError(f"an array in memory needs a known element type, not {name!r}")
-    found = _BY_ANY_NAME.get(name)
-    if found is None:
+    element = _BY_ANY_NAME.get(name)
+    if element is None:
         raise UnknownNameError("element type", name, _BY_ANY_NAME)
-    return found
+    return element

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from shapeinf.errors import OpDefError
 from shapeinf.lattice.dtypes import FROM_TF_NAMES
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 
@@ -48,10 +49,6 @@ _ARG_NAME = re.compile(r"\s*([a-z][a-z0-9_]*)\s*:\s*")
 _IDENTIFIER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*")
 _ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[A-Za-z0-9_]+)\s*")
 _MINIMUM = re.compile(r"\s*>=\s*(-?\d+)?\s*")
-
-
-class OpDefError(ValueError):
-    """All that is wrong with the texts of a builder, one line each."""
 
 
 @attrs.frozen

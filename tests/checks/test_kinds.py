@@ -89,7 +89,7 @@ CASES = {
             (),
             [numbers("s", 1, -1)],
         ),
-        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on do not go together"),
+        ("C101", "make_y", "b and s (x.shape[0], x.shape[1])", "from 2 on are legal"),
     ),
     "C101 a few sizes": (
         model(
@@ -101,8 +101,11 @@ CASES = {
         ("C101", "make_y", "n (x.shape[2])", "can only be 112 to 119"),
     ),
     "C101 one of two sizes": (steps(2, 4), ("C101", "make_y", "n (x.shape[2])", "can only be 2 or 1")),
-    "C101 only small sizes": (steps(4, 5), ("C101", "make_y", "n (x.shape[2]) from 32 on do not go together")),
-    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "n (x.shape[2]) from 512 on do not go together")),
+    "C101 only small sizes": (
+        steps(4, 5),
+        ("C101", "make_y", "sizes of n (x.shape[2]) from 32 on are legal"),
+    ),
+    "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "sizes of n (x.shape[2]) from 512 on are legal")),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
     "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
@@ -123,17 +126,20 @@ CASES = {
         model([node("Reshape", "x s", "y")], {"x": ["b", "s"]}, {"y": None}, (), [numbers("s", -1, 33)]),
         ("C105", "make_y", "b (x.shape[0]) and s (x.shape[1])", "b*s % 33 == 0"),
     ),
-    "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "makes 6")),
+    "C110 a size": (relu(["batch", 6], {"h": ["batch", 7]}), ("C110", "make_h", "declared as 7", "computes 6")),
     "C110 a rank": (relu(["batch", 6], {"h": ["batch"]}), ("C110", "make_h", "1 axes", "[batch, 6]")),
-    "C110 a number for a name": (relu(["batch", 6], {"h": [4, 6]}), ("C110", "make_h", "declared as 4", "makes batch")),
-    "C111 a number for a name": (relu([1, 6]), ("C111", "make_y", "declared as 1", "makes batch")),
+    "C110 a number for a name": (
+        relu(["batch", 6], {"h": [4, 6]}),
+        ("C110", "make_h", "declared as 4", "computes batch"),
+    ),
+    "C111 a number for a name": (relu([1, 6]), ("C111", "make_y", "declared as 1", "computes batch")),
     "C111 a name for its double": (
         model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 6]}, {"y": ["batch", 6]}),
-        ("C111", "make_y", "declared as batch", "makes 2*batch"),
+        ("C111", "make_y", "declared as batch", "computes 2*batch"),
     ),
     "C111 a name for a number": (
         model([node("ReduceSum", "x axes", "y")], {"x": ["batch", 6]}, {"y": ["batch", 6]}, (), [numbers("axes", 0)]),
-        ("C111", "make_y", "declared as batch", "makes 1"),
+        ("C111", "make_y", "declared as batch", "computes 1"),
     ),
     "C111 a batch for a size of the same input": (
         model(
@@ -146,7 +152,7 @@ CASES = {
             {"x": ["batch", 6, "w"]},
             {"p": None, "y": ["batch", 6, "w"]},
         ),
-        ("C111", "make_y", "declared as batch", "makes (w + 1)//2"),
+        ("C111", "make_y", "declared as batch", "computes (w + 1)//2"),
     ),
     "C112": (
         model(
@@ -154,10 +160,13 @@ CASES = {
             {"p": ["past", 6], "x": ["seq", 6], "m": ["total"]},
             {"y": ["total", 6], "z": ["total"]},
         ),
-        ("C112", "make_y", "declared as total", "makes"),
+        ("C112", "make_y", "declared as total", "computes"),
     ),
     "C120 a slip": (joined("Concat", "batch", "batsh", axis=1), ("C120", "z", "'batch'", "'batsh'")),
-    "C120 a blank": (joined("Concat", "batch", "batch _size", axis=1), ("C120", "z", "has a blank", "'batch_size'")),
+    "C120 a blank": (
+        joined("Concat", "batch", "batch _size", axis=1),
+        ("C120", "z", "contains a blank", "'batch_size'"),
+    ),
 }
 
 

@@ -8,13 +8,12 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import CheckedModel, Profile, check_profile, parse_shapes, read_profiles
-from shapeinf.errors import ModelError, UnknownNameError
-from shapeinf.inputs.spec import SpecError
+from shapeinf.errors import ModelError, SpecError, UnknownNameError
 from tests.checks.models import halved, joined, model, node, reshaped
 
 
 def profile(least, largest, usual=""):
-    return Profile.of(parse_shapes(least), parse_shapes(usual) if usual else {}, parse_shapes(largest))
+    return Profile.complete(parse_shapes(least), parse_shapes(usual) if usual else {}, parse_shapes(largest))
 
 
 def found(one, given):
@@ -31,7 +30,7 @@ SUM = joined("Add", "batch", "batch")
         (profile("x:1x6", "x:8x6"), "C150", "no shape for z"),
         (profile("x:1x6x1,z:1x6", "x:8x6,z:8x6"), "C150", "is [1, 6, 1], but the model declares 2 axes"),
         (profile("x:1x5,z:1x6", "x:8x6,z:8x6"), "C150", "axis 1 is declared as 6"),
-        (profile("x:0x6,z:0x6", "x:8x6,z:8x6"), "C150", "axis 0 must lie in"),
+        (profile("x:0x6,z:0x6", "x:8x6,z:8x6"), "C150", "axis 0 must be in"),
         (profile("x:8x6,z:8x6", "x:1x6,z:1x6"), "C151", "x.shape[0] is 8, 1, 1"),
         (profile("x:1x6,z:2x6", "x:8x6,z:8x6"), "C151", "batch is 1 in x.shape[0] but 2 in z.shape[0]"),
     ],
@@ -77,7 +76,7 @@ def test_volumes_within_a_profile() -> None:
 
 def test_an_unknown_input_is_named_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
-        found(joined("Add", "n", "n"), Profile.of({}, {"xx": (1, 6)}, {}))
+        found(joined("Add", "n", "n"), Profile.complete({}, {"xx": (1, 6)}, {}))
 
 
 @pytest.mark.parametrize("text", ["x", "1x3", "x:1x?", "x:1xn", "x:1..8", "x:1x3,x:2x3"])

@@ -58,8 +58,8 @@ def heads(index=1, parts="batch seq count rest", drop=None):
     ("one", "place", "said"),
     [
         (heads(index=0), "make_seq", "[1] in place of [0] in one"),
-        (heads(parts="batch batch seq count rest"), "make_sizes", "left out"),
-        (heads(drop="seq"), "make_sizes", "one number more, seq, in place 1"),
+        (heads(parts="batch batch seq count rest"), "make_sizes", "removed"),
+        (heads(drop="seq"), "make_sizes", "an added number, seq, at index 1"),
     ],
 )
 def test_numbers_that_make_a_shape_are_traced_to_their_node(one, place, said) -> None:

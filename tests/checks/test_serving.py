@@ -36,10 +36,15 @@ def found(tmp_path, text, one=SUM):
     ("old", "new", "code", "text"),
     [
         ("", "", "", ""),
-        ("max_batch_size: 8", "max_batch_size: 0", "C162", "the config says 1 axes for x, the model 2"),
+        ("max_batch_size: 8", "max_batch_size: 0", "C162", "x has 1 axes in the config, but 2 in the model"),
         ('name: "x"', 'name: "xs"', "C160", "an input xs that the model does not have"),
         ('output { name: "y"', 'output { name: "out"', "C160", "an output out that the model does not have"),
-        ("TYPE_FP32 dims: [ 6 ] }", "TYPE_INT64 dims: [ 6 ] }", "C161", "TYPE_INT64 for x, the model float32"),
+        (
+            "TYPE_FP32 dims: [ 6 ] }",
+            "TYPE_INT64 dims: [ 6 ] }",
+            "C161",
+            "x is TYPE_INT64 in the config, but float32 in the model",
+        ),
         ("dims: [ 6 ] }", "dims: [ 7 ] }", "C162", "axis 1 of x is 7 in the config, but 6 in the model"),
         ("dims: [ 6 ] }", "dims: [ -1 ] }", "C162", "is dynamic in the config, but always 6 in the model"),
         ("dims: [ 6 ] }", "dims: [ 2, 3 ] reshape { shape: [ 6 ] } }", "", ""),

@@ -29,7 +29,7 @@ def turned(times, perm, inner=("q", "k")):
 def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) -> None:
     first, *_ = found(turned(times, [1, 0, 2]))
     assert (first.code, first.subject) == ("C110", "make_k")
-    assert "but the graph makes seq" in first.message
+    assert "but the graph computes seq" in first.message
     assert found(turned(times, [0, 1, 2])) == []
 
 

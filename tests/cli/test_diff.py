@@ -81,12 +81,12 @@ def test_conditions_are_compared_under_the_names_of_the_other() -> None:
     pinned = make(["batch", 3], shape=[1, 3])
     assert [one.name for one in diff(pinned, make(["n", 3], shape=[1, 3]))] == ["batch"]  # only its name
     found = diff(pinned, make(["batch", 3], shape=[-1, 3]))
-    preconditions = [one for one in found if one.what == "condition"]
+    preconditions = [one for one in found if one.part == "condition"]
     assert [(one.how, one.name) for one in preconditions] == [("removed", "batch == 1")]
     assert "pin" in str(preconditions[0])
-    assert [str(one) for one in found if one.what == "input"] == ["changed input x: float32[1, 3] -> float32[batch, 3]"]
+    assert [str(one) for one in found if one.part == "input"] == ["changed input x: float32[1, 3] -> float32[batch, 3]"]
     back = diff(make(["batch", 3], shape=[-1, 3]), pinned)
-    assert [(one.how, one.name) for one in back if one.what == "condition"] == [("added", "batch == 1")]
+    assert [(one.how, one.name) for one in back if one.part == "condition"] == [("added", "batch == 1")]
 
 
 def test_values_of_one_side_only(tmp_path: Path) -> None:
