@@ -246,7 +246,7 @@ def test_documents(tmp_path: Path, text: str, wanted: dict[str, Any], inputs: di
 
 
 def test_a_document_without_names_takes_numbers_only(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="cannot say batch"):
+    with pytest.raises(ModelError, match="cannot express batch"):
         bind(FINAL, options=InferenceOptions(inputs={"x": "[batch, 3, 8]"})).save(tmp_path / "net.nnef")
     assert list(tmp_path.iterdir()) == []
 

@@ -232,7 +232,7 @@ def test_members_that_no_model_has(bad, message):
         read_archive(packed(member("graph.nnef", TEXT), bad))
 
 
-def test_an_archive_has_one_document():
+def test_archives_have_a_single_document():
     for members in ((), (member("w.dat"),), (member("a.nnef", TEXT), member("b.nnef", TEXT))):
         with pytest.raises(UnknownFormatError, match="one document"):
             locate(packed(*members))
@@ -254,7 +254,7 @@ NO_ARCHIVES = {
 
 # The names are ours: a name made of the bytes would hold the time of packing, and differ from worker to worker.
 @pytest.mark.parametrize("data", NO_ARCHIVES.values(), ids=NO_ARCHIVES)
-def test_what_is_no_archive(data):
+def test_malformed_archives(data):
     with pytest.raises(ModelError):
         read_archive(data)
 
@@ -323,7 +323,7 @@ def test_nothing_outside_of_a_folder_is_opened(tmp_path):
     assert folder.entry("pipe.dat") is None and folder.entry("folder.dat") is None and folder.entry("no.dat") is None
 
 
-def test_places_of_documents(tmp_path):
+def test_locations_of_documents(tmp_path):
     (tmp_path / "graph.nnef").write_bytes(TEXT)
     (tmp_path / "graph.quant").write_text("")
     (tmp_path / "other.txt").write_bytes(b"\xef\xbb\xbf# about\n" + TEXT)

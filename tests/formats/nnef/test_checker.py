@@ -217,7 +217,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("rule", WRONG)
-def test_what_breaks_a_rule_is_told_at_its_line(rule):
+def test_violations_are_reported_at_their_line(rule):
     text = WRONG[rule]
     found = problems(text)
     assert [line for line, _, _ in found] == wrong_lines(text), found
@@ -225,7 +225,7 @@ def test_what_breaks_a_rule_is_told_at_its_line(rule):
 
 
 @pytest.mark.parametrize("rule", RIGHT)
-def test_what_follows_the_rules_has_no_problem(rule):
+def test_valid_documents_have_no_errors(rule):
     assert problems(RIGHT[rule]) == []
 
 

@@ -129,7 +129,7 @@ def patched(offset, form, *values):
         (old((2, 3))[:18], "cut off"),
     ],
 )
-def test_what_is_no_tensor_file_names_the_file(data, message):
+def test_errors_of_tensor_files_name_the_file(data, message):
     with pytest.raises(ModelError, match=message) as caught:
         header(data)
     assert caught.value.node == "w.dat"

@@ -67,7 +67,7 @@ def expression(text, head=FINAL):
         ("((a))", "a"),
     ],
 )
-def test_what_binds_tighter(text, means):
+def test_precedence(text, means):
     assert expression(text) == expression(means)
 
 
@@ -135,7 +135,7 @@ FRAGMENT = FINAL + "fragment g({}) -> ({})\n{{\n y = relu(x);\n}}\ngraph G(x) ->
         (FRAGMENT.format("x: extent", "y: tensor<scalar>"), 3, 15, "N201"),
     ],
 )
-def test_what_is_no_document(text, line, column, code):
+def test_malformed_documents(text, line, column, code):
     with pytest.raises(NnefError) as caught:
         parse(SourceText(text))
     error = caught.value
@@ -143,7 +143,7 @@ def test_what_is_no_document(text, line, column, code):
 
 
 @pytest.mark.parametrize("statement", ["y = f(x, a = [1+0], b = 2)", "y = f(g(x), a = 2)", "k = 3"])
-def test_what_flat_documents_lack_needs_an_extension(statement):
+def test_expressions_beyond_the_flat_syntax_need_an_extension(statement):
     for sharing in (True, False):
         with pytest.raises(NnefError) as caught:
             parse(SourceText(graph(statement, head="version 1.0;\n")), sharing=sharing)
@@ -168,7 +168,7 @@ def test_extensions_of_tract_are_anything_but_a_semicolon():
             parse(SourceText(graph("y = f(x)", head=wrong)))
 
 
-def test_each_broken_statement_is_told():
+def test_each_malformed_statement_is_reported():
     text = graph("a = relu(x,)", "b = neg(a)", "c = [b", "y = relu(yield)")
     with pytest.raises(NnefError) as caught:
         parse(SourceText(text))
@@ -198,7 +198,7 @@ MANY = 100_000
     ],
     ids=lambda text: text[:12],
 )
-def test_what_is_nested_too_deep_is_refused(text):
+def test_deep_nesting_is_refused(text):
     with pytest.raises(NnefError, match="levels deep"):
         expression(text)
 

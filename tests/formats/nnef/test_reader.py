@@ -243,7 +243,7 @@ WRONG = (
 )
 
 
-def test_findings_have_a_place_and_the_calls_around_it():
+def test_diagnostics_have_a_location_and_calls():
     (found,) = infer_shapes(WRONG).diagnostics
     assert found.location == "the given text:5:9, called at 11:9"
     assert "at the given text:5:9, called at 11:9" in found.render()
@@ -252,7 +252,7 @@ def test_findings_have_a_place_and_the_calls_around_it():
 
 
 @pytest.mark.parametrize(("extents", "dialect"), [("[0, 0]", "provisional"), ("[B, S]", "tract")])
-def test_what_a_variable_decides_is_learned_with_its_place(extents, dialect):
+def test_extents_inferred_from_variables_have_a_location(extents, dialect):
     text = (
         HEAD.replace("[2, 3]", extents) + "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
     )
@@ -305,7 +305,7 @@ def test_annotated_copies(tmp_path):
     assert stream.getvalue().splitlines() == lines
 
 
-def test_copies_of_models_with_symbols_and_names_given_twice():
+def test_copies_of_models_with_symbols_and_repeated_names():
     text = (
         "version 1.0;\nextension tract_registry tract_core;\ngraph g( x ) -> ( y )\n{\n"
         "    x = external(shape = [B, 2*S]);\n    t = unsqueeze(x, axes = [0]);\n    t = concat([t, t], axis = 2);\n"
@@ -323,7 +323,7 @@ def test_copies_of_models_with_symbols_and_names_given_twice():
     ]
 
 
-def test_copies_of_the_provisional_dialect_say_where_a_statement_ends():
+def test_copies_of_the_provisional_dialect_end_statements():
     text = (
         "version 1.0\ngraph g( x ) -> ( y ) { x = external(shape = [2,4]); [a, b] = split(x, axis = 1, ratios = [1,1]);"
         " y = relu(a) }"
@@ -373,7 +373,7 @@ def test_the_command_line(tmp_path):
     assert provisional.exit_code == 3 and "graph.nnef:1:12" in provisional.stderr
 
 
-def test_findings_on_the_command_line(tmp_path):
+def test_diagnostics_on_the_command_line(tmp_path):
     (tmp_path / "m.nnef").write_text(WRONG)
     result = run(tmp_path / "m.nnef")
     assert result.exit_code == 1 and "m.nnef:5:9, called at 11:9" in result.stdout
@@ -412,7 +412,7 @@ def in_tract(statements, inputs="x", outputs="y"):
     return infer_shapes(TRACT.format(inputs, outputs, "".join(f"    {s};\n" for s in statements)))
 
 
-def test_a_name_given_twice_beside_the_name_that_it_would_get():
+def test_a_repeated_name_and_its_generated_name():
     statements = ["x = external(shape = [5])", "y = unsqueeze(x, axes = [0])", 'i"y.1" = squeeze(y, axes = [0])']
     result = in_tract([*statements, 'y = i"y.1"'])
     assert shapes(result) == {"x": "[5]", "y.2": "[1, 5]", "y.1": "[5]", "y": "[5]"}
