@@ -179,35 +179,6 @@ def _within(name: str, bounds: Interval, binding: Binding) -> bool:
     return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
 
 
-def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
-    """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
-    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
-
-
-def _winners(atom: Maximum, binding: Binding) -> list[bool]:
-    sizes = [value(arg, binding) for arg in atom.args]
-    known = [size for size in sizes if size is not None]
-    return [size == max(known, default=None) for size in sizes]
-
-
-def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
-    """All maxima in dims, also those inside of divisions and of each other; each once."""
-    seen: set[int] = set()
-    left = list(dims)
-    while left:
-        d = left.pop()
-        numbers = {} if isinstance(d, int) else {n: d.scope.atoms[n] for monomial, _ in d.terms for n in monomial}
-        for number, atom in numbers.items():
-            if number in seen:
-                continue
-            seen.add(number)
-            if isinstance(atom, Maximum):
-                yield atom
-                left += atom.args
-            elif isinstance(atom, Floor):
-                left.append(atom.numerator)
-
-
 def _not_negative(dim: Dim, binding: Binding) -> bool:
     return (value(dim, binding) or 0) >= 0
 

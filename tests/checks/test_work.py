@@ -4,7 +4,8 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
-from shapeinf.checks.sampling import bindings, maxima
+from shapeinf.checks.axes import maxima
+from shapeinf.checks.sampling import bindings
 from shapeinf.engine.rerun import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore
