@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, value
+from shapeinf.checks.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
@@ -74,7 +74,7 @@ def _upper_bound(model: CheckedModel, condition: Precondition) -> Iterator[Diagn
 def _lower_bound(model: CheckedModel, symbol: Dimension) -> int:
     """The smallest size of a symbol that the nodes allow."""
     bounds = [c.least for c in model.preconditions if c.terms[0] is symbol and c.least is not None]
-    return max(*bounds, int(max(0, model.setup.bounds(symbol)[0])), 0)
+    return max(*bounds, int(max(0, model.initial_store.bounds(symbol)[0])), 0)
 
 
 def _equation(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
@@ -158,7 +158,7 @@ def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
 
 
 def _winners(atom: Maximum, binding: Binding) -> list[bool]:
-    sizes = [value(arg, binding) for arg in atom.args]
+    sizes = [try_evaluate(arg, binding) for arg in atom.args]
     known = [size for size in sizes if size is not None]
     return [size == max(known, default=None) for size in sizes]
 
@@ -275,11 +275,11 @@ def _coupling_example(model: CheckedModel, condition: Precondition) -> tuple[Bin
     """A legal binding, and an illegal one that differs in one size, which another legal binding has."""
     symbols = condition.free_symbols
     names = {symbol.name for symbol in symbols}
-    is_legal = legality_test(model.setup, names)
+    is_legal = legality_test(model.initial_store, names)
     required = [other for other in model.preconditions if other.free_symbols <= symbols]
     dims = [*condition.terms, *(clause.expression for clause in condition.clauses)]
     for least in _LEAST_SIZES:
-        samples = sample_solutions(model.setup, symbols, least, condition.clauses, dims)
+        samples = sample_solutions(model.initial_store, symbols, least, condition.clauses, dims)
         legal = (
             binding
             for binding in itertools.islice(samples, _MAX_SAMPLES)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim
 from shapeinf.graph import MISSING, UNUSED, NodeKind
@@ -60,7 +60,7 @@ class Change:
 # -- what the node states --------------------------------------------------------------------------------------------
 
 
-def attribute_changes(step: Step) -> Iterator[Change]:
+def attribute_changes(step: NodeStep) -> Iterator[Change]:
     """Other attributes of a node."""
     kind = step.operation.kind
     for name, value in kind.attrs.items():
@@ -78,7 +78,7 @@ def _value_text(value: object) -> str:
     return str(list(value)) if isinstance(value, tuple) else str(value)
 
 
-def operand_changes(inference: Inference, step: Step) -> Iterator[Change]:
+def operand_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
     """The first two inputs exchanged; an input of a list removed; other numbers in the constants that it reads."""
     call = step.operation.call
     if call is not None and not call.rule.variadic and len(step.arguments) > 1:
@@ -98,8 +98,8 @@ def operand_changes(inference: Inference, step: Step) -> Iterator[Change]:
 
 def _small_constant(inference: Inference, slot: int) -> PartialTensor | None:
     """The constant of a few integers in a slot, also one that a node without inputs produces."""
-    producer = None if slot == MISSING else inference.program.producers[slot]
-    if slot == MISSING or (producer is not None and inference.program.rows[producer][1]):
+    producer = None if slot == MISSING else inference.compiled.producers[slot]
+    if slot == MISSING or (producer is not None and inference.compiled.rows[producer][1]):
         return None
     constant = integers_in(inference.table.types[inference.numbers[slot]])
     elements = () if constant is None else constant.elements or ()
@@ -109,7 +109,7 @@ def _small_constant(inference: Inference, slot: int) -> PartialTensor | None:
 # -- what the node computes ------------------------------------------------------------------------------------------
 
 
-def size_changes(inference: Inference, step: Step, own_sizes: bool, constants: set[int]) -> Iterator[Change]:
+def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constants: set[int]) -> Iterator[Change]:
     """Other sizes of the axes that a node computes: each axis, then all of them if none has a name.
 
     Of a node without sizes of its own, only the axes whose size a weight in one of these slots determines.
@@ -132,7 +132,7 @@ def size_changes(inference: Inference, step: Step, own_sizes: bool, constants: s
         yield _with_unknown_axes(slot, axes)
 
 
-def _single_output(inference: Inference, step: Step) -> tuple[int, tuple[Dim, ...] | None]:
+def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim, ...] | None]:
     """The slot and the dims of the only output of a node; no dims where it has several."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     if len(outputs) != 1:
@@ -140,7 +140,7 @@ def _single_output(inference: Inference, step: Step) -> tuple[int, tuple[Dim, ..
     return outputs[0], outline(inference.table.types[inference.numbers[outputs[0]]])[1]
 
 
-def preserves_shape(inference: Inference, step: Step) -> bool:
+def preserves_shape(inference: Inference, step: NodeStep) -> bool:
     """Whether a node passes on the shape of an input, up to axes of 1."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
@@ -148,7 +148,7 @@ def preserves_shape(inference: Inference, step: Step) -> bool:
     return dims is not None and any(_without_unit_axes(shape) == _without_unit_axes(dims) for shape in inputs)
 
 
-def _axes_of_weights(inference: Inference, step: Step, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
+def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
     """The axes whose size a weight has, and no other input of the node."""
     sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
     for slot in step.arguments:
@@ -159,7 +159,7 @@ def _axes_of_weights(inference: Inference, step: Step, dims: tuple[Dim, ...], co
             yield axis
 
 
-def has_own_sizes(inference: Inference, step: Step, constants: set[int]) -> bool:
+def has_own_sizes(inference: Inference, step: NodeStep, constants: set[int]) -> bool:
     """Whether constants or the number of its inputs determine what a node computes."""
     types = [inference.table.types[inference.numbers[slot]] for slot in step.arguments if slot in constants]
     call = step.operation.call
@@ -170,7 +170,7 @@ def _with_unknown_axes(slot: int, axes: tuple[int, ...]) -> Change:
     runs: list[tuple[Inference, list[Dim], list[Dim]]] = []
 
     def prepare(fresh: Inference) -> None:
-        def replace(number: int, at: Step) -> int:
+        def replace(number: int, at: NodeStep) -> int:
             computed = fresh.table.get(number)
             if not isinstance(computed, TensorType) or computed.shape.dims is None:
                 return number
@@ -204,7 +204,7 @@ def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str |
     return f"{size} in place of {old} on axis {axis} of its output"
 
 
-def list_changes(inference: Inference, step: Step, sizes: Iterable[Dim]) -> Iterator[Change]:
+def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
     """A number added to the list that a node computes: one that the rest of the graph determines, or one of these."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     numbers = integers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
@@ -218,7 +218,7 @@ def _with_added_number(slot: int, index: int, number: Dim | None) -> Change:
     runs: list[tuple[Inference, Dim]] = []
 
     def prepare(fresh: Inference) -> None:
-        def insert(type_number: int, at: Step) -> int:
+        def insert(type_number: int, at: NodeStep) -> int:
             computed = integers_in(fresh.table.get(type_number))
             if computed is None:
                 return type_number
@@ -237,7 +237,7 @@ def _with_added_number(slot: int, index: int, number: Dim | None) -> Change:
     return Change("", SOLVED, prepare=prepare, required=required)
 
 
-def outline_changes(inference: Inference, step: Step) -> Iterator[Change]:
+def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
     """An axis of 1 added to or removed from what a node computes; its axes in another order."""
     slot, dims = _single_output(inference, step)
     if dims is None or len(dims) > _MAX_RANK:
@@ -254,7 +254,7 @@ def _with_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare
     """Replaces the dims of a value, if they still are the old ones."""
 
     def prepare(fresh: Inference) -> None:
-        def reshape(number: int, _: Step) -> int:
+        def reshape(number: int, _: NodeStep) -> int:
             computed = fresh.table.get(number)
             if not isinstance(computed, TensorType) or computed.shape.dims != old:
                 return number

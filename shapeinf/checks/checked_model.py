@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from shapeinf.checks.sampling import Binding, legal
+from shapeinf.checks.sampling import Binding, legal_bindings
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared, Graph, Node
@@ -46,16 +46,16 @@ class CheckedModel:
         return self.result.store
 
     @property
-    def setup(self) -> ShapeStore:
+    def initial_store(self) -> ShapeStore:
         """The constraints of the user and the file, before those of any node."""
-        return self.result.inference.setup
+        return self.result.inference.initial_store
 
     @cached_property
     def input_dims(self) -> dict[str, tuple[Dim, ...]]:
         """The dims of each input before any node runs: as declared, or as the user requested."""
         return {
             name: input_type.shape.dims
-            for name, input_type in self.result.inference.asked.items()
+            for name, input_type in self.result.inference.input_types.items()
             if isinstance(input_type, TensorType) and input_type.shape.dims is not None and name in self.graph.inputs
         }
 
@@ -111,7 +111,7 @@ class CheckedModel:
         """Some bindings of symbols under which all present constraints on them hold."""
         key = frozenset(symbols), self.store.version
         if key not in self._examples:
-            self._examples[key] = list(itertools.islice(legal(self.store, key[0]), MAX_EXAMPLES))
+            self._examples[key] = list(itertools.islice(legal_bindings(self.store, key[0]), MAX_EXAMPLES))
         return self._examples[key]
 
     @cached_property

@@ -9,11 +9,11 @@ import attrs
 
 from shapeinf.checks.checked_model import GENERATED, CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import legal, value
+from shapeinf.checks.sampling import legal_bindings, try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim
@@ -114,7 +114,7 @@ def _difference_example(model: CheckedModel, declared_dim: int | str | None, siz
         return "" if model.store.prove_eq(declared, size) is False else None
     symbols = {s for d in (declared, size) if isinstance(d, Dimension) for s in d.symbols()}
     for binding in model.examples(symbols):
-        a, b = value(declared, binding), value(size, binding)
+        a, b = try_evaluate(declared, binding), try_evaluate(size, binding)
         if a is not None and b is not None and a != b:
             return f": {b} for {model.binding_text(binding)}"
     return None
@@ -233,7 +233,7 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
     their dims later.
     """
     inference = model.result.inference
-    if model.what_if or inference.program.groups is not None or not _has_new_equalities(model):
+    if model.what_if or inference.compiled.groups is not None or not _has_new_equalities(model):
         return [], {}
     observed: list[_ObservedSize] = []
     matching: dict[str, set[Dimension]] = {}
@@ -241,11 +241,11 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
     def begin(fresh: Inference) -> None:
         snapshots = _Snapshots(model, fresh)
         for name, declared in model.declared.items():
-            fresh.declared[fresh.program.slots[name]] = _DeclarationObserver(
+            fresh.declared[fresh.compiled.slots[name]] = _DeclarationObserver(
                 snapshots, name, declared, observed, matching
             )
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     for size in observed:
         matching.pop(size.tensor, None)
     examples = [(size, _early_example(model, size)) for size in observed]
@@ -262,7 +262,7 @@ def _first_solver(model: CheckedModel, symbols: set[Dimension]) -> str:
 
 def _has_new_equalities(model: CheckedModel) -> bool:
     """Whether nodes solve a dim of the inputs, or relate several of them."""
-    store, before = model.store, model.setup
+    store, before = model.store, model.initial_store
     if any(symbol in model.named and symbol not in before.solved for symbol in store.solved):
         return True
     return any(
@@ -315,7 +315,7 @@ class _DeclarationObserver:
     observed: list[_ObservedSize]
     matching: dict[str, set[Dimension]]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The unchanged number of the type."""
         computed = self.snapshots.inference.table.get(number)
         dims = self.declared.dims
@@ -345,8 +345,8 @@ def _early_example(model: CheckedModel, observed: _ObservedSize) -> str | None:
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols()}
     if not symbols <= model.named:
         return None
-    for binding in legal(observed.store, symbols, later=model.store):
-        a, b = value(observed.declared_size, binding), value(observed.size, binding)
+    for binding in legal_bindings(observed.store, symbols, later=model.store):
+        a, b = try_evaluate(observed.declared_size, binding), try_evaluate(observed.size, binding)
         if a is not None and b is not None and a != b:
             return f"{b} for {model.binding_text(binding)}"
     return None

@@ -148,7 +148,7 @@ def _dim_spec(dim: Dim) -> Dim | str:
 
 
 def _input_symbol(result: Result, tensor: str, axis: int) -> Dimension | None:
-    input_type = result.inference.asked.get(tensor)
+    input_type = result.inference.input_types.get(tensor)
     if not isinstance(input_type, TensorType) or input_type.shape.dims is None:
         return None
     dim = input_type.shape.dims[axis]

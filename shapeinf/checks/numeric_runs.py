@@ -10,12 +10,11 @@ import attrs
 
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel
-from shapeinf.checks.sampling import Binding, legality_test, solve_clause, value
+from shapeinf.checks.sampling import Binding, legality_test, solve_clause, try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import Inference, certain_violations
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import InferenceOptions
@@ -65,13 +64,13 @@ def violations_at(
     inference: Inference, binding: Binding, prepare: Callable[[Inference], None] | None = None
 ) -> list[Diagnostic] | None:
     """The certain violations where the dims of the inputs have these sizes; None for illegal sizes."""
-    store = inference.setup.copy()
+    store = inference.initial_store.copy()
     try:
         for name, size in binding.items():
             store.add_equal(store.scope.symbol(name), size, Source("", f"the what-if run has {name} = {size}"))
     except ShapeError:
         return None
-    return surely_broken(rerun(inference, store, prepare))
+    return certain_violations(rerun(inference, store, prepare))
 
 
 # -- bindings of all dims of the inputs ------------------------------------------------------------------------------
@@ -81,7 +80,7 @@ def generic_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
     """Legal sizes of all dims of the inputs that have as little in common as possible."""
     symbols = list(model.axes)
     required = [condition for condition in model.preconditions if condition.clauses]
-    is_legal = legality_test(model.setup, {symbol.name for symbol in symbols})
+    is_legal = legality_test(model.initial_store, {symbol.name for symbol in symbols})
     columns = [_candidate_sizes(model, symbol, index, required) for index, symbol in enumerate(symbols)]
     rows = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
     bindings = (_solve_equations(row, required) for row in rows)
@@ -94,14 +93,14 @@ def _solve_equations(binding: Binding, required: Iterable[Precondition]) -> Bind
     for condition in required:
         solution = solve_clause(condition.clauses[0]) if len(condition.clauses) == 1 else None
         if solution is not None and condition.holds(binding) is False:
-            size = value(solution[1], binding)
+            size = try_evaluate(solution[1], binding)
             binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
     return binding
 
 
 def _candidate_sizes(model: CheckedModel, symbol: Dimension, index: int, required: Iterable[Precondition]) -> list[int]:
     """Sizes of one dim within its bounds that satisfy the preconditions on it alone, generic ones first."""
-    bounds = model.setup.interval(symbol)
+    bounds = model.initial_store.interval(symbol)
     low, high = bounds.lo or 0, bounds.hi
     primes = [*PRIMES[index % len(PRIMES) :], *PRIMES[: index % len(PRIMES)]]
     multiples = [factor * prime for factor in _FACTORS for prime in primes[:4]]
@@ -136,7 +135,7 @@ def run_at_shapes(model: CheckedModel, shapes: Mapping[str, Sequence[Any]]) -> l
         result = infer(model.graph, InferenceOptions(inputs=inputs, declared="ignore", min_dim=0))
     except ShapeError as error:
         return [Diagnostic("error", error.code, str(error))]
-    return [attrs.evolve(violation, severity="error", help=None) for violation in surely_broken(result.inference)]
+    return [attrs.evolve(violation, severity="error", help=None) for violation in certain_violations(result.inference)]
 
 
 def explain_mismatch(model: CheckedModel, declared: Sequence[Dim], shape: Sequence[int]) -> str:
@@ -148,7 +147,7 @@ def explain_mismatch(model: CheckedModel, declared: Sequence[Dim], shape: Sequen
         if isinstance(dim, int) and dim != size:
             return f"is {text}, but axis {axis} is declared as {dim}"
         if isinstance(dim, Dimension):
-            bounds = model.setup.interval(dim)
+            bounds = model.initial_store.interval(dim)
             if size < (bounds.lo or 0) or (bounds.hi is not None and size > bounds.hi):
                 return f"is {text}, but axis {axis} must be in {bounds}"
     return ""
@@ -158,7 +157,7 @@ def input_shapes_at(model: CheckedModel, names: Iterable[str], binding: Binding)
     """The shapes of these inputs under a binding; None where one has no size."""
     shapes: dict[str, list[int]] = {}
     for name in names:
-        sizes = [value(dim, binding) for dim in model.input_dims[name]]
+        sizes = [try_evaluate(dim, binding) for dim in model.input_dims[name]]
         known = [size for size in sizes if size is not None and size >= 0]
         if len(known) < len(sizes):
             return None

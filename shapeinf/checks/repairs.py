@@ -32,7 +32,7 @@ from shapeinf.checks.changes import (
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.what_if import MAX_VISITS, RunChecks, WhatIfRuns
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
@@ -113,16 +113,16 @@ def find_repairs(
     runs = WhatIfRuns(model, failures, run_checks, () if candidates == "inputs" else indices)
     search = _RepairSearch(model, runs, first.severity == "error")
     for name in () if candidates == "sizes" else model.input_dims:
-        input_type = inference.asked[name]
+        input_type = inference.input_types[name]
         if isinstance(input_type, TensorType):
             search.test_input(name, input_type)
-    steps = [] if candidates == "inputs" else [inference.program.step(index) for index in indices]
+    steps = [] if candidates == "inputs" else [inference.compiled.step(index) for index in indices]
     for changes_of in (attribute_changes, search.operand_changes, search.size_changes):
         for step in steps:
             search.test_changes(step, changes_of(step))
     nearby = _nearby_nodes(inference, indices[0])
     for step in steps if first.severity == "error" or first.code in ("C101", "C105") else ():
-        if step.place in nearby:
+        if step.index in nearby:
             search.test_changes(step, outline_changes(inference, step))
     is_complete = search.is_complete and runs.affordable and len(indices) < _MAX_NODES
     return sorted(search.repairs, key=lambda repair: (repair.remaining, repair.weight)), is_complete
@@ -140,7 +140,7 @@ def _reads_integer_constant(model: CheckedModel, name: str) -> bool:
     """Whether a node reads a constant of integers: sizes, axes, ends."""
     node, inference = model.nodes.get(name), model.result.inference
     names = [] if node is None else [source for source in node.inputs if source in model.graph.constants]
-    types = [inference.table.types[inference.numbers[inference.program.slots[source]]] for source in names]
+    types = [inference.table.types[inference.numbers[inference.compiled.slots[source]]] for source in names]
     return any(integers_in(type_) is not None for type_ in types)
 
 
@@ -153,7 +153,7 @@ def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
-    program = model.result.inference.program
+    program = model.result.inference.compiled
     return None if output is None else program.producers[program.slots[output]]
 
 
@@ -164,7 +164,7 @@ def _node_around(model: CheckedModel, inner: str) -> Node | None:
 
 
 def _input_slots(inference: Inference, index: int) -> list[int]:
-    return [slot for slot in inference.program.step(index).inputs if slot != MISSING]
+    return [slot for slot in inference.compiled.step(index).inputs if slot != MISSING]
 
 
 def _nearby_nodes(inference: Inference, index: int) -> set[int]:
@@ -173,21 +173,21 @@ def _nearby_nodes(inference: Inference, index: int) -> set[int]:
     stack = [index]
     while stack:
         for slot in _input_slots(inference, stack.pop()):
-            producer = inference.program.producers[slot]
+            producer = inference.compiled.producers[slot]
             if producer is not None and producer not in nearby:
                 nearby.add(producer)
-                stack += [producer] if preserves_shape(inference, inference.program.step(producer)) else []
+                stack += [producer] if preserves_shape(inference, inference.compiled.step(producer)) else []
     return nearby
 
 
 def _upstream_nodes(inference: Inference, index: int | None, by_sizes: bool) -> list[int]:
     """A node and all nodes upstream (with `by_sizes` through integers only), the nearest (latest) first."""
-    if index is None or inference.program.groups is not None:
+    if index is None or inference.compiled.groups is not None:
         return []
     upstream, stack = {index}, [index]
     while stack:
         for slot in _input_slots(inference, stack.pop()):
-            producer = inference.program.producers[slot]
+            producer = inference.compiled.producers[slot]
             if by_sizes and integers_in(inference.table.types[inference.numbers[slot]]) is None:
                 continue
             if producer is not None and producer not in upstream:
@@ -209,15 +209,15 @@ class _RepairSearch:
         self.repairs: list[Repair] = []
         self.is_complete = True
         """Whether all pairs of axes of inputs were tested."""
-        program = model.result.inference.program
+        program = model.result.inference.compiled
         self.constants = {program.slots[name] for name in model.graph.constants}
         self.weights = self.constants if is_error else set()
 
-    def operand_changes(self, step: Step) -> Iterator[Change]:
+    def operand_changes(self, step: NodeStep) -> Iterator[Change]:
         """Other operands of a node."""
         return operand_changes(self.model.result.inference, step)
 
-    def size_changes(self, step: Step) -> Iterator[Change]:
+    def size_changes(self, step: NodeStep) -> Iterator[Change]:
         """Unknown sizes in place of those that a node computes."""
         inference = self.model.result.inference
         own_sizes = has_own_sizes(inference, step, self.constants)
@@ -225,12 +225,12 @@ class _RepairSearch:
         sizes: list[Dim] = [*sorted(self.model.named, key=str)[:_MAX_NAMES], -1]
         yield from list_changes(inference, step, sizes) if own_sizes else ()
 
-    def test_changes(self, step: Step, changes: Iterable[Change]) -> None:
+    def test_changes(self, step: NodeStep, changes: Iterable[Change]) -> None:
         """Tests the changes of one node up to the first without remaining failures; none where it has one already."""
         if self.runs.affordable and all(r.node != step.site or r.remaining for r in self.repairs):
             any(self._changes_outputs(step, change) and self._test(step, change) for change in changes)
 
-    def _test(self, step: Step, change: Change) -> bool:
+    def _test(self, step: NodeStep, change: Change) -> bool:
         outcome = self.runs.remaining_with_change(step, change)
         if outcome is None:
             return False
@@ -258,13 +258,13 @@ class _RepairSearch:
                 self.repairs.append(Repair(name, "", text, remaining, INPUT))
                 return
 
-    def _changes_outputs(self, step: Step, change: Change) -> bool:
+    def _changes_outputs(self, step: NodeStep, change: Change) -> bool:
         """Whether a change changes the outputs of its node, but no element type, and loses no known size."""
         if change.prepare is not None:
             return True
         inference = self.model.result.inference
         table = inference.table
-        self.runs.visits += 1 + len(inference.program.rows) // 100
+        self.runs.visits += 1 + len(inference.compiled.rows) // 100
         slots = change.inputs or step.arguments
         types = [table.types[inference.numbers[slot]] for slot in slots]
         if change.constant is not None:
@@ -272,11 +272,11 @@ class _RepairSearch:
             types = [contents if slot == constant else t for slot, t in zip(slots, types, strict=True)]
         call = step.operation.call
         if change.kind is not None:
-            call = inference.program.edited(step.place, change.kind).step(step.place).operation.call
+            call = inference.compiled.replace_node(step.index, change.kind).step(step.index).operation.call
         if call is None or step.operation.bodies:
             return False
         try:
-            outcome = call.run(types, inference.setup.copy(), step.site, None)
+            outcome = call.run(types, inference.initial_store.copy(), step.site, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
             return False  # an attribute that the rule rejects
         if outcome.unknown is not None or len(outcome.types) < len(step.outputs):

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import value
+from shapeinf.checks.sampling import try_evaluate
 from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension
@@ -79,7 +79,7 @@ def _element_count(model: CheckedModel, info: TensorInfo, binding: dict[str, int
     total = 1
     for dim in info.shape.dims or (None,):
         canonical = model.store.canon(dim) if isinstance(dim, Dimension) else dim
-        size = None if canonical is None else value(canonical, binding)
+        size = None if canonical is None else try_evaluate(canonical, binding)
         if size is None or size < 0:
             return None
         total *= size

@@ -11,9 +11,9 @@ import attrs
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.declarations import compare, declared_size
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import info
 from shapeinf.expr import Dim
 from shapeinf.graph import Declared
@@ -28,16 +28,16 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
     None where the file declares nothing inside the graph, and for graphs with cycles.
     """
     inference = model.result.inference
-    if inference.program.groups is not None or all(name in model.graph.outputs for name in model.declared):
+    if inference.compiled.groups is not None or all(name in model.graph.outputs for name in model.declared):
         return None
     violations: list[Diagnostic] = []
-    store = inference.setup.copy()
+    store = inference.initial_store.copy()
     reader = InputReader(store)
     trusted: list[CheckedModel] = []
 
     def begin(fresh: Inference) -> None:
         trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True))
-        slots = fresh.program.slots
+        slots = fresh.compiled.slots
         for name, declared in model.declared.items():
             fresh.declared[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
 
@@ -54,7 +54,7 @@ class _TrustedDeclaration:
     declared: Declared
     violations: list[Diagnostic]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number of the type to continue with."""
         inference = self.model.result.inference
         computed = inference.table.get(number)

@@ -12,9 +12,9 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import generic_bindings, violations_at
 from shapeinf.checks.sampling import Binding
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import Progress
@@ -90,7 +90,7 @@ class WhatIfRuns:
         self.starts = _states_before(model.result.inference, nodes)
         self.visits = 0
         self._work_before = model.store.scope.work
-        input_types = model.result.inference.asked.values()
+        input_types = model.result.inference.input_types.values()
         ranks = [len(t.shape.dims or ()) for t in input_types if isinstance(t, TensorType)]
         self._start_cost = _START_COST + sum(ranks) // 4
 
@@ -104,7 +104,7 @@ class WhatIfRuns:
         """The cost of all runs so far, in node visits."""
         return self.visits + (self.model.store.scope.work - self._work_before) // _TERMS_PER_VISIT
 
-    def remaining_with_change(self, step: Step, change: Change) -> tuple[int, str] | None:
+    def remaining_with_change(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
         """The number of failures that remain with a change, and its text; None where it is no repair.
 
         A repair removes the first diagnostic. With a change that makes the output of a node unknown, the requirements
@@ -113,12 +113,12 @@ class WhatIfRuns:
         """
         if not self.affordable:
             return None
-        run = self.starts[step.place].branched(_change_program(self.model.result.inference.program, step, change))
+        run = self.starts[step.index].fork(_change_program(self.model.result.inference.compiled, step, change))
         after_node = _begin_at(run, step, change)
         except_node = "" if change.prepare is None else step.site
         run.progress = self._stop_at_new_errors(run, after_node, except_node)
         try:
-            run.run_straight(step.place)
+            run.run_straight(step.index)
         except (_HopelessError, ShapeInferenceError):
             return None
         changed = self._as_model(run)
@@ -141,7 +141,7 @@ class WhatIfRuns:
             fresh.progress = self._stop_at_new_errors(fresh, lambda _: None)
 
         try:
-            rerun(inference, inference.setup.copy(), begin)
+            rerun(inference, inference.initial_store.copy(), begin)
         except (_HopelessError, ShapeInferenceError):
             return None
         changed = self._as_model(runs[0])
@@ -179,20 +179,20 @@ class WhatIfRuns:
                 remaining += 1
         return remaining
 
-    def _runs_with_change(self, changed: CheckedModel, step: Step, change: Change) -> bool:
+    def _runs_with_change(self, changed: CheckedModel, step: NodeStep, change: Change) -> bool:
         """Whether the changed graph runs at generic sizes that it allows."""
 
         def prepare(fresh: Inference) -> None:
             before, after = _around_node(fresh, step, change)
 
             def progress(done: int, _: int) -> None:
-                if done == step.place:
+                if done == step.index:
                     before()
-                elif done == step.place + 1:
+                elif done == step.index + 1:
                     after()
 
             fresh.progress = progress
-            if step.place == 0:
+            if step.index == 0:
                 before()
 
         return self._runs_at_numbers(changed, prepare)
@@ -216,21 +216,21 @@ class WhatIfRuns:
         return bool(new - {(v.code, v.node) for v in without if v.node != self.first[1]})
 
 
-def _change_program(program: Program, step: Step, change: Change) -> Program:
+def _change_program(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
     """The program with another kind of node at an index, or with other inputs of it."""
     if change.kind is not None:
-        return program.edited(step.place, change.kind)
+        return program.replace_node(step.index, change.kind)
     if change.inputs is None:
         return program
-    edited = program.edited(step.place, step.operation.kind)
-    key, _, outputs, name = edited.rows[step.place]
+    edited = program.replace_node(step.index, step.operation.kind)
+    key, _, outputs, name = edited.rows[step.index]
     rows = list(edited.rows)
-    rows[step.place] = (key, change.inputs, outputs, name)
+    rows[step.index] = (key, change.inputs, outputs, name)
     edited.rows = rows
     return edited
 
 
-def _around_node(fresh: Inference, step: Step, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+def _around_node(fresh: Inference, step: NodeStep, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
     """Functions to call before and after the changed node runs: they replace a constant for it alone."""
     if change.prepare is not None:
         change.prepare(fresh)
@@ -249,13 +249,13 @@ def _around_node(fresh: Inference, step: Step, change: Change) -> tuple[Callable
     return before, after
 
 
-def _begin_at(run: Inference, step: Step, change: Change) -> Callable[[int], None]:
+def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
     """Prepares a run that begins at the changed node; returns the function to call after each node."""
     before, after = _around_node(run, step, change)
     before()
 
     def after_node(done: int) -> None:
-        if done == step.place + 1:
+        if done == step.index + 1:
             after()
 
     return after_node
@@ -269,12 +269,12 @@ def _states_before(inference: Inference, nodes: Collection[int]) -> dict[int, In
     def begin(fresh: Inference) -> None:
         def progress(done: int, _: int) -> None:
             if done in wanted:
-                states[done] = fresh.branched()
+                states[done] = fresh.fork()
 
         fresh.progress = progress
         if 0 in wanted:
-            fresh.freeze_setup()  # a copy that later nodes do not change
-            states[0] = fresh.branched()
+            fresh.save_initial_store()  # a copy that later nodes do not change
+            states[0] = fresh.fork()
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     return states

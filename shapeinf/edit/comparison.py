@@ -101,7 +101,7 @@ def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Di
         before, after = (None if symbol.is_anonymous else symbol.name for symbol in (a, b))
         if before != after:
             yield Difference("dim", before or after or "", before or "no name", after or "no name")
-        bounds = [str(result.inference.setup.interval(symbol)) for result, symbol in ((old, a), (new, b))]
+        bounds = [str(result.inference.initial_store.interval(symbol)) for result, symbol in ((old, a), (new, b))]
         if bounds[0] != bounds[1]:
             yield Difference("dim", after or before or str(b), *bounds)
 

@@ -12,7 +12,7 @@ from shapeinf.lattice import TensorType
 
 def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
     """The dims of an input before any node runs; none for an unknown rank."""
-    input_type = inference.asked.get(name)
+    input_type = inference.input_types.get(name)
     return input_type.shape.dims or () if isinstance(input_type, TensorType) else ()
 
 

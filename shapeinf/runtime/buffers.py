@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.result import Result
 from shapeinf.runtime.compare import Real
 from shapeinf.runtime.records import Mismatch, Skipped
@@ -90,7 +90,7 @@ class Buffers:
         for name, value in feeds.values.items():
             binding.bind_ortvalue_input(name, value)
         for one in self.buffers:
-            binding.bind_output(one.name, "cpu", 0, DTYPE_NUMBERS[one.dtype], list(one.shape), one.address)
+            binding.bind_output(one.name, "cpu", 0, ONNX_CODES[one.dtype], list(one.shape), one.address)
         for name in result.graph.outputs:
             if all(one.name != name for one in self.buffers):
                 binding.bind_output(name)

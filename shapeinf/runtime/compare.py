@@ -10,7 +10,7 @@ import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, evaluate
-from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.result import Result
 
 Verdict = Literal["exact", "bounded", "unknown", "wrong"]
@@ -28,7 +28,7 @@ class Real:
         """Of a value of the runtime, or of an array."""
         if isinstance(found, np.ndarray):
             return cls("string" if found.dtype.kind in "OUS" else found.dtype.name, found.shape)
-        return cls(DTYPE_NAMES.get(found.element_type()), tuple(found.shape()))
+        return cls(ONNX_NAMES.get(found.element_type()), tuple(found.shape()))
 
     def __str__(self) -> str:
         """`float32[2, 3]`."""

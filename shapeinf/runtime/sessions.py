@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.graph import Graph
 from shapeinf.runtime.compare import Real
 
@@ -131,7 +131,7 @@ class Sessions:
         made = self.runtime.OrtValue
         if array.dtype.isbuiltin == 1 and array.dtype.name == dtype:
             return made.ortvalue_from_numpy(array)
-        return made.ortvalue_from_numpy_with_onnx_type(array, DTYPE_NUMBERS[dtype])
+        return made.ortvalue_from_numpy_with_onnx_type(array, ONNX_CODES[dtype])
 
     def types_of(self, names: Sequence[str], feeds: Feeds) -> list[Real]:
         """The types of these tensors in a run of the exposed model."""
@@ -186,4 +186,4 @@ def model_bytes(graph: Graph) -> bytes:
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
     """The numpy type of an element type; strings are objects."""
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(DTYPE_NUMBERS[dtype]))
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(ONNX_CODES[dtype]))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from shapeinf.checks.sampling import Binding, legal
-from shapeinf.engine.violations import surely_broken
+from shapeinf.checks.sampling import Binding, legal_bindings
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.inputs.reader import SpecLike, input_names
@@ -24,7 +24,7 @@ Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
 
 
 @attrs.frozen
-class Sizes:
+class RunSizes:
     """The sizes of one run, and what is inferred with them.
 
     Args:
@@ -40,9 +40,9 @@ class Sizes:
     result: Result
 
 
-def sizes_of_run(
+def choose_sizes(
     symbolic: Result, infer: Infer, given: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
-) -> Sizes:
+) -> RunSizes:
     """Sizes for a run at the given ones; `arrays` has the shapes of given arrays by input.
 
     Raises UnknownNameError for a dim or input that the model does not have, ShapeInferenceError where the shapes of
@@ -55,15 +55,15 @@ def sizes_of_run(
     bind = _with_arrays(symbolic, given, arrays)
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
-    fallback: Sizes | None = None
+    fallback: RunSizes | None = None
     for chosen in _choices(first, frozenset(open_dims)) if open_dims else [{}]:
         shapes = {name: _sizes(first, name, chosen) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in chosen.items() if not first.scope.symbol(name).is_anonymous}
         replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
         result = infer({**bind, **named}, replaced)
         shown = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
-        found = Sizes({**bind, **shown}, shown, shapes, result)
-        if not surely_broken(result.inference):
+        found = RunSizes({**bind, **shown}, shown, shapes, result)
+        if not certain_violations(result.inference):
             return found
         fallback = fallback or found
     assert fallback is not None
@@ -108,7 +108,7 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
 
 def _choices(result: Result, symbols: frozenset[Dimension]) -> list[Binding]:
     """Small sizes under which all that is known holds: no ones (they broadcast) and none twice, where that can be."""
-    drawn = list(itertools.islice(legal(result.store, symbols), MAX_DRAWN))
+    drawn = list(itertools.islice(legal_bindings(result.store, symbols), MAX_DRAWN))
     if not drawn:
         names = ", ".join(sorted(map(str, symbols)))
         raise ShapeInferenceError(f"no small sizes can be found for {names}: give them")

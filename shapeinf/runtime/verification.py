@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from shapeinf.api import as_graph, infer
+from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.violations import surely_broken
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
@@ -20,7 +20,7 @@ from shapeinf.runtime.compare import Claims, Real
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
-from shapeinf.runtime.sizes import Sizes, sizes_of_run
+from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
@@ -72,7 +72,7 @@ def verify(
     array_shapes = {name: array.shape for name, array in given.items()}
     runs = []
     for binding in at:
-        sizes = sizes_of_run(symbolic, infer_at, {**options.bind, **binding}, array_shapes)
+        sizes = choose_sizes(symbolic, infer_at, {**options.bind, **binding}, array_shapes)
         empty = any(0 in shape for shape in sizes.shapes.values())
         # claims of `symbolic` may be about larger sizes
         claims = (
@@ -89,14 +89,14 @@ def _without_assumptions(symbolic: Result, sizes: Mapping[str, int]) -> Result |
     labels = input_symbols(symbolic.inference)
     named = {s.name: sizes.get(label, sizes.get(s.name)) for s, label in labels.items()}
     ranges = {name: (size, size) for name, size in named.items() if size is not None}
-    return symbolic.where_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
+    return symbolic.allow_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
 
 
 class _Verifying:
     """One run: its tensors, then its outputs."""
 
     def __init__(
-        self, sessions: Sessions, symbolic: Result, sizes: Sizes, arrays: Mapping[str, Any], seed: int
+        self, sessions: Sessions, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
     ) -> None:
         self.sessions = sessions
         self.sizes = sizes
@@ -214,7 +214,8 @@ class _Verifying:
     def _forbidden(self, result: Result, by: str) -> list[Mismatch]:
         """Nodes of which we say that they cannot run, though they did."""
         return [
-            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by) for d in surely_broken(result.inference)
+            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
+            for d in certain_violations(result.inference)
         ]
 
     def _named(self, result: Result) -> dict[str, int]:

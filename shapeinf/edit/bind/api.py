@@ -13,9 +13,8 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import check_ranges
 from shapeinf.edit.bind.request import BindRequest, sort_requests
 from shapeinf.edit.bind.rewriting import Rewriting
-from shapeinf.engine.annotation import annotation
-from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError
 from shapeinf.formats import save
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
@@ -74,10 +73,10 @@ def bind(
     request = sort_requests(graph, dims or {}, inputs, options.min_dim)
     assume = [*request.equalities, *options.assume]
     result = infer(graph, attrs.evolve(options, dims=request.ranges, bind=request.values, assume=assume))
-    violations = surely_broken(result.inference)
+    violations = certain_violations(result.inference)
     if violations:
         plain = infer(graph, attrs.evolve(options, dims=None, bind=None, assume=(), progress=None))
-        _reject(violations, surely_broken(plain.inference), request)
+        _reject(violations, certain_violations(plain.inference), request)
     illegal_ranges = list(check_ranges(result, request.ranges))
     if illegal_ranges:
         raise BindError(f"the graph cannot run with all of {request}", illegal_ranges)

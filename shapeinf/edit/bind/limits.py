@@ -21,10 +21,10 @@ MAX_TESTED_VALUES = 4096
 
 def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]) -> Iterator[Diagnostic]:
     """A diagnostic (S140) for each range that contains illegal values."""
-    store, setup = result.store, result.inference.setup
+    store, initial_store = result.store, result.inference.initial_store
     for name in ranges:
         symbol = store.scope.symbol(name)
-        requested, legal = setup.bounds(symbol), store.bounds(symbol)
+        requested, legal = initial_store.bounds(symbol), store.bounds(symbol)
         if legal != requested and not _source(store, symbol).assumed:
             message = f"{name} is requested as {as_interval(requested)}, but the graph requires {as_interval(legal)}"
             source = _source(store, symbol)
@@ -57,7 +57,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 
 def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:
     """An error at the node that requires it."""
-    program = result.inference.program
+    program = result.inference.compiled
     sites = (program.step(index) for index in range(len(program.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")
     return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

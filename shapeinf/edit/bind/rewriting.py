@@ -42,7 +42,7 @@ class Rewriting:
     def declare(self, dim: Dim) -> Dim:
         """A dim of an input as the file declares it: its size where known, else in the terms of the user."""
         canonical = self.inference.store.canon(dim)
-        return canonical if isinstance(canonical, int) else self.rename(self.inference.setup.canon(dim))
+        return canonical if isinstance(canonical, int) else self.rename(self.inference.initial_store.canon(dim))
 
     def info(self, old: Info) -> TensorInfo:
         """The type of a value under the new names; shared records stay shared."""
@@ -55,8 +55,8 @@ class Rewriting:
     def inputs(self) -> dict[str, TensorInfo]:
         """The inputs with their new declarations."""
         inputs: dict[str, TensorInfo] = {}
-        for name in input_names(self.inference.program.graph):
-            record = info(self.inference.asked.get(name))
+        for name in input_names(self.inference.compiled.graph):
+            record = info(self.inference.input_types.get(name))
             dims = record.shape.dims
             shape = record.shape if dims is None else Shape(map(self.declare, dims))
             inputs[name] = TensorInfo(record.dtype, shape, record.kind)
@@ -69,7 +69,7 @@ class Rewriting:
         return attrs.evolve(self._rename_all(old), inputs=changed, assumptions=self.assumptions())
 
     def _differs(self, name: str, new: TensorInfo) -> bool:
-        return new.shape != info(self.inference.asked.get(name)).shape
+        return new.shape != info(self.inference.input_types.get(name)).shape
 
     def _rename_all(self, old: Annotation) -> Annotation:
         bodies = {
@@ -86,7 +86,7 @@ class Rewriting:
 
     def assumptions(self) -> list[str]:
         """The relations of the new file: those of the old file, those of the user, the bounds; without decided ones."""
-        relations = [*self.inference.program.graph.assumptions, *self.assumed]
+        relations = [*self.inference.compiled.graph.assumptions, *self.assumed]
         texts = [text for relation in relations if (text := self._relation(relation)) is not None]
         for name, bounds in self.request.ranges.items():
             texts += self._bounds(name, bounds)

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
-from shapeinf.engine.annotation import annotation
+from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import RebatchError, UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
@@ -110,7 +110,7 @@ def _with_constants(base: Result) -> Graph:
     """The graph with constants in place of nodes without inputs that compute known numbers."""
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}
-    for step in inference.program.steps:
+    for step in inference.compiled.steps:
         computed = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
         if isinstance(computed, PartialTensor) and computed.elements is not None:
             constants[step.node.outputs[0]] = computed

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dimension
@@ -22,7 +22,7 @@ MAX_NODES = 400
 
 def constants_above(inference: Inference, index: int) -> Iterator[str]:
     """The constants with known integers that a node and those upstream of it read, nearest first."""
-    program = inference.program
+    program = inference.compiled
     constants = program.graph.constants
     seen: set[str] = set()
     queue, visited = deque([index]), {index}
@@ -48,7 +48,7 @@ def is_list(type_: Type | None) -> bool:
 
 def only_sizes(inference: Inference, name: str, index: int) -> bool:
     """Whether an item of a constant is used unchanged in shapes, and nowhere else."""
-    program = inference.program
+    program = inference.compiled
     constant = inference.current(program.slots[name])
     assert isinstance(constant, TensorType) and constant.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
@@ -76,7 +76,7 @@ def _with(constant: TensorType, index: int, mark: Dimension) -> PartialTensor:
 
 
 def _outputs_with_mark(
-    inference: Inference, step: Step, marked: dict[int, Type], mark: Dimension
+    inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension
 ) -> dict[int, Type] | None:
     """The outputs whose contents have the mark (none where it becomes a size); None for other uses."""
     call = step.operation.call

@@ -8,7 +8,7 @@ memory before and after: where the axis is the first one.
 
 from __future__ import annotations
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
@@ -16,10 +16,10 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, dims_in
 
 
-def mixing_node(inference: Inference, symbol: Dimension) -> Step | None:
+def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
     """The first node that may mix items; None where they stay separate everywhere."""
     contiguous: set[int] = set()
-    program = inference.program
+    program = inference.compiled
     for name in program.graph.inputs:
         slot = program.slots[name]
         if _axes(inference.current(slot), symbol) == [0]:
@@ -37,7 +37,7 @@ def mixing_node(inference: Inference, symbol: Dimension) -> Step | None:
 
 
 def _keeps_separate(
-    inference: Inference, step: Step, symbol: Dimension, holders: list[int], contiguous: set[int]
+    inference: Inference, step: NodeStep, symbol: Dimension, holders: list[int], contiguous: set[int]
 ) -> bool:
     """Whether a node keeps the items separate; adds its outputs with contiguous items to `contiguous`."""
     outputs, batch = _run_with_symbols(inference, step, symbol)
@@ -65,7 +65,9 @@ def _keeps_separate(
     return True
 
 
-def _run_with_symbols(inference: Inference, step: Step, symbol: Dimension) -> tuple[list[Type] | None, set[Dimension]]:
+def _run_with_symbols(
+    inference: Inference, step: NodeStep, symbol: Dimension
+) -> tuple[list[Type] | None, set[Dimension]]:
     """The outputs of a rule for a symbol in place of each axis, and the symbols in place of the batch."""
     assert step.operation.call is not None
     store = inference.store.copy()

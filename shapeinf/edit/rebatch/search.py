@@ -10,7 +10,7 @@ from shapeinf.api import infer
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
 from shapeinf.edit.rebatch.items import mixing_node
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions
@@ -87,24 +87,24 @@ class Search:
 
     def _new_violations(self, result: Result) -> list[Diagnostic]:
         """The violations that the model does not have with the old size."""
-        known = {(violation.code, violation.node) for violation in surely_broken(self.base.inference)}
-        return [v for v in surely_broken(result.inference) if (v.code, v.node) not in known]
+        known = {(violation.code, violation.node) for violation in certain_violations(self.base.inference)}
+        return [v for v in certain_violations(result.inference) if (v.code, v.node) not in known]
 
     def _mixing(self, result: Result, first: Obstacle | None) -> Obstacle | None:
         """The first node upstream of that obstacle that may mix items; there the symbol is still free."""
         if first is not None:
-            steps = result.inference.program.steps[: first.index]
+            steps = result.inference.compiled.steps[: first.index]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
         step = mixing_node(result.inference, result.scope.symbol(self.name))
         if step is None:
             return None
         text = f"{step.operation.kind.op} {step.site} may mix the items of the batch"
-        return Obstacle(step.place, text)
+        return Obstacle(step.index, text)
 
     def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that keep the old size in the axis and have the new one in another."""
-        program = result.inference.program
+        program = result.inference.compiled
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
             mixed = any(isinstance(d, Dimension) and symbol in d.symbols() for d in dims)
@@ -157,7 +157,7 @@ class Search:
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
             return ()
-        program, (other, *more) = result.inference.program, taken
+        program, (other, *more) = result.inference.compiled, taken
         if more or not only_sizes(result.inference, name, other):
             return None
         for consumer in program.consumers[program.slots[name]]:
@@ -233,8 +233,8 @@ class Search:
 
 def _index_of(result: Result, site: str) -> int:
     """The index of a node by the name in diagnostics; of the node around it for one in a body."""
-    steps = result.inference.program.steps
-    exact = next((step.place for step in steps if step.site == site), None)
+    steps = result.inference.compiled.steps
+    exact = next((step.index for step in steps if step.site == site), None)
     if exact is not None:
         return exact
-    return next((step.place for step in steps if site.startswith(f"{step.site}/")), 0)
+    return next((step.index for step in steps if site.startswith(f"{step.site}/")), 0)

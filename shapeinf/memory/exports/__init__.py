@@ -3,12 +3,12 @@
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.export import export, write
 from shapeinf.memory.exports.json_export import as_json, json_text, schema
-from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.exports.tables import COLUMNS, csv_text, rows, write_parquet
 
 __all__ = [
     "COLUMNS",
-    "Subject",
+    "MemoryExport",
     "as_json",
     "c_header",
     "csv_text",
