@@ -32,7 +32,8 @@ from shapeinf.errors import (
 )
 from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
 from shapeinf.expr import Dim, Dimension, Interval
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
+from shapeinf.formats.nnef.options import NnefOptions
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import InferenceOptions
@@ -64,6 +65,7 @@ __all__ = [
     "ModelError",
     "NamedDim",
     "NnefError",
+    "NnefOptions",
     "NoSizeError",
     "Node",
     "RebatchError",

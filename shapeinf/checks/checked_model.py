@@ -6,13 +6,13 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from shapeinf.checks.sampling import Binding, legal_bindings
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
+from shapeinf.solver.sampling import Binding, legal_bindings
 
 GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference generates anew in each run: they carry no meaning."""

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.checks.checked_model import GENERATED, CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import legal_bindings, try_evaluate
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
@@ -19,6 +19,7 @@ from shapeinf.errors import DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim
 from shapeinf.graph import Declared
 from shapeinf.lattice import ShapeStore, TensorType
+from shapeinf.solver.sampling import legal_bindings
 
 C111 = register_code(
     "C111",

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel
-from shapeinf.checks.sampling import Binding, legality_test, solve_clause, try_evaluate
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.inference import Inference, certain_violations
@@ -18,6 +18,7 @@ from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import InferenceOptions
+from shapeinf.solver.sampling import Binding, legality_test, solve_clause
 
 C115 = register_code(
     "C115", "warning", "a graph that fails at all tested sizes", "No declared constraint excludes these sizes."

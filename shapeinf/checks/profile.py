@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -12,7 +12,6 @@ import attrs
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import explain_mismatch, input_shapes_at, run_at_shapes
-from shapeinf.checks.sampling import Binding
 from shapeinf.checks.sizes import overflowing_sizes, unbounded_sizes
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
@@ -20,6 +19,7 @@ from shapeinf.expr import Dim, Dimension, Scope
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import SpecLike
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
+from shapeinf.solver.sampling import Binding, central_bindings, spread_bindings
 
 C150 = register_code("C150", "error", "a profile that does not fit the inputs of the model")
 C151 = register_code("C151", "error", "a profile whose min, opt and max shapes do not fit each other")
@@ -198,26 +198,10 @@ def _box(model: CheckedModel, profile: Profile) -> dict[Dimension, tuple[int, in
 
 def _candidates(model: CheckedModel, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
     """Bindings that violate preconditions first, then the middle and the neighbors of the corners."""
-    sizes = {symbol: _spread(low, high) for symbol, (low, high) in box.items()}
     illegal = (
         binding
-        for binding in _product(sizes)
+        for binding in spread_bindings(box)
         if any(condition.holds(binding) is False for condition in model.preconditions)
     )
     yield from itertools.islice(illegal, MAX_BETWEEN // 2)
-    middle = {symbol.name: sum(ends) // 2 for symbol, ends in box.items()}
-    yield middle
-    for symbol, (low, high) in box.items():
-        for size in {min(low + 1, high), max(high - 1, low), low, high}:
-            yield {**middle, symbol.name: size}
-
-
-def _spread(low: int, high: int) -> list[int]:
-    sizes = {low, low + 1, low + 2, low + 3, (low + high) // 2, high - 1, high, 2, 3, 5, 7, 33, 65}
-    return sorted(size for size in sizes if low <= size <= high)
-
-
-def _product(sizes: Mapping[Dimension, Sequence[int]]) -> Iterator[Binding]:
-    names = [symbol.name for symbol in sizes]
-    for values in itertools.islice(itertools.product(*sizes.values()), _MAX_PRODUCTS):
-        yield dict(zip(names, values, strict=True))
+    yield from central_bindings(box)

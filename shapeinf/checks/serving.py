@@ -11,10 +11,10 @@ import attrs
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import run_at_shapes
-from shapeinf.checks.pbtxt import Message, parse_pbtxt
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim, Dimension
+from shapeinf.formats.protobuf.text import Message, parse_text
 
 C160 = register_code("C160", "error", "an unknown input or output in a serving config, or a missing input")
 C161 = register_code("C161", "error", "a data type of a serving config differs from the model's")
@@ -50,7 +50,7 @@ class ServingConfig:
 
 def read_serving_config(path: str) -> ServingConfig:
     """Read a `config.pbtxt`. Raises ModelError."""
-    message = parse_pbtxt(Path(path).read_text(encoding="utf-8", errors="replace"), path)
+    message = parse_text(Path(path).read_text(encoding="utf-8", errors="replace"), path)
     batch = message.get("max_batch_size", [0])[-1]
     if not isinstance(batch, int) or batch < 0:
         raise ModelError("max_batch_size must be a number of at least 0", node=path)

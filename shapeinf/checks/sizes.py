@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import try_evaluate
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension

@@ -14,7 +14,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
-from shapeinf.engine.tensor_info import info
+from shapeinf.engine.tensor_info import tensor_info
 from shapeinf.expr import Dim
 from shapeinf.graph import Declared
 from shapeinf.inputs.reader import InputReader
@@ -59,7 +59,7 @@ class _TrustedDeclaration:
         inference = self.model.result.inference
         computed = inference.table.get(number)
         assert computed is not None
-        differences = list(compare(self.model, self.name, self.declared, info(computed)))
+        differences = list(compare(self.model, self.name, self.declared, tensor_info(computed)))
         self.violations.extend(differences)
         if self.declared.kind != "tensor" or not isinstance(computed, TensorType) or self.declared.dims is None:
             return number

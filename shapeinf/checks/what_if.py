@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from shapeinf.checks.changes import Change
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import generic_bindings, violations_at
-from shapeinf.checks.sampling import Binding
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
@@ -21,6 +20,7 @@ from shapeinf.inputs.options import Progress
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import TensorType
 from shapeinf.result import Result
+from shapeinf.solver.sampling import Binding
 
 MAX_VISITS = 60_000
 """The nodes that all what-if runs of one search may run; about a second."""
@@ -156,7 +156,7 @@ class WhatIfRuns:
             after_node(done)
             if self._requirements.are_exceeded(run, except_node):
                 raise _HopelessError
-            for diagnostic in run.found.get(done - 1, ()):
+            for diagnostic in run.node_diagnostics.get(done - 1, ()):
                 key = (diagnostic.code, diagnostic.node)
                 lost = diagnostic.code.startswith("S2") and key not in self.unknown
                 if lost or (diagnostic.severity == "error" and (key == self.first or key not in self.before)):

@@ -17,14 +17,11 @@ from shapeinf.checks import (
     read_serving_config,
 )
 from shapeinf.checks.profile import Shapes
-from shapeinf.cli.codes import FINDINGS
-from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import say, show_finding, terminal
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.output import echo_json, echo_lines
+from shapeinf.cli.output import echo, echo_diagnostic, echo_json, echo_lines, fail_on, readable_errors
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import SpecError
-from shapeinf.report import findings_as_github, findings_as_json, findings_as_markdown, summary
+from shapeinf.report import as_github_commands, as_markdown, check_as_json, severity_counts
 
 
 def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Shapes:
@@ -34,7 +31,7 @@ def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str,
         raise click.BadParameter(str(error), param=parameter) from None
 
 
-def _shapes(corner: str, what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _corner_option(corner: str, adjective: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The option of trtexec for one corner of a profile."""
     return click.option(
         f"--{corner}Shapes",
@@ -42,71 +39,70 @@ def _shapes(corner: str, what: str) -> Callable[[Callable[..., None]], Callable[
         multiple=True,
         callback=_read_shapes,
         metavar="NAME:SHAPE,...",
-        help=f"The {what} shapes of inputs, as trtexec takes them: ids:1x128,mask:1x128.",
+        help=f"The {adjective} shapes of inputs, in the grammar of trtexec: ids:1x128,mask:1x128.",
     )
 
 
-def _profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
-    found = [] if path is None else read_profiles(path)
+def _read_profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
+    profiles = [] if path is None else read_profiles(path)
     if any(corners.values()):
-        found.append(Profile.complete(corners["min"], corners["opt"], corners["max"]))
-    return found
+        profiles.append(Profile.complete(corners["min"], corners["opt"], corners["max"]))
+    return profiles
 
 
-@click.command(name="check", short_help="Check what a model declares and what a deployment asks.")
+@click.command(name="check", short_help="Check declarations of a model and deployments of it.")
 @click.argument("model", type=click.Path())
 @model_options(without=("declared", "strict"))
-@click.option("--json", "form", flag_value="json", help="Print JSON; its field `schema` names the version.")
+@click.option(
+    "--json", "form", flag_value="json", help="Print JSON; its field `schema` names the form and its version."
+)
 @click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table, for a pull request.")
-@click.option("--github", "form", flag_value="github", help="Print workflow commands that GitHub shows at the file.")
+@click.option("--github", "form", flag_value="github", help="Print workflow commands, which GitHub shows at the file.")
 @click.option(
     "--profile",
     type=click.Path(),
     metavar="FILE",
     help='JSON with the shapes of one or several profiles: {"x": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}.',
 )
-@_shapes("min", "smallest")
-@_shapes("opt", "usual")
-@_shapes("max", "largest")
+@_corner_option("min", "minimum")
+@_corner_option("opt", "optimum")
+@_corner_option("max", "maximum")
 @click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`.")
 def check_command(
     model: str,
-    given: ModelOptions,
+    options: ModelOptions,
     form: str | None,
     profile: str | None,
     triton: str | None,
     **corners: Shapes,
 ) -> None:
-    """Check what MODEL declares, and what a deployment asks of it, against what its graph does.
+    """Check the declarations of MODEL, and profiles and serving configs for it, against its graph.
 
-    Exit codes: 0 fine (notes do not count), 1 findings, 2 usage, 3 could not run.
+    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a file cannot be read.
     """
     with readable_errors():
-        result = given.evolve(declared="check").infer(model)
-        ranges = {**given.dims, **given.options.bind}
-        findings = check(result, ranges)
-        for one in _profiles(profile, corners):
-            findings += check_profile(CheckedModel(result, ranges), one)
+        result = options.evolve(declared="check").infer(model)
+        ranges = {**options.dims, **options.inference.bind}
+        diagnostics = check(result, ranges)
+        for shapes in _read_profiles(profile, corners):
+            diagnostics += check_profile(CheckedModel(result, ranges), shapes)
         if triton is not None:
-            findings += check_serving(CheckedModel(result, ranges), read_serving_config(triton))
-        findings = sorted(findings, key=lambda one: not one.fails)
-        show(model, findings, form)
-    if any(one.fails for one in findings):
-        raise click.exceptions.Exit(FINDINGS)
+            diagnostics += check_serving(CheckedModel(result, ranges), read_serving_config(triton))
+        diagnostics = sorted(diagnostics, key=lambda diagnostic: not diagnostic.fails)
+        _print(model, diagnostics, form)
+    fail_on(any(diagnostic.fails for diagnostic in diagnostics))
 
 
-def show(model: str, findings: Sequence[Diagnostic], form: str | None) -> None:
-    """Print findings in a form; for people by default."""
+def _print(model: str, diagnostics: Sequence[Diagnostic], form: str | None) -> None:
     if form == "json":
-        echo_json(findings_as_json(model, findings))
+        echo_json(check_as_json(model, diagnostics))
     elif form == "markdown":
-        echo_lines(findings_as_markdown(model, findings))
+        echo_lines(as_markdown(model, diagnostics))
     elif form == "github":
-        if findings:
-            echo_lines(findings_as_github(model, findings))
+        if diagnostics:
+            echo_lines(as_github_commands(model, diagnostics))
     else:
-        console = terminal()
-        for one in findings:
-            show_finding(console, one)
-            say(console, "")
-        say(console, summary(findings))
+        for diagnostic in diagnostics:
+            echo_diagnostic(diagnostic)
+            echo("")
+        echo(severity_counts(diagnostics))

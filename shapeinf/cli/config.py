@@ -1,4 +1,4 @@
-"""`--config shapes.toml`: what is assumed of a model, kept in a file; the command line goes before it.
+"""`--config shapes.toml`: the assumptions about a model in a file; the command line takes precedence.
 
 min_dim = 1
 declared = "check"
@@ -33,12 +33,12 @@ DECLARED = ("trust", "check", "ignore")
 
 
 class ConfigError(ValueError):
-    """A key or value that is not what it must be."""
+    """An unknown key, or a value of the wrong type."""
 
 
 @attrs.frozen
 class Config:
-    """What the file says; an empty one by default."""
+    """The contents of the file; empty by default."""
 
     dims: dict[str, NamedDim] = attrs.Factory(dict)
     bind: dict[str, int] = attrs.Factory(dict)
@@ -48,14 +48,14 @@ class Config:
     declared: Literal["trust", "check", "ignore"] | None = None
 
     @property
-    def given(self) -> list[str]:
-        """The keys that say something."""
-        nothing = Config()
-        return [f.name for f in attrs.fields(Config) if getattr(self, f.name) != getattr(nothing, f.name)]
+    def used_keys(self) -> list[str]:
+        """The keys that the file has."""
+        empty = Config()
+        return [f.name for f in attrs.fields(Config) if getattr(self, f.name) != getattr(empty, f.name)]
 
 
 def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> Config:
-    """Read the file of `--config`; mistakes in it are usage errors that name the key."""
+    """Read the file of `--config`; its mistakes are usage errors that name the key."""
     if path is None:
         return Config()
     toml = _toml()
@@ -87,22 +87,22 @@ def read_config(table: Mapping[str, Any]) -> Config:
     for key in table:
         if key not in names:
             near = difflib.get_close_matches(key, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
             raise ConfigError(f"no key is named {key!r}; {hint}")
     dims = {name: to_named_dim(name, value) for name, value in _table(table, "dims").items()}
     bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}
-    least = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
+    min_dim = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
     declared = table.get("declared")
     if declared not in (None, *DECLARED):
         raise ConfigError(f"declared must be one of {', '.join(DECLARED)}, not {declared!r}")
-    return Config(dims, bind, _inputs(table), _texts(table), least, declared)
+    return Config(dims, bind, _inputs(table), _texts(table), min_dim, declared)
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = table.get(key, {})
-    if not isinstance(found, Mapping):
-        raise ConfigError(f"{key} must be a table of names, not {found!r}")
-    return found
+    names = table.get(key, {})
+    if not isinstance(names, Mapping):
+        raise ConfigError(f"{key} must be a table of names, not {names!r}")
+    return names
 
 
 def _size(key: str, value: object) -> int:
@@ -112,21 +112,21 @@ def _size(key: str, value: object) -> int:
 
 
 def _texts(table: Mapping[str, Any]) -> tuple[str, ...]:
-    found = table.get("assume", ())
-    texts = (found,) if isinstance(found, str) else found
+    relations = table.get("assume", ())
+    texts = (relations,) if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
-        raise ConfigError(f"assume must be a text or a list of texts, not {found!r}")
+        raise ConfigError(f"assume must be a text or a list of texts, not {relations!r}")
     return tuple(texts)
 
 
 def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
-    """Shapes by name; a text alone is read as `--input-shapes` is."""
-    found = table.get("inputs", {})
-    if isinstance(found, str):
-        pieces = split_specs(found) or [found]
+    """Shapes by name; a single text has the grammar of `--input-shapes`."""
+    inputs = table.get("inputs", {})
+    if isinstance(inputs, str):
+        pieces = split_specs(inputs) or [inputs]
         shapes: dict[str | None, SpecLike] = {parse_shape_spec(piece, Scope()).name: piece for piece in pieces}
         if len(shapes) < len(pieces):
-            raise ConfigError(f"inputs has two shapes for one input: {found!r}")
+            raise ConfigError(f"inputs has two shapes for one input: {inputs!r}")
         return shapes
     for name, shape in _table(table, "inputs").items():
         if not isinstance(shape, (str, list, Mapping)):
@@ -136,4 +136,4 @@ def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
                 parse_shape_spec(shape, Scope())
             except SpecError as error:
                 raise ConfigError(f"inputs.{name}: {error}") from None
-    return dict(found)
+    return dict(inputs)

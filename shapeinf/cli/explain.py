@@ -2,63 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.model_options import ModelOptions, json_option, model_options
-from shapeinf.cli.output import echo, echo_json
-from shapeinf.report import explanations, unknowns_as_json
-from shapeinf.result import Result
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.report import (
+    explain_tensor,
+    explanation_as_json,
+    explanation_lines,
+    unknown_lines,
+    unknowns_as_json,
+)
 
-MOST_SHOWN = 8
-"""Unknowns of one cause that are named; the rest is counted."""
 
-
-@click.command(short_help="Say why a size is what it is, or why it is not known.")
+@click.command(short_help="Explain the size of an axis, or list unknown sizes.")
 @click.argument("model", type=click.Path())
-@click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain; without it, what is unknown and why.")
-@click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all of them by default.")
+@click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain; without it, the unknowns of the model.")
+@click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
 @model_options()
 @json_option
-def explain(model: str, given: ModelOptions, tensor: str | None, axis: int | None, json_wanted: bool) -> None:
-    """Say why a size in MODEL is what it is, or why it is not known: a line a step, back to the first cause.
+def explain(model: str, options: ModelOptions, tensor: str | None, axis: int | None, json_wanted: bool) -> None:
+    """Explain why an axis of a tensor of MODEL has its size: a line a step, back to the first cause.
 
-    Without --tensor: all that is unknown, grouped by the node or input that first did not know.
+    Without --tensor, list all unknown axes and ranks, grouped by the node or input that causes them.
 
-    Exit codes: 0 fine, 2 usage (also a tensor or axis that the model does not have), 3 could not run.
+    Exit codes: 0 explained, 2 usage (also an unknown tensor or axis), 3 the model cannot be read.
     """
     if tensor is None and axis is not None:
-        raise click.UsageError("--axis is an axis of a tensor: say which with --tensor")
+        raise click.UsageError("--axis needs a tensor: add --tensor NAME")
     with readable_errors():
-        result = given.infer(model)
-        if json_wanted:
-            found = unknowns_as_json(result) if tensor is None else explanations(result, tensor, axis)
-            echo_json({"model": model, **found})
-        elif tensor is None:
-            _print_unknowns(result)
+        result = options.infer(model)
+        if tensor is None:
+            groups = result.unknowns()
+            data, lines = unknowns_as_json(groups), unknown_lines(groups)
         else:
-            _print_chains(explanations(result, tensor, axis))
-
-
-def _print_chains(found: dict[str, Any]) -> None:
-    """Each chain, the steps after the first one indented."""
-    if not found["axes"]:
-        echo(f"{found['tensor']} is a scalar: it has no axes")
-    for one in found["axes"]:
-        first, *rest = one["steps"]
-        echo(first)
-        for step in rest:
-            echo(f"  {step}")
-
-
-def _print_unknowns(result: Result) -> None:
-    groups = result.unknowns()
-    if not groups:
-        echo("nothing is unknown")
-    for group in groups:
-        echo(str(group))
-        names = [str(unknown) for unknown in group.unknowns[:MOST_SHOWN]]
-        more = f" and {group.count - MOST_SHOWN} more" if group.count > MOST_SHOWN else ""
-        echo(f"  {', '.join(names)}{more}")
+            explanation = explain_tensor(result, tensor, axis)
+            data, lines = explanation_as_json(explanation), explanation_lines(explanation)
+        if json_wanted:
+            echo_json({"model": model, **data})
+        else:
+            echo(*lines)

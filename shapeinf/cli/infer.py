@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import click
 
-from shapeinf.cli.codes import FINDINGS
-from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import print_result, terminal
-from shapeinf.cli.model_options import ModelOptions, json_option, model_options
-from shapeinf.cli.output import echo, echo_document, echo_json
-from shapeinf.report import as_json
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import (
+    echo,
+    echo_diagnostic,
+    echo_document,
+    echo_json,
+    echo_table,
+    fail_on,
+    readable_errors,
+)
+from shapeinf.report import ModelReport, build_report, report_as_json, summary_lines, tensor_table
 
 
 @click.command(short_help="Infer the shape of every tensor.")
@@ -22,24 +28,31 @@ from shapeinf.report import as_json
     metavar="OUT",
     help="Write the model annotated with the inferred shapes; `-` prints an NNEF document in place of the table.",
 )
-def infer(model: str, given: ModelOptions, json_wanted: bool, save: str | None) -> None:
+def infer(model: str, options: ModelOptions, json_wanted: bool, save: str | None) -> None:
     """Infer the shape of every tensor of MODEL: an ONNX file, or an NNEF document, folder or archive.
 
-    Exit codes: 0 fine, 1 findings (errors in the model), 2 usage (also a dim or input that the model does not have),
-    3 could not run (a file that cannot be read or written).
+    Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim or input), 3 a file cannot be read or
+    written.
     """
+    if save == "-" and json_wanted:
+        raise click.UsageError("--save - and --json both print to stdout: choose one")
     with readable_errors():
-        result = given.infer(model)
+        result = options.infer(model)
         if save == "-":
-            if json_wanted:
-                raise click.UsageError("--save - and --json both print: choose one")
             echo_document(result.save)
         elif json_wanted:
-            echo_json({"model": model, **as_json(result)})
+            echo_json({"model": model, **report_as_json(build_report(result))})
         else:
-            print_result(result, terminal())
+            _print_report(build_report(result))
         if save is not None and save != "-":
             result.save(save)
             echo(f"saved {save}", err=True)
-    if any(found.severity == "error" for found in result.diagnostics):
-        raise click.exceptions.Exit(FINDINGS)
+    fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))
+
+
+def _print_report(report: ModelReport) -> None:
+    echo_table(tensor_table(report))
+    echo(*summary_lines(report))
+    for diagnostic in report.diagnostics:
+        echo("")
+        echo_diagnostic(diagnostic)

@@ -1,7 +1,4 @@
-"""The entry point: one group, one file a sub-command, exit codes.
-
-0 fine, 1 findings, 2 usage (also an unknown dim or input name), 3 the model could not be read or run.
-"""
+"""The entry point: a group with a module for every command; `output` has the exit codes."""
 
 from __future__ import annotations
 
@@ -25,18 +22,18 @@ COMMANDS = {
     "plan": "plan.plan",
     "verify": "verify.verify_command",
 }
-"""The sub-commands in the order in which they are listed: what asks first, then what changes, then memory."""
+"""The commands in the order of the help: inference, then edits, then memory."""
 
 
 class Commands(click.Group):
-    """A group that loads a sub-command when it is asked for: none waits for what the others need."""
+    """A group that imports a command when it is used, without the packages of the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names."""
+        """The names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A sub-command by its name; None where there is no such."""
+        """A command by its name; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         module, attribute = COMMANDS[cmd_name].split(".")
@@ -44,8 +41,8 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a sub-command; what it says of its usage may name parts of a file."""
-        for stream in (sys.stdout, sys.stderr):  # names may have characters that the terminal does not
+        """Run a command; its usage errors may hold names of a file."""
+        for stream in (sys.stdout, sys.stderr):  # names may have characters that the terminal lacks
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:

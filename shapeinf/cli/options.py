@@ -1,4 +1,4 @@
-"""What the options of the command line mean: text to the arguments of `infer_shapes`; mistakes are usage errors."""
+"""Options that several commands share, and the parsers of their texts; mistakes are usage errors."""
 
 from __future__ import annotations
 
@@ -12,52 +12,85 @@ from shapeinf.expr import Interval, Scope
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_bindings, parse_dim_range, parse_shape_spec, split_specs
+from shapeinf.solver.budget import WORK
 
+Command = Callable[..., None]
 Range = tuple["int | None", "int | None"]
 T = TypeVar("T")
 K = TypeVar("K")
 
+json_option = click.option(
+    "--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the form and its version."
+)
+"""For every command that prints a result."""
+
+_TIMELINE_OPTIONS = (
+    click.option(
+        "--order",
+        type=click.Choice(["file", "least"]),
+        default="file",
+        show_default=True,
+        help="The execution order of the nodes: that of the file, or one with a smaller peak.",
+    ),
+    click.option("--aliases", is_flag=True, help="Outputs that are views of an input take no memory of their own."),
+    click.option("--in-place", is_flag=True, help="Nodes reuse the memory of an input that is not read again."),
+    click.option(
+        "--work",
+        type=click.IntRange(min=0),
+        default=WORK,
+        show_default=True,
+        help="The budget of each question, in machine-independent steps; results report where it was reached.",
+    ),
+)
+
+
+def timeline_options(command: Command) -> Command:
+    """The options that decide the lifetimes of tensors."""
+    for option in reversed(_TIMELINE_OPTIONS):
+        command = option(command)
+    return command
+
 
 def dim_ranges(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, Range]:
     """All `--dim NAME=LO..HI` of a command line."""
-    found: dict[str, Range] = {}
+    ranges: dict[str, Range] = {}
     for text in values:
-        given = _read(parse_dim_range, text, parameter)
-        assert given.name is not None
-        _add(found, given.name, (given.lo, given.hi), parameter)
-    return found
+        dim = _parse(parse_dim_range, text, parameter)
+        assert dim.name is not None
+        _add(ranges, dim.name, (dim.lo, dim.hi), parameter)
+    return ranges
 
 
 def bindings(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, int]:
     """All `--bind name=4,name2=8` of a command line."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for text in values:
-        for name, value in _read(parse_bindings, text, parameter).items():
-            _add(found, name, value, parameter)
-    return found
+        for name, value in _parse(parse_bindings, text, parameter).items():
+            _add(sizes, name, value, parameter)
+    return sizes
 
 
-def wishes(values: Sequence[str]) -> dict[str, str]:
-    """The arguments `NAME=VALUE` of `bind`, also `NAME=1,NAME2=2` in one. What VALUE means is for the model to say.
+def bind_requests(values: Sequence[str]) -> dict[str, str]:
+    """The arguments `NAME=VALUE` of `bind`, also `NAME=1,NAME2=2` in one. The model decides the meaning of a VALUE.
 
-    >>> wishes(["batch=4,seq=1..512", "past=max(seq, 8)"])
+    >>> bind_requests(["batch=4,seq=1..512", "past=max(seq, 8)"])
     {'batch': '4', 'seq': '1..512', 'past': 'max(seq, 8)'}
     """
-    found: dict[str, str] = {}
+    requests: dict[str, str] = {}
     for text in values:
-        for piece in split_wishes(text):
-            name, equals, value = _parted(piece)
+        for piece in split_requests(text):
+            name, equals, value = _split_request(piece)
             if not equals or not name or not value:
                 raise click.UsageError(f"{text!r}: expected NAME=VALUE, with a size, LO..HI, a dim or a name as VALUE")
-            if found.setdefault(name, value) != value:
-                raise click.UsageError(f"{name} is given twice")
-    return found
+            if requests.setdefault(name, value) != value:
+                raise click.UsageError(f"{name} has two different values")
+    return requests
 
 
-def split_wishes(text: str) -> list[str]:
-    """The pieces of a text between commas that no brackets or backquotes hold.
+def split_requests(text: str) -> list[str]:
+    """The pieces of a text between commas outside of brackets and backquotes.
 
-    >>> split_wishes("a=max(1, b),`x,y`=2")
+    >>> split_requests("a=max(1, b),`x,y`=2")
     ['a=max(1, b)', '`x,y`=2']
     """
     pieces, depth, quoted, start = [], 0, False, 0
@@ -70,7 +103,7 @@ def split_wishes(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def _parted(piece: str) -> tuple[str, str, str]:
+def _split_request(piece: str) -> tuple[str, str, str]:
     """The name (without backquotes), `=`, and the value."""
     piece = piece.strip()
     end = piece.find("`", 1) if piece.startswith("`") else -1
@@ -83,39 +116,41 @@ def _parted(piece: str) -> tuple[str, str, str]:
 
 def input_shapes(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str | None, str]:
     """All `--input-shapes` of a command line, as text by input name; None is the only input of the model."""
-    found: dict[str | None, str] = {}
+    shapes: dict[str | None, str] = {}
     for text in values:
         for piece in split_specs(text) or [text]:
-            spec = _read(lambda one: parse_shape_spec(one, Scope()), piece, parameter)
-            _add(found, spec.name, piece, parameter)
-    return found
+            spec = _parse(lambda text: parse_shape_spec(text, Scope()), piece, parameter)
+            _add(shapes, spec.name, piece, parameter)
+    return shapes
 
 
 def named_inputs(shapes: Mapping[str | None, SpecLike], names: Sequence[str]) -> dict[str, SpecLike]:
-    """Give a shape without a name to the only input; a usage error when the model has none or several."""
+    """The shapes by name; one without a name is that of the only input, and a usage error where there are several."""
     if None in shapes and len(names) != 1:
         listed = ", ".join(names) or "none"
-        raise click.UsageError(f"--input-shapes {shapes[None]}: say which input it is for; the model has: {listed}")
+        raise click.UsageError(
+            f"--input-shapes {shapes[None]} has no name, which needs a model with one input; this one has: {listed}"
+        )
     return {names[0] if name is None else name: text for name, text in shapes.items()}
 
 
 def check_bindings(ranges: Mapping[str, RangeLike], bound: Mapping[str, int]) -> None:
-    """A usage error when a given size lies outside of the range that `--dim` gives."""
+    """A usage error where a size lies outside of the range of `--dim`."""
     for name, value in bound.items():
-        given = to_named_dim(name, ranges[name]) if name in ranges else NamedDim(name)
-        lo, hi = given.min, given.max
+        dim = to_named_dim(name, ranges[name]) if name in ranges else NamedDim(name)
+        lo, hi = dim.min, dim.max
         if (lo is not None and value < lo) or (hi is not None and value > hi):
             raise click.UsageError(f"{name}={value} is outside of --dim {name}={Interval(lo, hi)}")
 
 
-def _read(parse: Callable[[str], T], text: str, parameter: click.Parameter) -> T:
+def _parse(parse: Callable[[str], T], text: str, parameter: click.Parameter) -> T:
     try:
         return parse(text)
     except SpecError as error:
         raise click.BadParameter(str(error), param=parameter) from None
 
 
-def _add(found: dict[K, T], name: K, value: T, parameter: click.Parameter) -> None:
-    if name in found and found[name] != value:
-        raise click.BadParameter(f"{name or 'the input'} is given twice", param=parameter)
-    found[name] = value
+def _add(values: dict[K, T], name: K, value: T, parameter: click.Parameter) -> None:
+    if name in values and values[name] != value:
+        raise click.BadParameter(f"{name or 'the input'} has two different values", param=parameter)
+    values[name] = value

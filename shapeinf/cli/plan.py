@@ -6,24 +6,15 @@ from typing import Any, Literal
 
 import click
 
-from shapeinf.cli.codes import FINDINGS
-from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.listing import dims_line
-from shapeinf.cli.model_options import ModelOptions, json_option, model_options
-from shapeinf.cli.output import echo, echo_json
-from shapeinf.cli.timeline_options import timeline_options
-from shapeinf.errors import LimitError
-from shapeinf.memory import Memory
-from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
-from shapeinf.result import Result
-from shapeinf.solver.budget import cut_text
-from shapeinf.texts import counted, exact_bytes
-
-SCHEMA = "shapeinf.plan.verify/1"
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import json_option, timeline_options
+from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.memory.planning import PLANNERS, load_plan, save_plan, to_json
+from shapeinf.report.memory_report import plan_check_as_json, plan_check_lines, plan_lines
 
 
-class _WithVerify(click.Command):
-    """A command that hands its arguments to `verify` where that is the first one."""
+class _PlanCommand(click.Command):
+    """A command whose first argument `verify` selects the command of that name."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -33,7 +24,7 @@ class _WithVerify(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
 
-@click.command(cls=_WithVerify, short_help="Place all tensors in one arena, or verify such a plan.")
+@click.command(cls=_PlanCommand, short_help="Place all tensors in one arena, or verify a plan.")
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
@@ -42,26 +33,26 @@ class _WithVerify(click.Command):
     type=click.Choice([*PLANNERS, "omnimalloc"]),
     default="best",
     show_default=True,
-    help="Who places the tensors; omnimalloc is a package of its own, and takes some seconds.",
+    help="The algorithm; omnimalloc is a separate package, and takes some seconds.",
 )
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
     default=64,
     show_default=True,
-    help="What every offset is a multiple of.",
+    help="Every offset is a multiple of this.",
 )
 @click.option(
     "--output",
     "-o",
     type=click.Path(dir_okay=False, writable=True),
     metavar="OUT",
-    help="Write the plan: OUT.json, or minimalloc's CSV by any other name.",
+    help="Write the plan: as JSON to OUT.json, as minimalloc's CSV to any other name.",
 )
 @json_option
 def plan(
     model: str,
-    given: ModelOptions,
+    options: ModelOptions,
     order: Literal["file", "least"],
     aliases: bool,
     in_place: bool,
@@ -71,43 +62,42 @@ def plan(
     output: str | None,
     json_wanted: bool,
 ) -> None:
-    """Place what the nodes of MODEL make in one arena, at offsets that are valid for all sizes that its dims may have.
+    """Place the outputs of the nodes of MODEL in one arena, at offsets that are valid for all sizes of its dims.
 
-    With --bind of all dims, for these sizes. With ranges (--dim, --assume), every slot is as large as its tensor can
-    be. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
+    With --bind of all dims the plan is for these sizes. With ranges (--dim, --assume) every slot has the maximum size
+    of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
 
-    Exit codes: 0 fine, 1 some tensors have no place (they are listed), 2 usage, 3 could not run.
+    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), 2 usage, 3 a file cannot be read or written.
     """
     with readable_errors():
-        result = given.infer(model)
+        result = options.infer(model)
         memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
-        made = memory.plan(planner=planner, alignment=alignment)
+        placed = memory.plan(planner=planner, alignment=alignment)
         if json_wanted:
-            echo_json(to_json(made))
+            echo_json(to_json(placed))
         else:
-            _print_plan(made, result, memory)
+            echo(*plan_lines(placed, result, memory))
         if output is not None:
-            save_plan(made, output)
+            save_plan(placed, output)
             echo(f"saved {output}", err=True)
-    if made.unplaced:
-        raise click.exceptions.Exit(FINDINGS)
+    fail_on(placed.unplaced)
 
 
 @click.command()
 @click.argument("plan", type=click.Path())
-@click.option("--model", "-m", required=True, type=click.Path(), help="The model that the plan is for.")
+@click.option("--model", "-m", required=True, type=click.Path(), help="The model of the plan.")
 @model_options()
 @timeline_options
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
-    help="What every offset must be a multiple of; what the plan says by default, and a CSV says nothing.",
+    help="Every offset must be a multiple of this; by default the alignment of the plan (1 for a CSV).",
 )
 @json_option
 def verify(
     plan: str,
     model: str,
-    given: ModelOptions,
+    options: ModelOptions,
     order: Literal["file", "least"],
     aliases: bool,
     in_place: bool,
@@ -115,60 +105,19 @@ def verify(
     alignment: int | None,
     json_wanted: bool,
 ) -> None:
-    """Check PLAN, of any tool, against a model: is it valid for all sizes that the dims of the model may have?
+    """Check PLAN, of any tool, against a model: it must be valid for all sizes of the model's dims.
 
     PLAN is minimalloc's CSV (id,lower,upper,size,offset), or JSON as `shapeinf plan -o plan.json` writes it. Ids are
-    names of tensors; moments count the nodes from 0.
+    names of tensors; lifetimes count the nodes from 0.
 
-    Exit codes: 0 fine, 1 findings, 2 usage, 3 could not run.
+    Exit codes: 0 valid, 1 not valid, 2 usage, 3 a file cannot be read.
     """
     with readable_errors():
-        made = load_plan(plan)
-        memory = given.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
-        found = memory.verify_plan(made, alignment=alignment)
+        loaded = load_plan(plan)
+        memory = options.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        problems = memory.verify_plan(loaded, alignment=alignment)
         if json_wanted:
-            _print_json(plan, model, found)
+            echo_json(plan_check_as_json(plan, model, problems))
         else:
-            told = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
-            echo(*(map(str, found) if found else [told]))
-    if found:
-        raise click.exceptions.Exit(FINDINGS)
-
-
-def _print_plan(made: Plan, result: Result, memory: Memory) -> None:
-    """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
-    echo(
-        f"arena {exact_bytes(made.arena)} for {counted(len(made.slots), 'tensor')} by {made.planner}, "
-        f"offsets are multiples of {made.alignment}; no plan needs less than {exact_bytes(made.problem.least_arena)}"
-    )
-    dims = dims_line(result)
-    if dims:
-        echo(f"valid for {dims}")
-    rows = [("offset", "bytes", "moments", "tensor")]
-    for s in sorted(made.slots, key=lambda slot: (slot.offset, slot.lower)):
-        rows.append((str(s.offset), str(s.size), f"{s.lower}..{s.upper - 1}", s.name))
-    wide = [max(len(row[k]) for row in rows) for k in range(3)]
-    for row in rows if made.slots else []:
-        echo("  ".join([*(row[k].rjust(wide[k]) for k in range(3)), row[3]]))
-    if made.cut:
-        echo(f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}")
-    for one in made.unplaced:
-        echo(f"no place for {one.name}: {one.cause}")
-    endless = _endless(memory) if made.unplaced else ()
-    if endless:
-        echo(f"--bind or --dim says how large {', '.join(endless)} may be")
-
-
-def _endless(memory: Memory) -> tuple[str, ...]:
-    """The dims whose sizes nothing bounds; none where there are too many formulas to find out."""
-    try:
-        return memory.peak.over().unbounded
-    except LimitError:
-        return ()
-
-
-def _print_json(plan: str, model: str, found: list[PlanFinding]) -> None:
-    records = [
-        {"kind": one.kind, "tensor": one.tensor, "other": one.other or None, "cause": one.cause} for one in found
-    ]
-    echo_json({"schema": SCHEMA, "plan": plan, "model": model, "findings": records})
+            echo(*plan_check_lines(loaded, problems))
+    fail_on(problems)

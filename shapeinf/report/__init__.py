@@ -1,16 +1,43 @@
-"""A result as text for people and as JSON for programs."""
+"""Results as reports: records (`model`), and their text, JSON, Markdown and pictures.
 
-from shapeinf.report.findings import findings_as_github, findings_as_json, findings_as_markdown, summary
-from shapeinf.report.reasons import explanations, unknowns_as_json
-from shapeinf.report.views import as_json, as_table
+`docs/dev/add-a-report.md` shows how to add a form.
+"""
+
+from shapeinf.report.json_form import (
+    as_json,
+    check_as_json,
+    diff_as_json,
+    explanation_as_json,
+    report_as_json,
+    unknowns_as_json,
+    verification_as_json,
+)
+from shapeinf.report.model import ModelReport, build_report, explain_tensor
+from shapeinf.report.pull_request import as_github_commands, as_markdown
+from shapeinf.report.text import (
+    explanation_lines,
+    severity_counts,
+    summary_lines,
+    tensor_table,
+    unknown_lines,
+)
 
 __all__ = [
+    "ModelReport",
+    "as_github_commands",
     "as_json",
-    "as_table",
-    "explanations",
-    "findings_as_github",
-    "findings_as_json",
-    "findings_as_markdown",
-    "summary",
+    "as_markdown",
+    "build_report",
+    "check_as_json",
+    "diff_as_json",
+    "explain_tensor",
+    "explanation_as_json",
+    "explanation_lines",
+    "report_as_json",
+    "severity_counts",
+    "summary_lines",
+    "tensor_table",
+    "unknown_lines",
     "unknowns_as_json",
+    "verification_as_json",
 ]

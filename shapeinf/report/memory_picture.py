@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shapeinf.report.memory_svg import near_peak, of_plan, over_time, quoted
+from shapeinf.report.memory_svg import draw_areas, draw_plan, near_peak, quote_text
 from shapeinf.report.memory_view import Block, MemoryView
 from shapeinf.texts import counted, exact_bytes, of_bytes
 
@@ -20,10 +20,10 @@ COLOURS = (
     "#9c755f",
     "#7b86c6",
 )
-"""Of the named tensors, in the order of `MemoryView.named`."""
+"""The colours of the named tensors, in the order of `MemoryView.named`."""
 
 ROWS = 40
-"""Lines of a table; what is left over is said in one."""
+"""Rows of a table; the others are counted in one row."""
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --back: #ffffff; --rest: #c4cad1;
@@ -54,7 +54,7 @@ td.t { overflow-wrap: anywhere; } .key { display: inline-block; width: 11px; hei
 
 def memory_page(view: MemoryView) -> str:
     """The page as text."""
-    title = quoted(f"Memory over time: {view.title}" if view.title else "Memory over time")
+    title = quote_text(f"Memory over time: {view.title}" if view.title else "Memory over time")
     body = "\n".join(_body(view, title))
     colours = "".join(
         f"svg .c{i} {{ fill: {colour}; }} .key.c{i} {{ background: {colour}; }}\n" for i, colour in enumerate(COLOURS)
@@ -67,26 +67,26 @@ def memory_page(view: MemoryView) -> str:
 def _body(view: MemoryView, title: str) -> Iterator[str]:
     yield f"<h1>{title}</h1>"
     if view.sizes:
-        yield f'<p class="soft">at {quoted(view.sizes, 400)}</p>'
-    if not view.moments:
-        yield "<p>There are no nodes: nothing is made.</p>"
+        yield f'<p class="soft">at {quote_text(view.sizes, 400)}</p>'
+    if not view.points:
+        yield "<p>The graph has no nodes.</p>"
         return
     yield (
-        f"<p><b>Peak {view.peak_as(exact_bytes)}</b> at {quoted(view.at(view.peak), 160)}, "
-        f"of {counted(len(view.moments), 'node')} and {counted(len(view.blocks), 'tensor')}. "
+        f"<p><b>Peak {view.peak_as(exact_bytes)}</b> at {quote_text(view.at(view.peak), 160)}, "
+        f"of {counted(len(view.points), 'node')} and {counted(len(view.blocks), 'tensor')}. "
         f"Apart: weights {of_bytes(view.apart['weight'])}, inputs {of_bytes(view.apart['input'])}.</p>"
     )
     if view.unknown:
         unknown = counted(len(view.unknown), "tensor")
         yield f'<p class="warn">{unknown} of unknown size on top: listed below.</p>'
-    yield _wide(over_time(view))
+    yield _scrollable(draw_areas(view))
     window = near_peak(view)
     if window is not None:
         yield f"<h2>Around the peak: #{window[0]} to #{window[-1]}</h2>"
-        yield _wide(over_time(view, window))
+        yield _scrollable(draw_areas(view, window))
     if view.slots:
         yield f"<h2>The plan: {of_bytes(view.arena)} for {counted(len(view.slots), 'tensor')}</h2>"
-        yield _wide(of_plan(view))
+        yield _scrollable(draw_plan(view))
     yield from _tables(view)
 
 
@@ -102,7 +102,7 @@ def _tables(view: MemoryView) -> Iterator[str]:
         yield f"<h2>Without a known size: {len(view.unknown)}</h2>"
         yield "<div class='wide'><table><tr><th>tensor</th><th>why</th></tr>"
         for name, cause in view.unknown[:ROWS]:
-            yield f'<tr><td class="t">{quoted(name, 300)}</td><td class="t">{quoted(cause, 300)}</td></tr>'
+            yield f'<tr><td class="t">{quote_text(name, 300)}</td><td class="t">{quote_text(cause, 300)}</td></tr>'
         yield _left_over(len(view.unknown), "")
         yield "</table></div>"
 
@@ -118,16 +118,16 @@ def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
         least = "at least " if block.at_least else ""
         yield (
             f'<tr><td><span class="key {colours.get(id(block), "rest")}"></span></td>'
-            f'<td class="t">{quoted(block.name, 300)}</td><td class="t">{quoted(block.what)}</td>'
+            f'<td class="t">{quote_text(block.name, 300)}</td><td class="t">{quote_text(block.type)}</td>'
             f'<td class="n" title="{block.size:,}">{least}{of_bytes(block.size)}</td><td class="n">{share:.1f}%</td>'
-            f'<td class="t">{quoted(view.at(block.birth), 160)}</td><td class="n">#{block.death - 1}</td></tr>'
+            f'<td class="t">{quote_text(view.at(block.birth), 160)}</td><td class="n">#{block.death - 1}</td></tr>'
         )
     yield _left_over(len(blocks), f", {of_bytes(sum(b.size for b in blocks[ROWS:]))} together")
     yield "</table></div>"
 
 
-def _wide(drawing: str) -> str:
-    """What a narrow screen moves past itself, not shrinks."""
+def _scrollable(drawing: str) -> str:
+    """A part that a narrow screen scrolls instead of shrinking."""
     return f'<div class="wide">{drawing}</div>'
 
 

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from shapeinf.errors import MissingPackageError
-from shapeinf.report.memory_columns import Step, areas, columns
 from shapeinf.report.memory_picture import COLOURS
-from shapeinf.report.memory_svg import near_peak
-from shapeinf.report.memory_view import MemoryView
+from shapeinf.report.memory_svg import X_LABEL, near_peak
+from shapeinf.report.memory_view import AreaStep, MemoryView, areas, columns
 from shapeinf.texts import of_bytes, places, shortened, ticks
 
 REST = "#c4cad1"
 MARK = "#b3261e"
-NAME = 44
+MAX_NAME = 44
 """Characters of a name in the legend."""
 
 
@@ -34,36 +33,36 @@ def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
     figure = Figure(figsize=(13, 0.6 + 4.4 * count), layout="constrained")
     FigureCanvasAgg(figure)
     rows = list(figure.subplots(count, 1, squeeze=False)[:, 0])
-    _over_time(rows.pop(0), view, range(len(view.moments)))
+    _draw_areas(rows.pop(0), view, range(len(view.points)))
     if window is not None:
-        _over_time(rows.pop(0), view, window)
+        _draw_areas(rows.pop(0), view, window)
     if view.slots:
-        _plan(rows.pop(0), view)
+        _draw_plan(rows.pop(0), view)
     title = " at ".join(filter(None, (view.title, view.sizes)))
     if title:
         figure.suptitle(_text(f"Memory over time: {title}", 120), fontsize=13)
     figure.savefig(path, format="png", dpi=110)
 
 
-def _over_time(axes: Any, view: MemoryView, window: range) -> None:
-    whole = len(window) == len(view.moments)
+def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:
+    full = len(window) == len(view.points)
     drawn = columns(view, window)
     named, rest = areas(view, drawn)
     steps_of = {id(block): steps for block, steps in named}
     for block, colour in zip(view.named, COLOURS, strict=False):
-        _fill(axes, steps_of[id(block)], colour, f"{of_bytes(block.size)}  {_text(block.name, NAME)}")
+        _fill(axes, steps_of[id(block)], colour, f"{of_bytes(block.size)}  {_text(block.name, MAX_NAME)}")
     _fill(axes, rest, REST, "all others")
     if window:
         axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
         axes.plot([view.peak + 0.5], [view.peak_bytes], "o", color=MARK, markersize=5)
-        title = view.headline if whole else f"around the peak: #{window[0]} to #{window[-1]}"
+        title = view.headline if full else f"around the peak: #{window[0]} to #{window[-1]}"
         axes.set_title(_text(title, 110), color=MARK, fontsize=11)
-    if whole:
+    if full:
         axes.legend(loc="center left", bbox_to_anchor=(1.005, 0.5), fontsize=8, frameon=False)
     _axes(axes, window, view.peak_bytes)
 
 
-def _fill(axes: Any, steps: Sequence[Step], colour: str, label: str) -> None:
+def _fill(axes: Any, steps: Sequence[AreaStep], colour: str, label: str) -> None:
     """One collection of rectangles, as wide as their steps are long."""
     from matplotlib.collections import PolyCollection
 
@@ -71,33 +70,33 @@ def _fill(axes: Any, steps: Sequence[Step], colour: str, label: str) -> None:
     axes.add_collection(PolyCollection(corners, facecolors=colour, edgecolors=colour, linewidths=0.2, label=label))
 
 
-def _plan(axes: Any, view: MemoryView) -> None:
+def _draw_plan(axes: Any, view: MemoryView) -> None:
     colours = {(block.name, block.birth): COLOURS[i] for i, block in enumerate(view.named)}
-    groups: dict[str, list[Step]] = {}
+    groups: dict[str, list[AreaStep]] = {}
     for slot in view.slots:
-        place = Step(slot.lower, slot.upper, slot.offset, slot.offset + slot.size)
-        groups.setdefault(colours.get((slot.name, slot.lower), REST), []).append(place)
+        step = AreaStep(slot.lower, slot.upper, slot.offset, slot.offset + slot.size)
+        groups.setdefault(colours.get((slot.name, slot.lower), REST), []).append(step)
     for colour, steps in groups.items():
         _fill(axes, steps, colour, "")
     axes.axhline(view.arena, color=MARK, linestyle="--", linewidth=1)
     axes.set_title(f"the plan: {of_bytes(view.arena)}", color=MARK, fontsize=11)
-    _axes(axes, range(len(view.moments)), view.arena)
+    _axes(axes, range(len(view.points)), view.arena)
 
 
-def _axes(axes: Any, window: range, most: int) -> None:
-    marks = ticks(most)
+def _axes(axes: Any, window: range, limit: int) -> None:
+    marks = ticks(limit)
     axes.set_xlim(window.start, max(window.stop, 1))
-    axes.set_ylim(0, max(most * 1.04, 1))
-    axes.set_yticks([mark for mark in marks if mark <= most * 1.04], [of_bytes(m) for m in marks if m <= most * 1.04])
-    shown = places(window)
-    axes.set_xticks([place + 0.5 for place in shown], [str(place) for place in shown])
-    axes.set_xlabel("node, in the order in which they run")
+    axes.set_ylim(0, max(limit * 1.04, 1))
+    axes.set_yticks([mark for mark in marks if mark <= limit * 1.04], [of_bytes(m) for m in marks if m <= limit * 1.04])
+    points = places(window)
+    axes.set_xticks([point + 0.5 for point in points], [str(point) for point in points])
+    axes.set_xlabel(X_LABEL)
     axes.grid(axis="y", color="#d1d9e0", linewidth=0.7)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
 
-def _text(text: str, most: int) -> str:
-    """A name as it is: without what matplotlib would read as a formula."""
-    return shortened(text, most).replace("$", r"\$")
+def _text(text: str, limit: int) -> str:
+    """A name without the marks of a formula of matplotlib."""
+    return shortened(text, limit).replace("$", r"\$")

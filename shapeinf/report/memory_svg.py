@@ -7,34 +7,36 @@ from html import escape
 
 import attrs
 
-from shapeinf.report.memory_columns import Column, Step, areas, columns, outline, runs
-from shapeinf.report.memory_view import Block, MemoryView
+from shapeinf.report.memory_view import AreaStep, Block, Column, MemoryView, areas, columns, outline, runs
 from shapeinf.texts import of_bytes, places, shortened, ticks
 
-MOST_SLOTS = 4000
-"""Rectangles of a plan that are drawn, the largest first."""
+MAX_SLOTS = 4000
+"""The most rectangles of a plan that are drawn, largest first."""
 
 CHARACTER = 6.4
-"""Pixels that a character of a label takes."""
+"""The width of a character of a label in pixels."""
 
 BOLD = 7.6
-"""Pixels that a character of a mark takes."""
+"""The width of a character of a mark in pixels."""
 
-LEAST_LABEL = 9
-"""Characters below which a label says nothing."""
+MIN_LABEL = 9
+"""A label with fewer characters is left out."""
 
 NEAR = 40
-"""Moments to each side of the peak that are shown again, larger."""
+"""Points on each side of the peak in the enlarged drawing."""
 
 
-def quoted(text: str, most: int = 120) -> str:
-    """A text from a file for a page: printable, not too long, and no markup."""
-    return escape(shortened(text, most))
+def quote_text(text: str, limit: int = 120) -> str:
+    """A text from a file, escaped and shortened for a page."""
+    return escape(shortened(text, limit))
+
+
+X_LABEL = "node, in the order in which they run"
 
 
 @attrs.frozen
-class Frame:
-    """Where numbers lie in the drawing: moments from left to right, bytes from the bottom up."""
+class Axes:
+    """The coordinates of the drawing: program points from left to right, bytes from the bottom up."""
 
     window: range
     top: int
@@ -45,9 +47,9 @@ class Frame:
     above: int = 34
     below: int = 42
 
-    def x(self, moment: float) -> float:
-        """The left edge of a moment."""
-        share = (moment - self.window.start) / max(len(self.window), 1)
+    def x(self, point: float) -> float:
+        """The left edge of a point."""
+        share = (point - self.window.start) / max(len(self.window), 1)
         return round(self.left + (self.width - self.left - self.right) * share, 2)
 
     def y(self, count: float) -> float:
@@ -56,15 +58,15 @@ class Frame:
 
     @property
     def step(self) -> float:
-        """The width of a moment."""
+        """The width of a point."""
         return (self.width - self.left - self.right) / max(len(self.window), 1)
 
     @property
     def base(self) -> int:
-        """Where 0 bytes are."""
+        """The height of 0 bytes."""
         return self.height - self.below
 
-    def axes(self, what: str) -> Iterator[str]:
+    def grid(self) -> Iterator[str]:
         """Lines and labels of both axes."""
         for count in ticks(self.top):
             if count > self.top:
@@ -72,56 +74,56 @@ class Frame:
             y = self.y(count)
             yield f'<line class="grid" x1="{self.left}" x2="{self.width - self.right}" y1="{y}" y2="{y}"/>'
             yield f'<text class="tick" x="{self.left - 8}" y="{y + 4}" text-anchor="end">{of_bytes(count)}</text>'
-        for moment in places(self.window):
-            x = self.x(moment + 0.5)
-            yield f'<text class="tick" x="{x}" y="{self.base + 17}" text-anchor="middle">{moment}</text>'
+        for point in places(self.window):
+            x = self.x(point + 0.5)
+            yield f'<text class="tick" x="{x}" y="{self.base + 17}" text-anchor="middle">{point}</text>'
         middle = (self.left + self.width - self.right) / 2
-        yield f'<text class="axis" x="{middle}" y="{self.height - 6}" text-anchor="middle">{what}</text>'
+        yield f'<text class="axis" x="{middle}" y="{self.height - 6}" text-anchor="middle">{X_LABEL}</text>'
 
 
 def near_peak(view: MemoryView) -> range | None:
-    """The moments around the peak that are worth a drawing of their own; None where all of them can be told apart."""
-    count = len(view.moments)
+    """The points around the peak for an enlarged drawing; None where all points are wide enough."""
+    count = len(view.points)
     if count <= 3 * NEAR:
         return None
     start = min(max(view.peak - NEAR, 0), count - 2 * NEAR)
     return range(start, start + 2 * NEAR)
 
 
-def over_time(view: MemoryView, window: range | None = None) -> str:
-    """The areas of the named tensors, all others on top of them, the total and the peak; of all moments or a window."""
-    window = window or range(len(view.moments))
+def draw_areas(view: MemoryView, window: range | None = None) -> str:
+    """The areas of the named tensors, all others on top of them, the total and the peak; of all points or a window."""
+    window = window or range(len(view.points))
     drawn = columns(view, window)
-    frame = Frame(window, ticks(view.peak_bytes)[-1])
+    frame = Axes(window, ticks(view.peak_bytes)[-1])
     named, rest = areas(view, drawn)
     colours = {id(block): i for i, block in enumerate(view.named)}
-    parts = [*frame.axes("node, in the order in which they run")]
+    parts = [*frame.grid()]
     for block, steps in named:
-        parts += [_area(frame, run, f"c{colours[id(block)]}", _told(view, block)) for run in runs(steps)]
+        parts += [_area(frame, run, f"c{colours[id(block)]}", _tooltip(block)) for run in runs(steps)]
     parts += [_area(frame, run, "rest", "all other tensors") for run in runs(rest)]
-    if frame.step >= 2:  # nearer together the lines would be all that is seen
-        parts += [_line(frame, run) for run in runs(outline(view, drawn))]
+    if frame.step >= 2:  # closer lines would hide the areas
+        parts += [_polyline(frame, run) for run in runs(outline(view, drawn))]
     parts += [_label(frame, block, steps) for block, steps in named]
     parts += _hovers(frame, view, drawn)
     parts += _peak(frame, view)
     return _svg(frame, parts, "Bytes in use over time, stacked by tensor")
 
 
-def of_plan(view: MemoryView) -> str:
+def draw_plan(view: MemoryView) -> str:
     """The slots of a plan: time from left to right, offsets from the bottom up."""
-    frame = Frame(range(len(view.moments)), ticks(view.arena)[-1])
+    frame = Axes(range(len(view.points)), ticks(view.arena)[-1])
     colours = {(block.name, block.birth): i for i, block in enumerate(view.named)}
-    parts = [*frame.axes("node, in the order in which they run")]
+    parts = [*frame.grid()]
     slots = sorted((s for s in view.slots if s.size), key=lambda s: -s.size)
-    for slot in slots[:MOST_SLOTS]:
+    for slot in slots[:MAX_SLOTS]:
         colour = colours.get((slot.name, slot.lower))
         x, y = frame.x(slot.lower), frame.y(slot.offset + slot.size)
         width, height = frame.x(slot.upper) - x, frame.y(slot.offset) - y
         style = f"slot {_style(colour)}" + (" edge" if width > 4 and height > 3 else "")
-        told = f"{quoted(slot.name)}\n{of_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
+        tooltip = f"{quote_text(slot.name)}\n{of_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
         parts.append(
             f'<rect class="{style}" x="{x}" y="{y}" width="{width:.2f}" '
-            f'height="{height:.2f}"><title>{told}</title></rect>'
+            f'height="{height:.2f}"><title>{tooltip}</title></rect>'
         )
         if height > 13:
             parts.append(_name(slot.name, width, x + width / 2, y + height / 2, on_rest=colour is None))
@@ -129,40 +131,40 @@ def of_plan(view: MemoryView) -> str:
     return _svg(frame, parts, "Places of tensors in memory over time")
 
 
-def _limits(frame: Frame, view: MemoryView) -> Iterator[str]:
-    """The end of the arena, and the peak, below which no plan gets."""
+def _limits(frame: Axes, view: MemoryView) -> Iterator[str]:
+    """The end of the arena, and the peak, which no plan goes below."""
     left, right, top = frame.left, frame.width - frame.right, frame.y(view.arena)
     limits = [("arena", view.arena, right - 4, "end"), ("peak: no plan needs less", view.peak_bytes, left + 4, "start")]
-    for what, count, x, anchor in limits[: 1 + (view.peak_bytes < view.arena)]:
+    for label, count, x, anchor in limits[: 1 + (view.peak_bytes < view.arena)]:
         y = frame.y(count)
-        above = top if y - top < 20 else y  # between two near lines there is no room, and below them are slots
+        above = top if y - top < 20 else y  # no room between two close lines, and slots below them
         yield f'<line class="limit" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
-        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{what} ({of_bytes(count)})</text>'
+        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{label} ({of_bytes(count)})</text>'
 
 
 def _style(colour: int | None) -> str:
     return "rest" if colour is None else f"c{colour}"
 
 
-def _told(view: MemoryView, block: Block) -> str:
-    return f"{block.name}\n{block.what}, {of_bytes(block.size)}, #{block.birth} to #{block.death - 1}"
+def _tooltip(block: Block) -> str:
+    return f"{block.name}\n{block.type}, {of_bytes(block.size)}, #{block.birth} to #{block.death - 1}"
 
 
-def _area(frame: Frame, run: Sequence[Step], style: str, told: str) -> str:
+def _area(frame: Axes, run: Sequence[AreaStep], style: str, tooltip: str) -> str:
     there = [p for s in run for p in ((frame.x(s.first), frame.y(s.high)), (frame.x(s.last), frame.y(s.high)))]
     back = [p for s in reversed(run) for p in ((frame.x(s.last), frame.y(s.low)), (frame.x(s.first), frame.y(s.low)))]
     points = " ".join(f"{x:g},{y:g}" for x, y in (*there, *back))
-    title = "\n".join(quoted(line) for line in told.split("\n"))
+    title = "\n".join(quote_text(line) for line in tooltip.split("\n"))
     return f'<polygon class="{style}" points="{points}"><title>{title}</title></polygon>'
 
 
-def _line(frame: Frame, run: Sequence[Step]) -> str:
+def _polyline(frame: Axes, run: Sequence[AreaStep]) -> str:
     points = " ".join(f"{frame.x(e):g},{frame.y(s.high):g}" for s in run for e in (s.first, s.last))
     return f'<polyline class="total" points="{points}"/>'
 
 
-def _label(frame: Frame, block: Block, steps: Sequence[Step]) -> str:
-    """The name in the widest piece of the area, where it has room."""
+def _label(frame: Axes, block: Block, steps: Sequence[AreaStep]) -> str:
+    """The name in the widest piece of the area, where it fits."""
     if not steps:
         return ""
     widest = max(steps, key=lambda s: (s.last - s.first) * (s.high - s.low))
@@ -175,40 +177,40 @@ def _label(frame: Frame, block: Block, steps: Sequence[Step]) -> str:
 
 
 def _name(name: str, width: float, x: float, y: float, on_rest: bool = False) -> str:
-    """A name in a place of some width, empty where it has no room."""
+    """A name, empty where it does not fit into the width."""
     room = int(width / CHARACTER) - 1
-    if room < min(LEAST_LABEL, len(name)):
+    if room < min(MIN_LABEL, len(name)):
         return ""
     style = "name soft" if on_rest else "name"
-    text = quoted(name, room)
+    text = quote_text(name, room)
     return f'<text class="{style}" x="{x:.2f}" y="{y + 4:.2f}" text-anchor="middle">{text}</text>'
 
 
-def _hovers(frame: Frame, view: MemoryView, drawn: Sequence[Column]) -> Iterator[str]:
-    """One strip over each column, above the areas' tops only, so that both can be pointed at."""
+def _hovers(frame: Axes, view: MemoryView, drawn: Sequence[Column]) -> Iterator[str]:
+    """A strip over each column, above the areas only, so that the tooltips of both are reachable."""
     for column in drawn:
         x, width = frame.x(column.first), frame.x(column.last) - frame.x(column.first)
         top = frame.y(view.totals[column.at])
-        told = quoted(f"{view.at(column.at)}: {of_bytes(view.totals[column.at])} in use", 200)
+        tooltip = quote_text(f"{view.at(column.at)}: {of_bytes(view.totals[column.at])} in use", 200)
         for y, height in ((frame.above, top - frame.above), (frame.base, 22)):
             yield (
                 f'<rect class="hover" x="{x:g}" y="{y:g}" width="{width:.2f}" height="{height:.2f}">'
-                f"<title>{told}</title></rect>"
+                f"<title>{tooltip}</title></rect>"
             )
 
 
-def _peak(frame: Frame, view: MemoryView) -> Iterator[str]:
-    if not view.moments:
+def _peak(frame: Axes, view: MemoryView) -> Iterator[str]:
+    if not view.points:
         return
     x, y = frame.x(view.peak + 0.5), frame.y(view.peak_bytes)
     end = x > frame.width / 2
-    text = quoted(view.headline, int(max(x, frame.width - x) / BOLD) - 1)
+    text = quote_text(view.headline, int(max(x, frame.width - x) / BOLD) - 1)
     yield f'<line class="peak" x1="{x}" x2="{x}" y1="{frame.above - 12}" y2="{frame.base}"/>'
     yield f'<circle class="dot" cx="{x}" cy="{y}" r="4"/>'
-    place = f'x="{x - 7 if end else x + 7}" y="{frame.above - 14}" text-anchor="{"end" if end else "start"}"'
-    yield f'<text class="mark" {place}>{text}</text>'
+    position = f'x="{x - 7 if end else x + 7}" y="{frame.above - 14}" text-anchor="{"end" if end else "start"}"'
+    yield f'<text class="mark" {position}>{text}</text>'
 
 
-def _svg(frame: Frame, parts: Sequence[str], label: str) -> str:
+def _svg(frame: Axes, parts: Sequence[str], label: str) -> str:
     body = "\n".join(filter(None, parts))
     return f'<svg viewBox="0 0 {frame.width} {frame.height}" role="img" aria-label="{label}">\n{body}\n</svg>'

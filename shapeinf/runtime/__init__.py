@@ -1,6 +1,7 @@
-"""What we say of a model against a run of it in a real runtime."""
+"""Inference compared with a run of the model in a runtime."""
 
+from shapeinf.runtime.protocol import RUNTIMES
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.verification import verify
 
-__all__ = ["Mismatch", "Run", "Skipped", "Verification", "verify"]
+__all__ = ["RUNTIMES", "Mismatch", "Run", "Skipped", "Verification", "verify"]

@@ -1,4 +1,4 @@
-"""Buffers that are exactly as large as we say, for the outputs of a run, with guards around them."""
+"""Outputs of a run in buffers of exactly the inferred size, with guards around them."""
 
 from __future__ import annotations
 
@@ -8,110 +8,65 @@ import attrs
 import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.formats.onnx.names import ONNX_CODES
-from shapeinf.result import Result
-from shapeinf.runtime.compare import Real
+from shapeinf.runtime.model_file import numpy_type
+from shapeinf.runtime.protocol import Buffer, LoadedModel, ObservedType, Refusal, WrittenOutput
 from shapeinf.runtime.records import Mismatch, Skipped
-from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
 
-GUARD = 256
-"""Bytes before and after a buffer that a run must leave alone."""
-ALIGNMENT = 64
-PATTERN = 0xA5
 PACKED = ("int4", "uint4", "float4e2m1", "int2", "uint2")
 """Several elements of these share a byte."""
 MAX_BYTES = 1 << 33
-"""Buffers larger than this are not made."""
-
-
-@attrs.frozen
-class Buffer:
-    """The memory of one output: `size` bytes at `start` of `memory`, guards around them."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    memory: Any
-    start: int
-    size: int
-
-    @classmethod
-    def make(cls, name: str, dtype: str, shape: tuple[int, ...], size: int) -> Buffer:
-        """A buffer of `size` bytes at an aligned address."""
-        memory = np.full(size + 2 * GUARD + ALIGNMENT, PATTERN, np.uint8)
-        start = GUARD + -(memory.ctypes.data + GUARD) % ALIGNMENT
-        return cls(name, dtype, shape, memory, start, size)
-
-    @property
-    def address(self) -> int:
-        """Where it starts."""
-        return int(self.memory.ctypes.data) + self.start
-
-    @property
-    def intact(self) -> bool:
-        """Whether all around it is as it was."""
-        around = (self.memory[: self.start], self.memory[self.start + self.size :])
-        return all(bool(np.all(side == PATTERN)) for side in around)
+"""Larger buffers are not allocated."""
 
 
 @attrs.define
-class Buffers:
-    """The outputs of a run that have buffers of ours, those that have none, and what came of it."""
+class BoundOutputs:
+    """The outputs of a run that have a buffer, those that have none, and the results of the run."""
 
     buffers: list[Buffer] = attrs.Factory(list)
     unbound: list[Skipped] = attrs.Factory(list)
     written: dict[str, int] = attrs.Factory(dict)
     mismatches: list[Mismatch] = attrs.Factory(list)
 
-    def claim(self, name: str, info: TensorInfo, most: int | None, real: object) -> None:
-        """Make a buffer for an output, of the size that we say; what it was in the first run is `real`.
+    def allocate(self, name: str, info: TensorInfo, max_bytes: int | None, observed: object) -> None:
+        """Allocate the buffer of an output; `observed` is its type in the first run.
 
-        The runtime takes a buffer of another shape than that of the run for an error. So an output of which only bounds
-        are known gets none, but must fit into as many bytes as its bounds allow.
+        A runtime refuses a buffer of another shape than that of the run. So an output of which only bounds are known
+        gets no buffer, but must fit into as many bytes as its bounds allow.
         """
-        reason = _why_not(info, most)
+        reason = _binding_obstacle(info, max_bytes)
         if not reason and isinstance(info.shape.dims, tuple) and all(isinstance(d, int) for d in info.shape.dims):
             shape = tuple(int(str(d)) for d in info.shape.dims)
-            self.buffers.append(Buffer.make(name, info.dtype or "", shape, most or 0))
+            self.buffers.append(Buffer.allocate(name, info.dtype or "", shape, max_bytes or 0))
             return
-        self.unbound.append(Skipped(name, reason or f"its size depends on data; it has at most {most} bytes"))
-        if most is not None and isinstance(real, Real) and real.dtype is not None:
-            size = int(np.prod(real.shape, dtype=object)) * numpy_type(real.dtype).itemsize
-            if size > most:
-                self.mismatches.append(Mismatch(name, "", "", f"at most {most} bytes", f"{size} bytes", "buffer"))
+        self.unbound.append(Skipped(name, reason or f"its size depends on data; it has at most {max_bytes} bytes"))
+        if max_bytes is not None and isinstance(observed, ObservedType) and observed.dtype is not None:
+            size = int(np.prod(observed.shape, dtype=object)) * numpy_type(observed.dtype).itemsize
+            if size > max_bytes:
+                self.mismatches.append(Mismatch(name, "", "", f"at most {max_bytes} bytes", f"{size} bytes", "buffer"))
 
-    def run(self, sessions: Sessions, feeds: Feeds, result: Result) -> None:
-        """Run the model into the buffers and look at them. Raises Refusal."""
-        if feeds.values is None:
-            self.unbound += [Skipped(one.name, "with inputs of strings nothing can be bound") for one in self.buffers]
+    def run(self, model: LoadedModel, feeds: Any) -> None:
+        """Run the model with its outputs in the buffers and check them. Raises Refusal."""
+        refusal = model.binding_refusal(feeds)
+        if refusal:
+            self.unbound += [Skipped(buffer.name, refusal) for buffer in self.buffers]
             return
-        session = sessions.plain()
-        binding = session.io_binding()
-        for name, value in feeds.values.items():
-            binding.bind_ortvalue_input(name, value)
-        for one in self.buffers:
-            binding.bind_output(one.name, "cpu", 0, ONNX_CODES[one.dtype], list(one.shape), one.address)
-        for name in result.graph.outputs:
-            if all(one.name != name for one in self.buffers):
-                binding.bind_output(name)
-        with sessions.running() as options:
-            session.run_with_iobinding(binding, options)
-        if not all(one.intact for one in self.buffers):
+        outputs = model.run_into(self.buffers, feeds)
+        if not all(buffer.intact for buffer in self.buffers):
             raise Refusal("it wrote outside of a buffer of the shape that it had agreed to")
-        for one, value in zip(self.buffers, binding.get_outputs(), strict=False):  # in the order of the binding
-            self._look(one, value)
+        for buffer, output in zip(self.buffers, outputs, strict=True):
+            self._check(buffer, output)
 
-    def _look(self, one: Buffer, value: Any) -> None:
-        real = Real.of(value)
-        moved = one.size > 0 and value.data_ptr() != one.address  # nothing is nowhere
-        if moved or real != Real(one.dtype, one.shape):
-            said = f"{Real(one.dtype, one.shape)} in our buffer"
-            self.mismatches.append(Mismatch(one.name, "", "", said, f"{real} elsewhere", "buffer"))
+    def _check(self, buffer: Buffer, output: WrittenOutput) -> None:
+        moved = buffer.size > 0 and output.address != buffer.address  # an empty tensor has no address
+        inferred = ObservedType(buffer.dtype, buffer.shape)
+        if moved or output.type != inferred:
+            observed = f"{output.type} elsewhere"
+            self.mismatches.append(Mismatch(buffer.name, "", "", f"{inferred} in our buffer", observed, "buffer"))
         else:
-            self.written[one.name] = one.size
+            self.written[buffer.name] = buffer.size
 
 
-def _why_not(info: TensorInfo, most: int | None) -> str:
+def _binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:
     """Why an output cannot have a buffer, whatever its size."""
     if info.kind != "tensor":
         return f"a {info.kind} has no buffer of its own"
@@ -119,6 +74,6 @@ def _why_not(info: TensorInfo, most: int | None) -> str:
         return "strings have no fixed size"
     if info.dtype in PACKED:
         return f"several elements of {info.dtype} share a byte"
-    if most is None:
+    if max_bytes is None:
         return "its size has no upper bound"
-    return f"{most} bytes are too many for a buffer here" if most > MAX_BYTES else ""
+    return f"{max_bytes} bytes are too many for a buffer here" if max_bytes > MAX_BYTES else ""

@@ -1,44 +1,43 @@
-"""What a verification gives back: one record a run, with what differs and what was left out."""
+"""The result of a verification: one record a run, with what differs and what was left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 
 from shapeinf.texts import counted, printable_lines
 
-SCHEMA = "shapeinf.verify/1"
-MOST_LINES = 20
-"""Lines of one kind that are printed: a wrong size goes on through all that is made of it."""
+MAX_LINES = 20
+"""Lines of one kind that are printed: a wrong size propagates to all consumers."""
 
 
 @attrs.frozen
 class Mismatch:
-    """A tensor that the run makes otherwise than we say.
+    """A tensor whose observed type is not the inferred one.
 
     Args:
-        tensor: its name; empty for what is about the whole run.
-        node: the node that makes it.
+        tensor: its name; empty for a mismatch of the full run.
+        node: the node that produces it.
         op: the operator of the node.
-        said: what we say.
-        real: what the runtime says.
-        by: which inference said so: "bound" with the sizes put in, "symbolic" with the dims evaluated, "buffer" for
-            what happened to a buffer of our size.
+        inferred: the inferred type.
+        observed: the type in the runtime.
+        by: which inference differs: "bound" with the sizes bound, "symbolic" with the dims evaluated, "buffer" for a
+            buffer of the inferred size.
     """
 
     tensor: str
     node: str
     op: str
-    said: str
-    real: str
+    inferred: str
+    observed: str
     by: str
 
     def __str__(self) -> str:
         """Read as "y (node 'n', op): float32[2, 3] in the runtime, float32[2, 4] by inference (bound)"."""
-        maker = f" ({self.op} '{self.node}')" if self.op else ""
-        return f"{self.tensor or 'the model'}{maker}: {self.real} in the runtime, {self.said} by inference ({self.by})"
+        node = f" ({self.op} '{self.node}')" if self.op else ""
+        sides = f"{self.observed} in the runtime, {self.inferred} by inference ({self.by})"
+        return f"{self.tensor or 'the model'}{node}: {sides}"
 
 
 @attrs.frozen
@@ -55,18 +54,18 @@ class Run:
 
     Args:
         sizes: the sizes of the dims.
-        chosen: those of them that nobody gave: small sizes that the graph can run with.
+        chosen: those of them without a user value: small sizes that the graph can run with.
         inputs: the type of each input in the run, as text.
-        values: how integers of inputs were made.
+        values: how integer inputs were filled.
         tensors: tensors compared.
-        exact: those of which every size was said exactly.
+        exact: those with every size inferred exactly.
         bounded: those with a size that depends on data, which lies within its bounds.
-        unknown: those of which not even the rank, or not the element type, was said.
-        bound: outputs that were written into buffers of exactly our sizes.
+        unknown: those with an unknown rank or element type.
+        bound: outputs that were written into buffers of exactly the inferred size.
         bound_bytes: the bytes of these buffers.
-        mismatches: where we are wrong.
+        mismatches: tensors whose observed type is not the inferred one.
         skipped: tensors that were not compared.
-        unbound: outputs without a buffer of ours.
+        unbound: outputs without a buffer.
         refused: why the runtime did not load or run the model, in its own words; empty when it ran.
     """
 
@@ -91,7 +90,7 @@ class Run:
         return not self.refused and not self.mismatches
 
     def __str__(self) -> str:
-        """The sizes, the counts, and a line for all that differs or was left out."""
+        """The sizes, the counts, and a line for each tensor that differs or was left out."""
         parts = [f"{name}={size}" + (" (chosen)" if name in self.chosen else "") for name, size in self.sizes.items()]
         lines = [", ".join(parts) or "no dims to bind"]
         if self.tensors:
@@ -101,19 +100,19 @@ class Run:
             )
         if self.bound or self.unbound:
             lines.append(f"  {counted(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
-        lines += _first(f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound)
-        lines += _first(f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped)
-        lines += _first(f"  WRONG {one}" for one in self.mismatches)
+        lines += _first_lines(f"  not bound: {output.tensor} ({output.reason})" for output in self.unbound)
+        lines += _first_lines(f"  skipped: {tensor.tensor} ({tensor.reason})" for tensor in self.skipped)
+        lines += _first_lines(f"  WRONG {mismatch}" for mismatch in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return printable_lines(lines)
 
 
-def _first(lines: Iterable[str]) -> list[str]:
-    """The first lines, in the order of the nodes, and how many there are besides."""
-    found = list(lines)
-    left = len(found) - MOST_LINES
-    return [*found[:MOST_LINES], f"  and {left} more (--json has all)"] if left > 0 else found
+def _first_lines(lines: Iterable[str]) -> list[str]:
+    """The first lines, in the order of the nodes, and the number of all others."""
+    lines = list(lines)
+    left = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], f"  and {left} more (--json has all)"] if left > 0 else lines
 
 
 @attrs.frozen
@@ -130,8 +129,8 @@ class Verification:
 
     @property
     def mismatches(self) -> tuple[Mismatch, ...]:
-        """Where we are wrong, in all runs."""
-        return tuple(one for run in self.runs for one in run.mismatches)
+        """The mismatches of all runs."""
+        return tuple(mismatch for run in self.runs for mismatch in run.mismatches)
 
     @property
     def refused(self) -> bool:
@@ -144,15 +143,7 @@ class Verification:
 
     @property
     def verdict(self) -> str:
-        """One line: what came of it."""
+        """The conclusion in one line."""
         if self.mismatches:
             return f"{len(self.mismatches)} WRONG"
         return "not verified: the runtime did not run it" if self.refused else "verified"
-
-    def as_json(self) -> dict[str, Any]:
-        """JSON-ready data; `schema` names the version of this form."""
-        runs = [
-            {**attrs.asdict(run), "sizes": dict(run.sizes), "chosen": dict(run.chosen), "inputs": dict(run.inputs)}
-            for run in self.runs
-        ]
-        return {"schema": SCHEMA, "runtime": self.runtime, "ok": self.ok, "verdict": self.verdict, "runs": runs}

@@ -1,10 +1,10 @@
-"""Run a model and compare every tensor; then run it again into buffers of exactly our sizes."""
+"""Run a model and compare every tensor; then run it again with its outputs in buffers of exactly the inferred sizes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 import numpy as np
@@ -12,21 +12,23 @@ import numpy as np
 from shapeinf.api import as_graph, infer
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names
 from shapeinf.result import Result
-from shapeinf.runtime.buffers import Buffers
-from shapeinf.runtime.compare import Claims, Real
+from shapeinf.runtime.buffers import BoundOutputs
+from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
+from shapeinf.runtime.model_file import numpy_type
+from shapeinf.runtime.protocol import LoadedModel, ObservedType, Refusal, runtime_by_name
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.sessions import Feeds, Refusal, Sessions, numpy_type
 from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
-"""Bytes of tensors that are fetched by one run; larger models are run several times."""
+"""Bytes of tensors that one run returns; larger models are run several times."""
 MAX_TENSOR = 1 << 32
-"""A model that makes a larger tensor is not run: it would take the memory of this machine."""
+"""A model with a larger tensor is not run: it could use up the memory of this machine."""
 
 
 def verify(
@@ -34,94 +36,101 @@ def verify(
     *,
     at: Iterable[Mapping[str, int]] = ({},),
     arrays: Mapping[str, Any] | None = None,
-    runtime: Literal["onnxruntime"] = "onnxruntime",
+    runtime: str = "onnxruntime",
     seed: int = 0,
     timeout: float | None = None,
     options: InferenceOptions = DEFAULT_OPTIONS,
 ) -> Verification:
-    """Run a model and compare the type of every tensor with what is inferred.
+    """Run a model and compare the type of every tensor with the inferred one.
 
-    Two inferences are compared: one with the sizes put in, and one with symbols, evaluated at these sizes. A second run
-    writes the outputs of the graph into buffers that are exactly as large as we say.
+    Two inferences are compared: one with the sizes bound, and one with symbols, evaluated at these sizes. A second run
+    writes the outputs of the graph into buffers of exactly the inferred sizes.
 
     Args:
         model: a path, bytes, or an `onnx.ModelProto`. It is run in this process: run only models that you trust.
         at: the sizes of named dims, a mapping for every run. Dims without one get small sizes that the graph can run
             with.
         arrays: values of inputs by name; other inputs get random numbers, and 0 or 1 where they are integers.
-        runtime: what to run it in.
+        runtime: "onnxruntime" or "openvino".
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
         options: as for `infer_shapes`; `bind` has sizes that all runs share.
 
     Raises:
         MissingPackageError: the runtime is not installed.
-        UnknownNameError: a dim or input that the model does not have.
-        ModelError: the model cannot be read, or is no ONNX model.
-        ShapeInferenceError: sizes that cannot be.
+        UnknownNameError: a dim or input that the model does not have, or an unknown runtime.
+        ModelError: the model cannot be read, or is not an ONNX model.
+        ShapeInferenceError: sizes that contradict each other or the model.
     """
-    graph = as_graph(model, options)
-    sessions = Sessions(graph, timeout)
-    shapes = options.inputs_by_name(graph)
-
-    def infer_at(bind: Mapping[str, int], inputs: Mapping[str, SpecLike], least: int = options.min_dim) -> Result:
-        return infer(graph, attrs.evolve(options, bind=bind, inputs={**shapes, **inputs}, min_dim=least))
-
-    given = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
-    symbolic = infer_at({}, {})
-    array_shapes = {name: array.shape for name, array in given.items()}
+    backend = runtime_by_name(runtime)
+    inferences = _Inferences(as_graph(model, options), options)
+    loaded = backend.open(inferences.graph, timeout)
+    contents = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
+    shapes = {name: array.shape for name, array in contents.items()}
+    symbolic = inferences.infer({}, {})
     runs = []
     for binding in at:
-        sizes = choose_sizes(symbolic, infer_at, {**options.bind, **binding}, array_shapes)
+        sizes = choose_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
+        runs.append(_RunVerifier(loaded, inferences.widen(symbolic, sizes), sizes, contents, seed).run())
+    return Verification(f"{backend.name} {backend.version}", tuple(runs))
+
+
+@attrs.frozen
+class _Inferences:
+    """The inferences of a graph under the user's options, at the sizes of each run."""
+
+    graph: Graph
+    options: InferenceOptions
+
+    def infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike], min_dim: int | None = None) -> Result:
+        """The inference with these sizes of named dims and shapes of inputs."""
+        shapes = {**self.options.inputs_by_name(self.graph), **inputs}
+        least = self.options.min_dim if min_dim is None else min_dim
+        return infer(self.graph, attrs.evolve(self.options, bind=bind, inputs=shapes, min_dim=least))
+
+    def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
+        """The symbolic inference, or one with fewer assumptions where the sizes of a run break those of `symbolic`."""
         empty = any(0 in shape for shape in sizes.shapes.values())
-        # claims of `symbolic` may be about larger sizes
-        claims = (
-            infer_at({}, {}, 0)
-            if empty and options.min_dim
-            else _without_assumptions(symbolic, sizes.sizes) or symbolic
-        )
-        runs.append(_Verifying(sessions, claims, sizes, given, seed).run())
-    return Verification(f"{runtime} {sessions.runtime.__version__}", tuple(runs))
+        if empty and self.options.min_dim:
+            return self.infer({}, {}, min_dim=0)
+        labels = input_symbols(symbolic.inference)
+        named = {s.name: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
+        ranges = {name: (size, size) for name, size in named.items() if size is not None}
+        if not symbolic.store.breaks_assumption(ranges):
+            return symbolic
+        return symbolic.allow_smaller({}) or symbolic
 
 
-def _without_assumptions(symbolic: Result, sizes: Mapping[str, int]) -> Result | None:
-    """The inference in which nodes assume nothing of sizes, where these break what they assume."""
-    labels = input_symbols(symbolic.inference)
-    named = {s.name: sizes.get(label, sizes.get(s.name)) for s, label in labels.items()}
-    ranges = {name: (size, size) for name, size in named.items() if size is not None}
-    return symbolic.allow_smaller({}) if symbolic.store.breaks_assumption(ranges) else None
-
-
-class _Verifying:
+class _RunVerifier:
     """One run: its tensors, then its outputs."""
 
     def __init__(
-        self, sessions: Sessions, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
+        self, model: LoadedModel, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
     ) -> None:
-        self.sessions = sessions
+        self.model = model
         self.sizes = sizes
         self.symbolic = symbolic
         self.bound = sizes.result
         self.arrays = arrays
         self.seed = seed
-        self.makers = {name: node for node in symbolic.graph.nodes for name in node.outputs if name}
+        self.producers = {name: node for node in symbolic.graph.nodes for name in node.outputs if name}
         self.skipped: list[Skipped] = []
-        self.reals: dict[str, Real | list[Any]] = {}
-        self.outputs = Buffers()
-        self.feeds = Feeds({}, {})
+        self.observed: dict[str, ObservedType | list[ObservedType | None]] = {}
+        self.outputs = BoundOutputs()
+        self.feeds: Any = None
         self.way = ""
 
     def run(self) -> Run:
-        """All of it; what the runtime refuses is in the record, with what was found before."""
+        """All steps; where the runtime refuses one, the record has its message and the results of those before."""
         refused = ""
         try:
             self._refuse_huge()
-            self.sessions.plain()
+            self.model.load()
             self._observe()
             self._bind_outputs()
         except Refusal as refusal:
             refused = str(refusal)
-        found, counts = self._compare()
+        mismatches, counts = self._compare()
         types = {name: str(self.bound.tensors[name]) for name in input_names(self.bound.graph)}
         return Run(
             sizes=self.sizes.sizes,
@@ -134,138 +143,141 @@ class _Verifying:
             unknown=counts["unknown"],
             bound=len(self.outputs.written),
             bound_bytes=sum(self.outputs.written.values()),
-            mismatches=tuple(found),
+            mismatches=tuple(mismatches),
             skipped=tuple(self.skipped),
             unbound=tuple(self.outputs.unbound),
             refused=refused,
         )
 
     def _refuse_huge(self) -> None:
-        for name in self.makers:
+        for name in self.producers:
             if all(isinstance(dim, int) for dim in self.bound.tensors[name].shape.dims or [None]):
-                size = _most_bytes(self.bound, name) or 0
+                size = _max_bytes(self.bound, name) or 0
                 if size > MAX_TENSOR:
                     raise Refusal(f"{name} would take {exact_bytes(size)}: bind smaller sizes")
 
     def _observe(self) -> None:
-        """Run with every tensor exposed, and keep their types; the first way of making inputs that runs is taken."""
-        types = {output.name: output.type for output in self.sessions.exposed().get_outputs()}
-        plain = [name for name in self.makers if types.get(name, "").startswith("tensor(")]
-        groups = list(self._groups(plain))
+        """Run with every tensor exposed and keep their types; the first way to fill the inputs that runs is used."""
+        exposed = self.model.tensor_names()
+        groups = list(self._groups([name for name in self.producers if name in exposed]))
         first: Refusal | None = None
         for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed):
-            values = self.sessions.feed(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
+            values = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:
                 for names in groups:
-                    self.reals.update(zip(names, self.sessions.types_of(names, values), strict=True))
+                    self.observed.update(zip(names, self.model.observe(names, values), strict=True))
             except Refusal as refusal:
                 first = first or refusal
-                self.reals.clear()
+                self.observed.clear()
                 continue
             self.way, self.feeds = way, values
-            self._observe_items([name for name in self.makers if name not in self.reals])
+            self._observe_items([name for name in self.producers if name not in self.observed])
             return
         assert first is not None
         raise first
 
     def _groups(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """The tensors in groups that are not too large together; the size of one that is not known counts nothing."""
-        held: list[str] = []
-        size = 0
+        """The tensors in groups that are not too large together; an unknown size counts as 0."""
+        group: list[str] = []
+        total = 0
         for name in names:
-            own = _most_bytes(self.bound, name) or 0
-            if held and size + own > MAX_HELD:
-                yield held
-                held, size = [], 0
-            held.append(name)
-            size += own
-        yield held
+            size = _max_bytes(self.bound, name) or 0
+            if group and total + size > MAX_HELD:
+                yield group
+                group, total = [], 0
+            group.append(name)
+            total += size
+        yield group
 
     def _observe_items(self, names: Sequence[str]) -> None:
         """The items of sequences, optionals and maps, one tensor at a time."""
         for name in names:
             try:
-                found = self.sessions.fetch(name, self.feeds)
+                value = self.model.fetch(name, self.feeds)
             except Refusal as refusal:
                 self.skipped.append(Skipped(name, str(refusal)))
                 continue
-            self.reals[name] = list(_items(found))
+            self.observed[name] = list(_item_types(value))
 
     def _compare(self) -> tuple[list[Mismatch], Counter[str]]:
-        """Every tensor of the run against both inferences, and how well we know them with the sizes put in."""
-        found, counts = list[Mismatch](), Counter[str]()
-        tensors = [(name, real) for name, real in self.reals.items() if isinstance(real, Real)]
+        """Every tensor of the run against both inferences; verdicts are counted with the sizes bound."""
+        mismatches, counts = list[Mismatch](), Counter[str]()
         for by, result in (("bound", self.bound), ("symbolic", self.symbolic)):
-            if not self.reals:
+            if not self.observed:
                 break
-            found += self._forbidden(result, by)
-            claims = Claims(result, self.sizes.shapes, self._named(result))
-            claims.learn((n, real) for n, real in tensors if result.tensors[n].kind == "tensor")
-            for name, real in self.reals.items():
-                verdict, shown = _judged(claims, name, real)
+            mismatches += _false_violations(result, by)
+            inferred = self._inferred_types(result)
+            for name, observed in self.observed.items():
+                verdict, text = _judge(inferred, name, observed)
                 if by == "bound":
                     counts[verdict] += 1
                 if verdict == "wrong":
-                    node = self.makers[name]
-                    said = claims.said(result.tensors[name])
-                    found.append(Mismatch(name, node.name, node.op, said, shown, by))
-        return found + self.outputs.mismatches, counts
+                    node = self.producers[name]
+                    expected = inferred.describe(result.tensors[name])
+                    mismatches.append(Mismatch(name, node.name, node.op, expected, text, by))
+        return mismatches + self.outputs.mismatches, counts
 
-    def _forbidden(self, result: Result, by: str) -> list[Mismatch]:
-        """Nodes of which we say that they cannot run, though they did."""
-        return [
-            Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
-            for d in certain_violations(result.inference)
-        ]
-
-    def _named(self, result: Result) -> dict[str, int]:
-        return {name: size for name, size in self.sizes.sizes.items() if result.scope.has(name)}
+    def _inferred_types(self, result: Result) -> InferredTypes:
+        """One inference, with the sizes that this run has for its symbols."""
+        named = {name: size for name, size in self.sizes.sizes.items() if result.scope.has(name)}
+        inferred = InferredTypes(result, self.sizes.shapes, named)
+        tensors = [(name, type_) for name, type_ in self.observed.items() if isinstance(type_, ObservedType)]
+        inferred.learn((name, type_) for name, type_ in tensors if result.tensors[name].kind == "tensor")
+        return inferred
 
     def _bind_outputs(self) -> None:
-        """Run the model as it is into buffers of our sizes."""
+        """Run the unchanged model with its outputs in buffers of the inferred sizes."""
         for name in self.bound.graph.outputs:
-            self.outputs.claim(name, self.bound.tensors[name], _most_bytes(self.bound, name), self.reals.get(name))
+            max_bytes = _max_bytes(self.bound, name)
+            self.outputs.allocate(name, self.bound.tensors[name], max_bytes, self.observed.get(name))
         if self.outputs.buffers:
-            self.outputs.run(self.sessions, self.feeds, self.bound)
+            self.outputs.run(self.model, self.feeds)
 
 
-def _items(found: Any) -> Iterator[Any]:
-    """The tensors inside a Python value; what is no tensor (a map, an empty optional) is None."""
-    if isinstance(found, (np.ndarray, np.generic)):
-        array = np.asarray(found)
-        yield Real.of(array)
-    elif isinstance(found, list):
-        for item in found:
-            yield from _items(item)
+def _false_violations(result: Result, by: str) -> list[Mismatch]:
+    """Nodes that ran although the inference reports that they cannot run."""
+    return [
+        Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
+        for d in certain_violations(result.inference)
+    ]
+
+
+def _item_types(value: Any) -> Iterator[ObservedType | None]:
+    """The types of the tensors in a Python value; None for a map or an empty optional."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        yield ObservedType.from_array(np.asarray(value))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _item_types(item)
     else:
         yield None
 
 
-def _judged(claims: Claims, name: str, real: Real | list[Any]) -> tuple[str, str]:
-    """The verdict on one value, and what the run has in its place."""
-    info = claims.result.tensors[name]
-    if isinstance(real, Real):
+def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[ObservedType | None]) -> tuple[str, str]:
+    """The verdict on one value, and its observed type as text."""
+    info = inferred.result.tensors[name]
+    if isinstance(observed, ObservedType):
         if info.kind != "tensor":
-            return "wrong", str(real)
-        return claims.verdict(info, real), str(real)
-    shown = "[" + ", ".join(str(one) if one is not None else "no tensor" for one in real[:4]) + "]"
+            return "wrong", str(observed)
+        return inferred.verdict(info, observed), str(observed)
+    text = "[" + ", ".join(str(item) if item is not None else "no tensor" for item in observed[:4]) + "]"
     if info.kind == "tensor":
-        return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), shown
-    verdicts = [claims.verdict(info, one, item=True) for one in real if one is not None]
+        return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), text
+    verdicts = [inferred.verdict(info, item, item=True) for item in observed if item is not None]
     if "wrong" in verdicts:
-        return "wrong", shown
-    return ("exact" if verdicts and set(verdicts) == {"exact"} else "bounded"), shown
+        return "wrong", text
+    return ("exact" if verdicts and set(verdicts) == {"exact"} else "bounded"), text
 
 
-def _most_bytes(result: Result, name: str) -> int | None:
-    """The most bytes that a tensor may have; None where there is no bound, or no fixed size of an element."""
+def _max_bytes(result: Result, name: str) -> int | None:
+    """The most bytes of a tensor; None without a bound, or where elements have no fixed size."""
     info = result.tensors[name]
     if info.kind != "tensor" or info.shape.dims is None or info.dtype in (None, "string"):
         return None
     total = numpy_type(info.dtype).itemsize
     for dim in info.shape.dims:
-        most = dim if isinstance(dim, int) else result.interval(dim).hi
-        if most is None:
+        size = dim if isinstance(dim, int) else result.interval(dim).hi
+        if size is None:
             return None
-        total *= most
+        total *= size
     return int(total)

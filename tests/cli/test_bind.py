@@ -36,7 +36,7 @@ def test_it_prints_and_writes(model: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[:2] == ["input  x: float32[1, 7, 3]", "output y: float32[1, 7, 3]"]
-    assert lines[2].startswith("note   batch == 1, demanded by Reshape 'pin': ")
+    assert lines[2].startswith("note   batch == 1, required by Reshape 'pin': ")
     assert f"saved {out}" in result.stderr
     declared = onnx.load(out).graph.input[0].type.tensor_type.shape.dim
     assert [d.dim_value for d in declared] == [1, 7, 3]
@@ -48,7 +48,7 @@ def test_without_output_nothing_is_written(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["batch=2", "batch=1..2", "batch=0"])
-def test_what_cannot_run_exits_with_1_and_is_not_written(model: Path, tmp_path: Path, wanted: str) -> None:
+def test_an_illegal_value_exits_with_1_and_nothing_is_written(model: Path, tmp_path: Path, wanted: str) -> None:
     result = run(model, wanted, "-o", tmp_path / "out.onnx")
     assert result.exit_code == 1, result.output
     assert "--> pin   Reshape" in result.stderr
@@ -60,7 +60,7 @@ def test_what_cannot_run_exits_with_1_and_is_not_written(model: Path, tmp_path: 
     [
         (["batsh=4"], "did you mean 'batch'?"),
         (["batch"], "expected NAME=VALUE"),
-        (["batch=4", "batch=5"], "given twice"),
+        (["batch=4", "batch=5"], "two different values"),
         (["batch=8..1"], "not empty"),
         (["batch=2*"], "character"),
         (["batch=4,seq len=1", "--assume", "batch <= 3"], "cannot hold"),
@@ -73,7 +73,7 @@ def test_usage_errors_exit_with_2(model: Path, args: list[str], expected: str) -
     assert expected in " ".join(result.stderr.split())
 
 
-def test_what_cannot_be_written_exits_with_3(model: Path, tmp_path: Path) -> None:
+def test_an_unwritable_file_exits_with_3(model: Path, tmp_path: Path) -> None:
     assert run(model, "batch=1", "-o", tmp_path / "no" / "such" / "out.onnx").exit_code == 3
     assert run(model, "batch=1", "-o", "-").exit_code == 3
 

@@ -30,12 +30,12 @@ def fine(tmp_path: Path) -> Path:
     return path
 
 
-def test_nothing_to_say_is_fine(fine: Path) -> None:
+def test_without_diagnostics_the_exit_code_is_0(fine: Path) -> None:
     result = run(fine)
     assert (result.exit_code, result.output.strip()) == (0, "nothing found")
 
 
-def test_findings_are_shown_and_fail(pinned: Path) -> None:
+def test_diagnostics_are_printed_and_fail(pinned: Path) -> None:
     result = run(pinned)
     assert result.exit_code == 1
     assert result.output.startswith("warning[C101]: batch (x.shape[0], b.shape[0]) is declared as dynamic")
@@ -52,8 +52,8 @@ def test_notes_do_not_fail(tmp_path: Path) -> None:
 def test_json(pinned: Path, fine: Path) -> None:
     data = json.loads(run(pinned, "--json").output)
     assert (data["schema"], data["ok"], len(data["findings"])) == ("shapeinf.check/1", False, 1)
-    (finding,) = data["findings"]
-    assert (finding["code"], finding["node"], finding["severity"]) == ("C101", "make_h", "warning")
+    (diagnostic,) = data["findings"]
+    assert (diagnostic["code"], diagnostic["node"], diagnostic["severity"]) == ("C101", "make_h", "warning")
     assert json.loads(run(fine, "--json").output)["ok"] is True
 
 

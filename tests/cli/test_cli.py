@@ -16,8 +16,8 @@ from rich.console import Console
 import shapeinf
 import shapeinf.cli
 from shapeinf.cli import main
-from shapeinf.cli.listing import printable
-from shapeinf.cli.progress import LateProgress
+from shapeinf.cli.output import LateProgress
+from shapeinf.texts import printable
 
 
 def run(*args: object) -> Result:
@@ -68,7 +68,7 @@ def test_a_table_of_all_tensors(model: Path) -> None:
         ("omnimalloc", "omnimalloc", ["plan", "--bind", "batch=2", "--planner", "omnimalloc"]),
     ],
 )
-def test_a_missing_package_says_how_to_install_it(
+def test_a_missing_package_is_named_with_its_extra(
     package: str, extra: str, arguments: list[str], model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
@@ -78,11 +78,11 @@ def test_a_missing_package_says_how_to_install_it(
     assert f"needs {package}" in result.output and f"pip install 'shapeinf[{extra}]'" in result.output
 
 
-def test_commands_load_what_they_need_alone() -> None:
+def test_a_command_imports_only_its_own_packages() -> None:
     from shapeinf.cli.main import COMMANDS
 
     modules = {path.stem for path in Path(shapeinf.cli.__file__).parent.glob("*.py")}
-    assert {place.split(".")[0] for place in COMMANDS.values()} <= modules
+    assert {path.split(".")[0] for path in COMMANDS.values()} <= modules
     program = "import sys; from shapeinf.cli import main; main(['infer', '--help'], standalone_mode=False)"
     program += "; print(*sys.modules, file=sys.stderr)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
@@ -90,7 +90,7 @@ def test_commands_load_what_they_need_alone() -> None:
     assert not {"shapeinf.memory", "shapeinf.runtime", "onnx", "islpy", "networkx", "matplotlib"} & set(loaded)
 
 
-def test_help_lists_every_command_whole() -> None:
+def test_help_lists_every_command() -> None:
     from shapeinf.cli.main import COMMANDS
 
     listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:")[1]
@@ -150,7 +150,7 @@ def test_save_writes_an_annotated_model(model: Path, tmp_path: Path) -> None:
     assert (dims[0].dim_param, dims[1].dim_value) == ("2*batch", 3)
 
 
-def test_findings_exit_with_1_and_say_where(wrong: Path) -> None:
+def test_errors_exit_with_1_and_name_the_node(wrong: Path) -> None:
     result = run(wrong)
     assert result.exit_code == 1
     assert "error[S1" in result.stdout
@@ -184,7 +184,7 @@ def test_an_unknown_operator_is_no_end(tmp_path: Path) -> None:
         (["--input-shapes", "xx:1x3"], "no input is named 'xx'"),
         (["--dim", "batch"], "NAME=LO..HI"),
         (["--dim", "batch=8..1"], "not empty"),
-        (["--dim", "batch=1..2", "--dim", "batch=3"], "given twice"),
+        (["--dim", "batch=1..2", "--dim", "batch=3"], "two different values"),
         (["--dim", "batch=1..8", "--bind", "batch=9"], "outside of --dim batch=1..8"),
         (["--bind", "batch"], "NAME=NUMBER"),
         (["--input-shapes", "x:[1,,3]"], "character 6"),
@@ -199,7 +199,7 @@ def test_usage_errors_exit_with_2(model: Path, args: list[str], expected: str) -
     assert expected in " ".join(result.stderr.split())
 
 
-def test_what_the_user_says_must_hold_together(model: Path) -> None:
+def test_contradictory_assumptions_are_usage_errors(model: Path) -> None:
     result = run(model, "--dim", "batch=1..8", "--assume", "batch >= 9")
     assert result.exit_code == 2, result.output
     assert "batch" in result.stderr
@@ -242,7 +242,7 @@ def bad_file(tmp_path: Path, model: Path, kind: str) -> Path:
         ("folder", "directory"),
     ],
 )
-def test_what_cannot_be_read_exits_with_3(tmp_path: Path, model: Path, kind: str, expected: str) -> None:
+def test_an_unreadable_model_exits_with_3(tmp_path: Path, model: Path, kind: str, expected: str) -> None:
     result = run(bad_file(tmp_path, model, kind))
     assert result.exit_code == 3, result.output
     assert expected in result.stderr
@@ -250,13 +250,13 @@ def test_what_cannot_be_read_exits_with_3(tmp_path: Path, model: Path, kind: str
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_a_place_that_cannot_be_written_exits_with_3(model: Path, tmp_path: Path) -> None:
+def test_an_unwritable_path_exits_with_3(model: Path, tmp_path: Path) -> None:
     result = run(model, "--save", tmp_path / "no" / "such" / "folder" / "out.onnx")
     assert result.exit_code == 3
     assert "out.onnx" in result.stderr
 
 
-def test_a_bug_of_ours_is_called_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_reported_as_a_bug(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 

@@ -39,11 +39,11 @@ def test_the_unknowns_of_a_model(model: Path) -> None:
     assert second == "  c.shape[1], t.shape[0], k.shape[0], z.shape[0]"
 
 
-def test_all_axes_or_one(model: Path) -> None:
+def test_all_axes_or_a_single_axis(model: Path) -> None:
     both = run(model, "--tensor", "k").stdout.splitlines()
-    one = run(model, "-t", "k", "-k", "0").stdout.splitlines()
-    assert [line for line in both if not line.startswith(" ")] == [one[0], both[len(one)]]
-    assert both[: len(one)] == one and "k.shape[1] = 4 by Concat" in both[len(one)]
+    item = run(model, "-t", "k", "-k", "0").stdout.splitlines()
+    assert [line for line in both if not line.startswith(" ")] == [item[0], both[len(item)]]
+    assert both[: len(item)] == item and "k.shape[1] = 4 by Concat" in both[len(item)]
 
 
 def test_json(model: Path) -> None:
@@ -58,7 +58,7 @@ def test_json(model: Path) -> None:
 
 def test_what_is_bound_is_explained_as_bound(model: Path) -> None:
     assert (
-        "x.shape[0] = 4, declared by an input; batch=4 is given by the user"
+        "x.shape[0] = 4, declared by an input; batch=4 is specified by the user"
         in run(model, "-t", "x", "-k", "0", "--bind", "batch=4").stdout
     )
 
@@ -66,7 +66,7 @@ def test_what_is_bound_is_explained_as_bound(model: Path) -> None:
 MISTAKES = [
     (("--tensor", "zz"), 2, "no tensor is named 'zz'"),
     (("--tensor", "x", "--axis", "2"), 2, "x has no axis 2: its shape is [batch, 3]"),
-    (("--axis", "0"), 2, "--axis is an axis of a tensor"),
+    (("--axis", "0"), 2, "--axis needs a tensor"),
     (("--bind", "bacth=2"), 2, "did you mean 'batch'?"),
 ]
 

@@ -277,4 +277,4 @@ def test_only_one_module_prints():
         if re.search(r"click\.(secho|echo)\(|(?<![\w.])print\(|stdout\.write", text)
     }
     assert direct == {"output.py"}
-    assert {name for name, text in texts.items() if "console.print(" in text} == {"listing.py"}
+    assert {name for name, text in texts.items() if "console.print(" in text} == {"output.py"}

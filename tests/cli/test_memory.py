@@ -42,9 +42,9 @@ def test_the_peak_as_a_formula_and_at_sizes(model: Path) -> None:
 def test_inputs_of_unknown_size_are_no_0_bytes(model: Path) -> None:
     lines = run(model, "--bind", "n=5").output.splitlines()
     assert "inputs       at least 20 bytes of 4*n" in lines and "outputs      20 bytes of 4*n" in lines
-    found = json.loads(run(model, "--json").output)
-    assert found["unsized"] == [{"tensor": "x", "role": "input", "cause": "strings have no fixed size"}]
-    assert not found["peak"]["at_least"], "the peak counts what nodes make"
+    data = json.loads(run(model, "--json").output)
+    assert data["unsized"] == [{"tensor": "x", "role": "input", "cause": "strings have no fixed size"}]
+    assert not data["peak"]["at_least"], "the peak counts what nodes make"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_budgets(model: Path, options: list[str], exit_code: int, words: str) ->
 
 
 @pytest.mark.parametrize("model", [UNKNOWN], indirect=True)
-def test_what_is_not_known_is_never_nothing(model: Path) -> None:
+def test_an_unknown_size_is_never_0(model: Path) -> None:
     result = run(model, "--bind", "n=10", "--budget", "1GiB")
     assert result.exit_code == 1
     assert "n=10: at least 40 bytes" in result.output
@@ -78,11 +78,11 @@ def test_a_name_that_only_an_output_has_is_bounded(model: Path) -> None:
 
 @pytest.mark.parametrize("model", [CHOICE], indirect=True)
 def test_sizes_that_depend_on_data_stand_with_their_bounds(model: Path) -> None:
-    found = json.loads(run(model, "--bind", "n=10", "--json").output)
-    assert found["schema"] == "shapeinf.memory.summary/1"
-    peak = found["peak"]
+    data = json.loads(run(model, "--bind", "n=10", "--json").output)
+    assert data["schema"] == "shapeinf.memory.summary/1"
+    peak = data["peak"]
     assert (peak["bytes"], peak["at_most"], peak["at_least"]) == (10 * 8 + 10 * 4, True, False)
-    assert [one["tensor"] for one in peak["alive"]] == ["c", "y"]
+    assert [item["tensor"] for item in peak["alive"]] == ["c", "y"]
 
 
 def test_pictures_show_the_same_peak(model: Path, tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
         (["--bind", "m=4"], "no dim is named 'm'"),
         (["--html", "never.html"], "add --bind n=N"),
         (["--export", "never.csv"], "add --bind n=N"),
-        (["--bind", "n=4", "--plan", "never.json"], "give --html or --png too"),
-        (["--budget", "3 parsecs"], "not an amount of memory"),
+        (["--bind", "n=4", "--plan", "never.json"], "add --html or --png"),
+        (["--budget", "3 parsecs"], "no amount of memory"),
         (["--export", "never.doc"], "never.doc"),
     ],
 )

@@ -44,7 +44,7 @@ def test_fine(model: Path) -> None:
 
 
 @pytest.mark.parametrize("model", [CHOICE], indirect=True)
-def test_what_is_wrong_is_a_finding(model: Path, array: Path) -> None:
+def test_a_mismatch_exits_with_1(model: Path, array: Path) -> None:
     pytest.importorskip("onnxruntime")
     result = run(model, "--input", f"x={array}")
     assert result.exit_code == 1
@@ -53,19 +53,19 @@ def test_what_is_wrong_is_a_finding(model: Path, array: Path) -> None:
 
 
 @pytest.mark.parametrize("model", [REFUSED], indirect=True)
-def test_what_the_runtime_refuses_could_not_run(model: Path) -> None:
+def test_a_refused_model_exits_with_3(model: Path) -> None:
     pytest.importorskip("onnxruntime")
     result = run(model, "--json")
     assert result.exit_code == 3
-    found = json.loads(result.output)
-    assert found["schema"] == "shapeinf.verify/1" and not found["ok"] and "Own" in found["runs"][0]["refused"]
+    data = json.loads(result.output)
+    assert data["schema"] == "shapeinf.verify/1" and not data["ok"] and "Own" in data["runs"][0]["refused"]
 
 
 def test_json_has_the_counts(model: Path) -> None:
     pytest.importorskip("onnxruntime")
-    found = json.loads(run(model, "--bind", "n=4", "--json").output)
-    (only,) = found["runs"]
-    assert found["ok"] and found["verdict"] == "verified"
+    data = json.loads(run(model, "--bind", "n=4", "--json").output)
+    (only,) = data["runs"]
+    assert data["ok"] and data["verdict"] == "verified"
     assert (only["sizes"], only["tensors"], only["exact"], only["bound_bytes"]) == ({"n": 4}, 1, 1, 48)
 
 
@@ -76,7 +76,7 @@ def test_json_has_the_counts(model: Path) -> None:
         (["--at", "n"], "--at"),
         (["--bind", "n=4", "--dim", "n=1..3"], "outside of"),
         (["--input", "x"], "expected NAME=FILE.npy"),
-        (["--input", "z=pyproject.toml"], "is no .npy file"),
+        (["--input", "z=pyproject.toml"], "is not an .npy file"),
         (["--runtime", "other"], "onnxruntime"),
     ],
 )
@@ -91,7 +91,7 @@ def test_an_array_file_runs_no_code(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     result = run(model, "--input", f"x={path}")
-    assert result.exit_code == 2 and "is no .npy file" in result.output
+    assert result.exit_code == 2 and "is not an .npy file" in result.output
 
 
 def test_a_missing_file_could_not_run(tmp_path: Path) -> None:

@@ -18,9 +18,8 @@ from shapeinf import infer_shapes
 from shapeinf.expr import Scope
 from shapeinf.lattice import Shape
 from shapeinf.memory import Buffer, ProgramPoint, Role, Timeline
-from shapeinf.report.memory_columns import areas, columns, outline
 from shapeinf.report.memory_picture import memory_page
-from shapeinf.report.memory_view import MemoryView, memory_view, view_of_memory
+from shapeinf.report.memory_view import MemoryView, areas, columns, memory_view, outline, view_of_memory
 from shapeinf.texts import of_bytes, places, ticks
 
 HOSTILE = "</title><script>alert('1')</script>\"&<u onload=x>\x1b[31m\u202e\x00$x_{$"
@@ -32,9 +31,9 @@ def buffer(name: str, size: int, birth: int, death: int, role: Role = "activatio
 
 def view_of(count: int, buffers: list[tuple[int, int, int]], prefix: str = "t", **options: object) -> MemoryView:
     """Nodes, and buffers of (size, birth, death)."""
-    moments = tuple(ProgramPoint(f"{prefix}node{i}", "Op") for i in range(count))
-    made = tuple(buffer(f"{prefix}{i}", *one) for i, one in enumerate(buffers))
-    return memory_view(Timeline(moments, made), {}, **options)  # type: ignore[arg-type]
+    points = tuple(ProgramPoint(f"{prefix}node{i}", "Op") for i in range(count))
+    buffers_of_nodes = tuple(buffer(f"{prefix}{i}", *lifetime) for i, lifetime in enumerate(buffers))
+    return memory_view(Timeline(points, buffers_of_nodes), {}, **options)  # type: ignore[arg-type]
 
 
 @attrs.frozen
@@ -49,8 +48,8 @@ class Slot:
 @st.composite
 def lifetimes(draw: st.DrawFn) -> tuple[int, list[tuple[int, int, int]]]:
     count = draw(st.integers(1, 40))
-    one = st.tuples(st.integers(0, 1000), st.integers(0, count - 1), st.integers(1, 10))
-    return count, [(s, b, min(b + n, count)) for s, b, n in draw(st.lists(one, max_size=30))]
+    lifetime = st.tuples(st.integers(0, 1000), st.integers(0, count - 1), st.integers(1, 10))
+    return count, [(s, b, min(b + n, count)) for s, b, n in draw(st.lists(lifetime, max_size=30))]
 
 
 @given(lifetimes())
@@ -66,17 +65,21 @@ def test_totals_and_peak_are_those_of_a_walk(drawn: tuple[int, list[tuple[int, i
 @given(lifetimes(), st.integers(1, 50))
 def test_areas_stack_up_to_the_total(drawn: tuple[int, list[tuple[int, int, int]]], most: int) -> None:
     view = view_of(*drawn)
-    shown = columns(view, range(len(view.moments)), most)
-    assert len(shown) <= most and [t for c in shown for t in range(c.first, c.last)] == list(range(drawn[0]))
-    assert max(view.totals[c.at] for c in shown) == view.peak_bytes, "merging columns must not lose the peak"
-    named, rest = areas(view, shown)
-    steps = [step for _, found in named for step in found] + rest
-    for column in shown:
+    drawn_columns = columns(view, range(len(view.points)), most)
+    assert len(drawn_columns) <= most and [t for c in drawn_columns for t in range(c.first, c.last)] == list(
+        range(drawn[0])
+    )
+    assert max(view.totals[c.at] for c in drawn_columns) == view.peak_bytes, "merging columns must not lose the peak"
+    named, rest = areas(view, drawn_columns)
+    steps = [step for _, result in named for step in result] + rest
+    for column in drawn_columns:
         pieces = sorted((s.low, s.high) for s in steps if s.first <= column.first < s.last and s.high > s.low)
         tops = [0, *(high for _, high in pieces)]
         assert [low for low, _ in pieces] == tops[:-1], "areas overlap or leave a gap"
         assert tops[-1] == view.totals[column.at]
-        assert [s.high for s in outline(view, shown) if s.first <= column.first < s.last] == [view.totals[column.at]]
+        assert [s.high for s in outline(view, drawn_columns) if s.first <= column.first < s.last] == [
+            view.totals[column.at]
+        ]
 
 
 class Tags(HTMLParser):
@@ -107,7 +110,7 @@ def test_hostile_names_are_only_text() -> None:
     assert not {"script", "u", "link", "img", "iframe"} & set(parsed.tags)
     assert not [name for name in parsed.attributes if name.startswith(("on", "src", "href"))]
     assert not [c for c in page if not c.isprintable() and c != "\n"]
-    assert any(r"alert('1')</script>" in told for told in texts(page, "title"))
+    assert any(r"alert('1')</script>" in title for title in texts(page, "title"))
 
 
 def test_the_page_needs_nothing_else() -> None:
@@ -116,8 +119,8 @@ def test_the_page_needs_nothing_else() -> None:
     assert "prefers-color-scheme: dark" in page
 
 
-def test_what_the_page_says() -> None:
-    moments = (ProgramPoint("scores", "MatMul"), ProgramPoint("probs", "Softmax"), ProgramPoint("out", "MatMul"))
+def test_the_text_of_the_page() -> None:
+    points = (ProgramPoint("scores", "MatMul"), ProgramPoint("probs", "Softmax"), ProgramPoint("out", "MatMul"))
     n = Scope().symbol("n")
     buffers = (
         Buffer("w", 4096, 0, 3, "weight", "float32", Shape([1024]), ("w",)),
@@ -125,7 +128,7 @@ def test_what_the_page_says() -> None:
         Buffer("pr", 512 * n * n, 1, 3, "activation", "float16", Shape([256 * n, n]), ("pr",)),
         Buffer("lost", None, 1, 2, "activation", None, Shape.unknown(), ("lost",), "Own 'x' has no rule"),
     )
-    page = memory_page(memory_view(Timeline(moments, buffers), {"n": 4}, title="kv.onnx"))
+    page = memory_page(memory_view(Timeline(points, buffers), {"n": 4}, title="kv.onnx"))
     assert "Peak at least 24 KiB (24,576 bytes)</b> at #1 Softmax 'probs'" in page.replace("&#x27;", "'")
     assert "weights 4 KiB" in page and "at n=4" in page
     rows = re.findall(r"<tr><td><span.*?</tr>", page)
@@ -144,7 +147,7 @@ def test_marks_stay_inside_of_the_drawing() -> None:
         assert len(mark.text or "") * 7.5 <= room, "bold letters of 12 pixels are 7 wide, a bit more with capitals"
 
 
-def test_what_cannot_be_seen_takes_no_colour() -> None:
+def test_an_invisible_tensor_has_no_colour() -> None:
     page = memory_page(view_of(3, [(100_000, 0, 3), (8, 0, 3), (8, 1, 3)]))
     assert page.count('<span class="key c0">') == 1 and page.count('<span class="key rest">') == 2
 
@@ -183,7 +186,7 @@ def test_marks_of_a_plan_lie_above_its_slots(arena: int, apart: float) -> None:
 
 def test_without_nodes_there_is_nothing_to_draw() -> None:
     page = memory_page(view_of(0, []))
-    assert "nothing is made" in page and "<svg" not in page
+    assert "has no nodes" in page and "<svg" not in page
 
 
 def test_many_nodes_stay_readable_and_small() -> None:
@@ -209,18 +212,18 @@ def test_a_plan_is_drawn_at_its_offsets() -> None:
 
 @given(st.integers(0, 2**60))
 def test_ticks_reach_the_top_in_few_steps(most: int) -> None:
-    found = ticks(most)
-    assert found[0] == 0 and found[-1] >= most and len(found) <= 7
-    steps = {b - a for a, b in pairwise(found)}
+    result = ticks(most)
+    assert result[0] == 0 and result[-1] >= most and len(result) <= 7
+    steps = {b - a for a, b in pairwise(result)}
     assert len(steps) == 1 and steps.pop().bit_count() == 1
 
 
 @given(st.integers(0, 5000), st.integers(1, 5000))
 def test_places_lie_in_the_window(start: int, count: int) -> None:
     window = range(start, start + count)
-    found = places(window)
-    assert set(found) <= set(window) and len(found) <= 11
-    assert count < 10 or len(found) >= 2
+    result = places(window)
+    assert set(result) <= set(window) and len(result) <= 11
+    assert count < 10 or len(result) >= 2
 
 
 @pytest.mark.parametrize(
@@ -241,7 +244,7 @@ def test_a_png_is_written_whatever_the_names_are(tmp_path: Path) -> None:
     assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_without_matplotlib_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_matplotlib_the_error_has_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import sys
 
     from shapeinf.errors import MissingPackageError

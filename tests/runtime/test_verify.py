@@ -32,8 +32,8 @@ def of(text: str, **options: Any) -> Verification:
     return verify(parsed(text), **own, options=InferenceOptions(**options))
 
 
-def counts(found: Verification) -> tuple[int, int, int, int]:
-    run = found.runs[0]
+def counts(verification: Verification) -> tuple[int, int, int, int]:
+    run = verification.runs[0]
     return run.tensors, run.exact, run.bounded, run.bound
 
 
@@ -67,11 +67,11 @@ def counts(found: Verification) -> tuple[int, int, int, int]:
         pytest.param("g (float[?, 3] x) => (float[k, 3] y) { y = Neg(x) }", (1, 1, 0, 1), id="a dim without a name"),
     ],
 )
-def test_what_runs_is_verified(text: str, expected: tuple[int, int, int, int]) -> None:
-    found = of(text)
-    assert found.ok, str(found)
-    assert counts(found) == expected, str(found)
-    assert found.verdict == "verified"
+def test_a_model_that_runs_is_verified(text: str, expected: tuple[int, int, int, int]) -> None:
+    verification = of(text)
+    assert verification.ok, str(verification)
+    assert counts(verification) == expected, str(verification)
+    assert verification.verdict == "verified"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -85,8 +85,8 @@ def test_counts_are_not_zero(seed: int) -> None:
 
 
 def test_every_set_of_sizes_is_a_run() -> None:
-    found = of(MATMUL, at=[{"batch": 2, "seq": 3}, {"batch": 5}])
-    first, second = found.runs
+    verification = of(MATMUL, at=[{"batch": 2, "seq": 3}, {"batch": 5}])
+    first, second = verification.runs
     assert (first.sizes, first.chosen) == ({"batch": 2, "seq": 3}, {})
     assert second.sizes["batch"] == 5 and list(second.chosen) == ["seq"]
     assert (first.bound_bytes, second.bound_bytes) == (2 * 4 * 4, 5 * 4 * 4)
@@ -98,30 +98,32 @@ def test_chosen_sizes_are_legal_for_the_graph() -> None:
     assert run.ok and run.sizes["h"] % 6 == 0 and run.chosen == run.sizes
 
 
-def test_given_arrays_bind_the_dims_that_they_show() -> None:
+def test_arrays_bind_the_dims_of_their_inputs() -> None:
     x = np.array([0.0, 1.0, 2.0, 0.0], np.float32)
     run = of(CHOICE, arrays={"x": x}).runs[0]
     assert run.sizes == {"n": 4}
-    assert [one.tensor for one in run.unbound] == ["y"] and "at most 16 bytes" in run.unbound[0].reason
+    assert [item.tensor for item in run.unbound] == ["y"] and "at most 16 bytes" in run.unbound[0].reason
 
 
-def test_a_false_declaration_that_is_trusted_is_found() -> None:
+def test_a_wrong_declaration_that_is_trusted_is_a_mismatch() -> None:
     model = parsed(CHOICE.replace("float[1, m] y", "float[1, 3] y"))
     x = np.array([0.0, 1.0, 2.0], np.float32)
-    found = verify(model, arrays={"x": x})
-    assert not found.ok
-    assert {(one.tensor, one.by) for one in found.mismatches} >= {("y", "bound"), ("y", "symbolic")}
-    assert any("float32[1, 2] in the runtime, float32[1, 3] by inference" in str(one) for one in found.mismatches)
+    verification = verify(model, arrays={"x": x})
+    assert not verification.ok
+    assert {(item.tensor, item.by) for item in verification.mismatches} >= {("y", "bound"), ("y", "symbolic")}
+    assert any(
+        "float32[1, 2] in the runtime, float32[1, 3] by inference" in str(item) for item in verification.mismatches
+    )
     assert verify(model, arrays={"x": x}, options=InferenceOptions(declared="ignore")).ok
 
 
-def test_one_symbol_for_two_sizes_is_found() -> None:
+def test_a_symbol_with_two_sizes_is_a_mismatch() -> None:
     text = (
         "g (float[n] x, float[k] v) => (float[1, m] y, float[1, m] z)"
         "{ c = NonZero(x)  y = Cast<to = 1>(c)  d = NonZero(v)  z = Cast<to = 1>(d) }"
     )
     arrays = {"x": np.array([1, 1, 0], np.float32), "v": np.array([1, 0, 0], np.float32)}
-    assert [one.tensor for one in of(text, arrays=arrays).mismatches].count("z") > 0
+    assert [item.tensor for item in of(text, arrays=arrays).mismatches].count("z") > 0
     assert of(text, arrays=arrays, declared="ignore").ok
 
 
@@ -132,57 +134,57 @@ def test_one_symbol_for_two_sizes_is_found() -> None:
         ("g (float[2] x, float[3] z) => (float[2] y) { y = Add(x, z) }", "Incompatible dimensions"),
     ],
 )
-def test_what_the_runtime_refuses_is_not_verified(text: str, words: str) -> None:
-    found = of(text)
-    assert not found.ok and found.refused and words in found.runs[0].refused
-    assert found.verdict == "not verified: the runtime did not run it"
-    assert found.runs[0].tensors == 0
+def test_a_refused_model_is_not_verified(text: str, words: str) -> None:
+    verification = of(text)
+    assert not verification.ok and verification.refused and words in verification.runs[0].refused
+    assert verification.verdict == "not verified: the runtime did not run it"
+    assert verification.runs[0].tensors == 0
 
 
 def test_a_run_that_takes_too_long_is_stopped() -> None:
-    found = of(ENDLESS, timeout=0.2)
-    assert found.runs[0].refused == "stopped after 0.2 seconds"
+    verification = of(ENDLESS, timeout=0.2)
+    assert verification.runs[0].refused == "stopped after 0.2 seconds"
 
 
-def test_weights_beside_the_model_are_found(tmp_path: Path) -> None:
+def test_external_weights_are_loaded(tmp_path: Path) -> None:
     weight = onnx.numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
     model = parsed("g (float[n, 64] x) => (float[n, 64] y) { y = MatMul(x, w) }")
     model.graph.initializer.append(weight)
     path = tmp_path / "model.onnx"
     onnx.save_model(model, path, save_as_external_data=True, location="weights", size_threshold=0)
-    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
-    found = verify(path)
-    assert found.ok and counts(found) == (1, 1, 0, 1), str(found)
-    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+    before = {item.name: item.read_bytes() for item in tmp_path.iterdir()}
+    verification = verify(path)
+    assert verification.ok and counts(verification) == (1, 1, 0, 1), str(verification)
+    assert {item.name: item.read_bytes() for item in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("sizes", [{"batch": 0, "seq": 3}, {"batch": 2, "seq": 0}, {"batch": 0, "seq": 0}])
 def test_sizes_of_0_are_verified_too(sizes: dict[str, int]) -> None:
     assert counts(of(MATMUL, at=[sizes])) == (2, 2, 0, 1)
     assert of(MATMUL, at=[{"batch": 2}, sizes]).ok
-    shown = np.zeros((sizes["batch"], sizes["seq"]), np.float32)
-    assert of(MATMUL, arrays={"x": shown}).ok
+    array = np.zeros((sizes["batch"], sizes["seq"]), np.float32)
+    assert of(MATMUL, arrays={"x": array}).ok
 
 
-def test_a_tensor_that_would_take_the_memory_of_the_machine_is_not_made() -> None:
+def test_a_huge_tensor_is_not_allocated() -> None:
     huge = 1 << 40
     text = f"g (float x) => (float[m] y) {{ s = Constant<value_ints = [{huge}]>()  y = Expand(x, s) }}"
-    found = of(text)
-    assert found.refused and found.runs[0].tensors == 0
-    assert found.runs[0].refused == f"y would take 4 TiB ({4 * huge:,} bytes): bind smaller sizes"
+    verification = of(text)
+    assert verification.refused and verification.runs[0].tensors == 0
+    assert verification.runs[0].refused == f"y would take 4 TiB ({4 * huge:,} bytes): bind smaller sizes"
 
 
-def test_many_wrong_tensors_are_told_in_few_lines() -> None:
+def test_many_mismatches_are_few_lines() -> None:
     chain = "  ".join(f"y{i + 1} = Neg(y{i})" for i in range(100))
-    found = of(
+    verification = of(
         f"g (float[n] x) => (float[1, 3] y0, float[1, k] y100) {{ c = NonZero(x)  y0 = Cast<to = 1>(c)  {chain} }}"
     )
-    assert len(found.mismatches) > 100
-    lines = str(found).split("\n")
+    assert len(verification.mismatches) > 100
+    lines = str(verification).split("\n")
     assert len(lines) < 40 and "WRONG c (NonZero" in next(line for line in lines if "WRONG" in line), (
         "the cause comes first"
     )
-    assert any(line == f"  and {len(found.mismatches) - 20} more (--json has all)" for line in lines)
+    assert any(line == f"  and {len(verification.mismatches) - 20} more (--json has all)" for line in lines)
 
 
 def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,11 +209,11 @@ def test_mistakes_of_the_user(options: dict[str, Any], error: type[Exception], w
 
 
 def test_arrays_of_another_type_are_not_run() -> None:
-    found = of(MATMUL, arrays={"x": np.zeros((1, 2))})
-    assert found.runs[0].refused == "the array for input x is float64, the model wants float32"
+    verification = of(MATMUL, arrays={"x": np.zeros((1, 2))})
+    assert verification.runs[0].refused == "the array for input x is float64, the model wants float32"
 
 
-def test_without_the_runtime_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_runtime_the_error_has_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'shapeinf\[verify\]'"):
         of(MATMUL)

@@ -68,7 +68,7 @@ def bind(
         ShapeError: the values of the user and the file contradict each other.
         ModelError: the model cannot be read or is malformed.
     """
-    graph = as_graph(model, options)
+    graph, options = as_graph(model, options), attrs.evolve(options, format_options=None)
     inputs = options.inputs_by_name(graph)
     request = sort_requests(graph, dims or {}, inputs, options.min_dim)
     assume = [*request.equalities, *options.assume]

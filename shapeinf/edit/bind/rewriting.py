@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.edit.bind.request import BindRequest
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.tensor_info import TensorInfo, info
+from shapeinf.engine.tensor_info import TensorInfo, tensor_info
 from shapeinf.errors import DimSyntaxError
 from shapeinf.expr import Dim, Dimension, format_dim, parse_dim, substitute
 from shapeinf.formats.annotation import Annotation, Info
@@ -56,7 +56,7 @@ class Rewriting:
         """The inputs with their new declarations."""
         inputs: dict[str, TensorInfo] = {}
         for name in input_names(self.inference.compiled.graph):
-            record = info(self.inference.input_types.get(name))
+            record = tensor_info(self.inference.input_types.get(name))
             dims = record.shape.dims
             shape = record.shape if dims is None else Shape(map(self.declare, dims))
             inputs[name] = TensorInfo(record.dtype, shape, record.kind)
@@ -69,7 +69,7 @@ class Rewriting:
         return attrs.evolve(self._rename_all(old), inputs=changed, assumptions=self.assumptions())
 
     def _differs(self, name: str, new: TensorInfo) -> bool:
-        return new.shape != info(self.inference.input_types.get(name)).shape
+        return new.shape != tensor_info(self.inference.input_types.get(name)).shape
 
     def _rename_all(self, old: Annotation) -> Annotation:
         bodies = {

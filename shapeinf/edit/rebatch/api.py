@@ -64,7 +64,7 @@ def rebatch(
         UnknownNameError: an input that the model does not have.
         RebatchError: the inputs have no common fixed size there, or the graph keeps the size.
     """
-    graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore")
+    graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore", format_options=None)
     base = infer(graph, options)
     chosen, old = _fixed_inputs(base, axis, inputs)
     if base.scope.has(name):

@@ -1,4 +1,4 @@
-"""Memory for other tools: JSON with a schema, CSV and Parquet tables, a C header."""
+"""Exports for other tools: JSON with a schema, CSV and Parquet tables, a C header."""
 
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.export import export, write

@@ -1,0 +1,181 @@
+"""Reports as JSON-ready data; the field `schema` of each names its form, which `shapeinf/schemas` describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from shapeinf.diagnostics import Diagnostic, code_title
+from shapeinf.explain.unknowns import UnknownGroup
+from shapeinf.report.model import DimRecord, ModelReport, PreconditionRecord, TensorExplanation, build_report
+from shapeinf.result import Result
+from shapeinf.schemas import CHECK, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
+
+if TYPE_CHECKING:
+    from shapeinf.edit.comparison import Difference
+    from shapeinf.runtime import Mismatch, Run, Verification
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """An inference as JSON-ready data."""
+    return report_as_json(build_report(result))
+
+
+def report_as_json(report: ModelReport) -> dict[str, Any]:
+    """The report of an inference."""
+    return {
+        "schema": INFER,
+        "policy": report.policy,
+        "tensors": {
+            name: {
+                "kind": tensor.kind,
+                "dtype": tensor.dtype,
+                "shape": None if tensor.dims is None else [_dim(dim) for dim in tensor.dims],
+            }
+            for name, tensor in report.tensors.items()
+        },
+        "contract": [_precondition(precondition) for precondition in report.preconditions],
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
+        "coverage": {
+            "nodes": report.coverage.nodes,
+            "values": report.coverage.values,
+            "ranked": report.coverage.ranked,
+            "known": report.coverage.known,
+            "unknown_ops": dict(report.coverage.unknown_ops),
+        },
+    }
+
+
+def _dim(dim: DimRecord) -> int | dict[str, Any]:
+    if dim.size is not None:
+        return dim.size
+    return {"expr": dim.expression, "min": dim.bounds.lo, "max": dim.bounds.hi}
+
+
+def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
+    return {
+        "kind": precondition.kind,
+        "text": precondition.text,
+        "symbols": list(precondition.symbols),
+        "node": precondition.node,
+        "op": precondition.op,
+        "law": precondition.message,
+        **({"where": precondition.where} if precondition.where else {}),
+    }
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "severity": diagnostic.severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "node": diagnostic.node,
+        "op": diagnostic.op,
+        "inputs": list(diagnostic.operands),
+        "because": diagnostic.because,
+        "help": diagnostic.help,
+        "location": diagnostic.location or None,
+    }
+
+
+def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
+    """The explanation of a tensor; `axis` is null where the rank is unknown."""
+    axes = [{"axis": item.axis, "size": item.size, "steps": list(item.steps)} for item in explanation.axes]
+    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
+
+
+def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:
+    """The unknowns of a model by first cause."""
+    return {
+        "schema": UNKNOWNS,
+        "groups": [
+            {
+                "count": group.count,
+                "causes": [
+                    {
+                        "kind": cause.kind,
+                        "node": cause.node,
+                        "op": cause.op,
+                        "reason": cause.reason,
+                        "values": list(cause.values),
+                        "location": cause.location,
+                    }
+                    for cause in group.causes
+                ],
+                "unknowns": [{"tensor": unknown.tensor, "axis": unknown.axis} for unknown in group.unknowns],
+            }
+            for group in groups
+        ],
+    }
+
+
+def check_as_json(model: str, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    """The diagnostics of a check."""
+    failed = any(diagnostic.fails for diagnostic in diagnostics)
+    return {"schema": CHECK, "model": model, "ok": not failed, "findings": [_check(d) for d in diagnostics]}
+
+
+def _check(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "severity": diagnostic.severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "node": diagnostic.node,
+        "op": diagnostic.op,
+        "tensor": diagnostic.tensor,
+        "because": diagnostic.because,
+        "help": diagnostic.help,
+        "location": diagnostic.location,
+        "inputs": list(diagnostic.operands),
+        "cause": diagnostic.cause,
+        "title": code_title(diagnostic.code),
+    }
+
+
+def diff_as_json(before: str, after: str, differences: Iterable[Difference]) -> dict[str, Any]:
+    """The differences of two models, which are named by `before` and `after`."""
+    records = [
+        {"how": d.how, "what": d.part, "name": d.name, "before": d.before, "after": d.after} for d in differences
+    ]
+    return {"schema": DIFF, "before": before, "after": after, "differences": records}
+
+
+def verification_as_json(verification: Verification) -> dict[str, Any]:
+    """The runs of a verification."""
+    return {
+        "schema": VERIFY,
+        "runtime": verification.runtime,
+        "ok": verification.ok,
+        "verdict": verification.verdict,
+        "runs": [_run(run) for run in verification.runs],
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "sizes": dict(run.sizes),
+        "chosen": dict(run.chosen),
+        "inputs": dict(run.inputs),
+        "values": run.values,
+        "tensors": run.tensors,
+        "exact": run.exact,
+        "bounded": run.bounded,
+        "unknown": run.unknown,
+        "bound": run.bound,
+        "bound_bytes": run.bound_bytes,
+        "mismatches": [_mismatch(mismatch) for mismatch in run.mismatches],
+        "skipped": [{"tensor": item.tensor, "reason": item.reason} for item in run.skipped],
+        "unbound": [{"tensor": item.tensor, "reason": item.reason} for item in run.unbound],
+        "refused": run.refused,
+    }
+
+
+def _mismatch(mismatch: Mismatch) -> dict[str, Any]:
+    return {
+        "tensor": mismatch.tensor,
+        "node": mismatch.node,
+        "op": mismatch.op,
+        "said": mismatch.inferred,
+        "real": mismatch.observed,
+        "by": mismatch.by,
+    }

@@ -1,0 +1,236 @@
+"""Reports of memory: the peak of a model at the user's sizes, plans, and checks of plans; as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import LimitError, MissingSizeError
+from shapeinf.expr import Dim, evaluate
+from shapeinf.memory import Memory
+from shapeinf.memory.peak import PeakAt, PeakBound
+from shapeinf.memory.planning import KINDS, Plan
+from shapeinf.report.model import named_dims
+from shapeinf.report.text import dims_text
+from shapeinf.result import Result
+from shapeinf.schemas import MEMORY_SUMMARY, PLAN_VERIFY
+from shapeinf.solver.budget import cut_text
+from shapeinf.texts import counted, exact_bytes
+
+MAX_FORMULA = 400
+"""Characters of a symbolic peak in the text; the JSON has all."""
+
+
+@attrs.frozen
+class MemorySummary:
+    """The memory of a model: the peak at the user's sizes, else its bound over all sizes.
+
+    Args:
+        memory: with symbols for all dims.
+        bound: the memory of which `peak` is the peak: the same, or one inferred with the sizes bound.
+        sizes: the user's sizes.
+        peak: the peak at these sizes; its bound over all sizes where some are missing.
+        budget: bytes.
+    """
+
+    memory: Memory
+    bound: Memory
+    sizes: dict[str, int]
+    peak: PeakAt | PeakBound
+    budget: int | None
+
+    @property
+    def bytes(self) -> int | None:
+        """The peak, or its bound; None where there is none."""
+        return self.peak.bytes if isinstance(self.peak, PeakAt) else self.peak.value
+
+    @property
+    def fits(self) -> bool:
+        """Whether the peak is known to fit into the budget; True without one."""
+        known = self.bytes is not None and not self.peak.at_least
+        return self.budget is None or (known and (self.bytes or 0) <= self.budget)
+
+    @property
+    def binding(self) -> str:
+        """The user's sizes as text."""
+        return ", ".join(f"{name}={size}" for name, size in self.sizes.items())
+
+
+def summarize_memory(
+    memory: Memory, sizes: dict[str, int], budget: int | None, infer_bound: Callable[[], Memory]
+) -> MemorySummary:
+    """The peak at these sizes; `infer_bound` infers with them bound, which bounds more data-dependent sizes."""
+    try:
+        peak: PeakAt | PeakBound = memory.peak.at(sizes)
+        if memory.peak.exact or not sizes:
+            return MemorySummary(memory, memory, sizes, peak, budget)
+    except MissingSizeError:
+        if not sizes:
+            return MemorySummary(memory, memory, sizes, memory.peak.over(), budget)
+    bound = infer_bound()
+    try:
+        peak = bound.peak.at()
+    except MissingSizeError:
+        peak = bound.peak.over()
+    return MemorySummary(memory, bound, sizes, peak, budget)
+
+
+def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
+    """The peak with the `top` largest tensors in use at it, the totals by role, and the budget."""
+    memory = summary.memory
+    yield f"peak         {_shorten(str(memory.peak))}"
+    yield from (
+        _peak_at_lines(summary, summary.peak, top) if isinstance(summary.peak, PeakAt) else [_bound_line(summary)]
+    )
+    unsized = {buffer.role for buffer in memory.unsized}
+    for role, total in _roles(memory).items():
+        yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(summary, total)}"
+    if memory.bodies != 0:
+        yield f"  in bodies  {_total(summary, memory.bodies)}"
+    for uncounted in summary.bound.peak.unbounded:
+        yield f"not counted  {uncounted.name}: {uncounted.cause}"
+    if summary.budget is not None:
+        verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
+        yield f"budget       {exact_bytes(summary.budget)}: the peak {verdict}"
+
+
+def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[str]:
+    qualifier = "at least " if peak.at_least else "at most " if peak.at_most else ""
+    node = f" at {peak.point.op} '{peak.point.node}' (#{peak.index})" if peak.point else ""
+    yield f"  {summary.binding or 'always'}: {qualifier}{exact_bytes(peak.bytes)}{node}"
+    uncounted = {buffer.name for buffer in summary.bound.peak.unbounded}
+    for buffer, size in peak.alive[:top]:
+        least = " (at least)" if buffer.name in uncounted else ""
+        yield f"{_share(size, peak)}{buffer.name}: {buffer.dtype or '?'}{buffer.shape}{least}"
+    if len(peak.alive) > top:
+        yield f"{_share(sum(size for _, size in peak.alive[top:]), peak)}{len(peak.alive) - top} more"
+
+
+def _share(size: int, peak: PeakAt) -> str:
+    return f"  {size:>16,}  {100 * size / max(peak.bytes, 1):5.1f}%  "
+
+
+def _bound_line(summary: MemorySummary) -> str:
+    assert isinstance(summary.peak, PeakBound)
+    return f"  for all sizes{' with ' + summary.binding if summary.binding else ''}: {_bound(summary.peak)}"
+
+
+def _bound(peak: PeakBound) -> str:
+    if peak.cause:
+        return f"no bound: {peak.cause}"
+    if peak.value is None:
+        return f"no bound: {', '.join(peak.unbounded)} may be as large as you like (--dim gives ranges)"
+    least = "at least " if peak.at_least else ""
+    reached = ", ".join(f"{name}={size}" for name, size in peak.sizes.items())
+    return f"{least}{exact_bytes(peak.value)}, {f'reached at {reached}' if peak.tight and reached else peak.engine}"
+
+
+def _roles(memory: Memory) -> dict[str, Dim]:
+    return {
+        "weight": memory.weights,
+        "input": memory.inputs,
+        "output": memory.outputs,
+        "activation": memory.activations,
+    }
+
+
+def _total(summary: MemorySummary, total: Dim) -> str:
+    """The bytes of all tensors of a role, whether or not they are in use at one time."""
+    if isinstance(total, int):
+        return exact_bytes(total)
+    try:
+        return f"{exact_bytes(int(evaluate(total, summary.sizes)))} of {_shorten(str(total))}"
+    except KeyError:
+        return f"{_shorten(str(total))} bytes"
+
+
+def _shorten(formula: str) -> str:
+    return formula if len(formula) <= MAX_FORMULA else f"{formula[:MAX_FORMULA]} ... (--json has all of it)"
+
+
+def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
+    """The summary of a model's memory."""
+    memory = summary.memory
+    return {
+        "schema": MEMORY_SUMMARY,
+        "model": model,
+        "peak": {"formula": str(memory.peak), **_peak_as_json(summary)},
+        "roles": {f"{role}s": str(total) for role, total in _roles(memory).items()},
+        "bodies": str(memory.bodies),
+        "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
+        "not_counted": [{"tensor": b.name, "cause": b.cause} for b in summary.bound.peak.unbounded],
+        "budget": summary.budget,
+        "fits": summary.fits,
+    }
+
+
+def _peak_as_json(summary: MemorySummary) -> dict[str, Any]:
+    peak, node = summary.peak, summary.peak.point
+    return {
+        "sizes": summary.sizes,
+        "bytes": summary.bytes,
+        "of": "these sizes" if isinstance(peak, PeakAt) else "all sizes",
+        "node": node.node if node else None,
+        "op": node.op if node else None,
+        "at_least": peak.at_least,
+        "at_most": peak.at_most,
+        **(
+            {"alive": [{"tensor": b.name, "bytes": size} for b, size in peak.alive]} if isinstance(peak, PeakAt) else {}
+        ),
+    }
+
+
+def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
+    """The arena, a line a slot from its bottom to its top, and the sizes for which the plan is valid."""
+    yield (
+        f"arena {exact_bytes(plan.arena)} for {counted(len(plan.slots), 'tensor')} by {plan.planner}, "
+        f"offsets are multiples of {plan.alignment}; no plan needs less than {exact_bytes(plan.problem.least_arena)}"
+    )
+    dims = dims_text(named_dims(result))
+    if dims:
+        yield f"valid for {dims}"
+    if plan.slots:
+        yield from _slot_table(plan)
+    if plan.cut:
+        yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
+    for tensor in plan.unplaced:
+        yield f"no place for {tensor.name}: {tensor.cause}"
+    unbounded = _unbounded_dims(memory) if plan.unplaced else ()
+    if unbounded:
+        yield f"--bind or --dim says how large {', '.join(unbounded)} may be"
+
+
+def _slot_table(plan: Plan) -> Iterator[str]:
+    rows = [("offset", "bytes", "moments", "tensor")]
+    for slot in sorted(plan.slots, key=lambda slot: (slot.offset, slot.lower)):
+        rows.append((str(slot.offset), str(slot.size), f"{slot.lower}..{slot.upper - 1}", slot.name))
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    for row in rows:
+        yield "  ".join([*(row[k].rjust(widths[k]) for k in range(3)), row[3]])
+
+
+def _unbounded_dims(memory: Memory) -> tuple[str, ...]:
+    """The dims without an upper bound; none where too many formulas would have to be bounded."""
+    try:
+        return memory.peak.over().unbounded
+    except LimitError:
+        return ()
+
+
+def plan_check_lines(plan: Plan, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    """The problems of a plan, or that it is valid."""
+    yield from (line for diagnostic in diagnostics for line in diagnostic.render().splitlines())
+    if not diagnostics:
+        yield f"valid: {counted(len(plan.slots), 'slot')}, an arena of {exact_bytes(plan.arena)}"
+
+
+def plan_check_as_json(plan: str, model: str, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    """The problems of the plan in a file."""
+    records = [
+        {"kind": KINDS[d.code], "tensor": d.tensor, "other": next(iter(d.operands), None), "cause": d.message}
+        for d in diagnostics
+    ]
+    return {"schema": PLAN_VERIFY, "plan": plan, "model": model, "findings": records}

@@ -1,0 +1,198 @@
+"""The records of a report: an inference as plain picklable data, which every renderer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.errors import UnknownNameError
+from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.result import Coverage, Result
+
+VERSION = 1
+"""Changes when a field of a record changes its meaning or goes away."""
+
+
+@attrs.frozen
+class DimRecord:
+    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None."""
+
+    size: int | None
+    expression: str | None
+    bounds: Interval
+
+
+@attrs.frozen
+class TensorRecord:
+    """One tensor.
+
+    Args:
+        name: the value in the graph.
+        kind: "tensor", or nested like "sequence"; dtype and dims are then those of the innermost elements.
+        dtype: the element type; None where it is unknown.
+        dims: the shape; None where the rank is unknown.
+        shape: the shape as text.
+        producer: the operator that produces it, "input", or empty for a constant.
+    """
+
+    name: str
+    kind: str
+    dtype: str | None
+    dims: tuple[DimRecord, ...] | None
+    shape: str
+    producer: str
+
+
+@attrs.frozen
+class NamedDimRecord:
+    """A named dim of the inputs: its bounds, and `dim % modulus == remainder` (modulus 1 without a congruence)."""
+
+    name: str
+    bounds: Interval
+    modulus: int = 1
+    remainder: int = 0
+
+
+@attrs.frozen
+class PreconditionRecord:
+    """A precondition of the graph; `line` is its text with the node that requires it."""
+
+    kind: str
+    text: str
+    symbols: tuple[str, ...]
+    node: str
+    op: str
+    message: str
+    where: str
+    line: str
+
+
+@attrs.frozen
+class ModelReport:
+    """Everything that is inferred of a model.
+
+    Args:
+        inputs: the names of the inputs without a default value.
+        outputs: the names of the outputs.
+        tensors: all tensors by name: inputs, constants and the outputs of nodes.
+        computed: the names of inputs and outputs of nodes, in the order of the graph.
+        dims: the named dims of the inputs, by name.
+        preconditions: the contract.
+        diagnostics: lints of the file first, then in the order of the graph.
+        coverage: the numbers of known tensors.
+        policy: the assumption that holds for all named dims.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tensors: dict[str, TensorRecord]
+    computed: tuple[str, ...]
+    dims: tuple[NamedDimRecord, ...]
+    preconditions: tuple[PreconditionRecord, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    coverage: Coverage
+    policy: str
+    version: int = VERSION
+
+
+@attrs.frozen
+class AxisExplanation:
+    """Why an axis has its size: `steps` from the tensor back to the first cause.
+
+    `axis` is None where the rank is unknown, `size` is None where the axis is.
+    """
+
+    axis: int | None
+    size: int | str | None
+    steps: tuple[str, ...]
+
+
+@attrs.frozen
+class TensorExplanation:
+    """The explanation of one axis of a tensor, or of all; `type` is the tensor's type as text."""
+
+    tensor: str
+    type: str
+    axes: tuple[AxisExplanation, ...]
+
+
+def build_report(result: Result) -> ModelReport:
+    """The report of an inference."""
+    graph = result.graph
+    producers = dict(_producers(result))
+    return ModelReport(
+        inputs=tuple(name for name in graph.inputs if name not in graph.constants),
+        outputs=tuple(graph.outputs),
+        tensors={name: _tensor(result, name, info, producers) for name, info in result.tensors.items()},
+        computed=tuple(producers),
+        dims=named_dims(result),
+        preconditions=_preconditions(result),
+        diagnostics=tuple(result.diagnostics),
+        coverage=result.coverage,
+        policy=result.policy,
+    )
+
+
+def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
+    """The named dims of the inputs."""
+    symbols = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
+    return tuple(_named_dim(result, symbol) for symbol in sorted(symbols, key=str))
+
+
+def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
+    congruence = result.store.congruences.by_symbol(symbol)
+    bounds = result.interval(symbol)
+    if congruence is None:
+        return NamedDimRecord(str(symbol), bounds)
+    return NamedDimRecord(str(symbol), bounds, congruence.modulus, congruence.rest)
+
+
+def _producers(result: Result) -> Iterator[tuple[str, str]]:
+    """The producer of each input and output of a node, in the order of the graph."""
+    graph = result.graph
+    yield from ((name, "input") for name in graph.inputs if name not in graph.constants)
+    for node in graph.nodes:
+        yield from ((name, node.op) for name in node.outputs if name)
+
+
+def _tensor(result: Result, name: str, info: TensorInfo, producers: dict[str, str]) -> TensorRecord:
+    dims = None if info.shape.dims is None else tuple(_dim(result, dim) for dim in info.shape.dims)
+    return TensorRecord(name, info.kind, info.dtype, dims, str(info.shape), producers.get(name, ""))
+
+
+def _dim(result: Result, dim: Dim) -> DimRecord:
+    if isinstance(dim, int):
+        return DimRecord(dim, str(dim), Interval(dim, dim))
+    return DimRecord(None, None if dim.is_anonymous else str(dim), result.interval(dim))
+
+
+def _preconditions(result: Result) -> tuple[PreconditionRecord, ...]:
+    return tuple(
+        PreconditionRecord(p.kind, p.text, tuple(p.symbols), p.node, p.op, p.message, p.where, str(p))
+        for p in result.contract.preconditions
+    )
+
+
+def explain_tensor(result: Result, tensor: str, axis: int | None = None) -> TensorExplanation:
+    """The explanation of one axis of a tensor, or of all.
+
+    Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that the tensor does not have.
+    """
+    if tensor not in result.tensors:
+        raise UnknownNameError("tensor", tensor, result.tensors)
+    info = result.tensors[tensor]
+    dims = info.shape.dims
+    if dims is None:
+        axes = [AxisExplanation(None, None, tuple(result.explain(tensor, 0)))]
+    else:
+        axes = [_axis(result, tensor, dims, k) for k in (range(len(dims)) if axis is None else [axis])]
+    return TensorExplanation(tensor, str(info), tuple(axes))
+
+
+def _axis(result: Result, tensor: str, dims: tuple[Dim, ...], axis: int) -> AxisExplanation:
+    steps = tuple(result.explain(tensor, axis))
+    dim = dims[axis] if -len(dims) <= axis < len(dims) else None  # of a sequence, `explain` takes any axis
+    return AxisExplanation(axis % max(len(dims), 1), dim if dim is None or isinstance(dim, int) else str(dim), steps)

@@ -1,0 +1,84 @@
+"""The diagnostics of a check for a pull request: a Markdown table, and workflow commands of GitHub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.report.text import severity_counts
+from shapeinf.texts import printable
+
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def as_markdown(model: str, diagnostics: Sequence[Diagnostic]) -> str:
+    r"""A table for the comment of a pull request.
+
+    >>> print(as_markdown("m.onnx", [Diagnostic("note", "C140", "a | b", "n")]))
+    ### `m.onnx`: 1 note
+    <BLANKLINE>
+    | severity | code | where | what |
+    |---|---|---|---|
+    | note | C140 | `n` | a \| b |
+    """
+    lines = [f"### {_code(model)}: {severity_counts(diagnostics)}"]
+    if diagnostics:
+        lines += ["", "| severity | code | where | what |", "|---|---|---|---|"]
+        lines += [_row(diagnostic) for diagnostic in diagnostics]
+    return "\n".join(lines)
+
+
+def _row(diagnostic: Diagnostic) -> str:
+    subject = _code(diagnostic.subject).replace("|", "\\|") if diagnostic.subject else ""
+    where = " ".join(filter(None, (subject, _plain(diagnostic.op))))
+    text = diagnostic.message
+    if diagnostic.reason:
+        text += f". Because {diagnostic.reason}"
+    if diagnostic.help:
+        text += f". {diagnostic.help}"
+    return f"| {diagnostic.severity} | {diagnostic.code} | {where} | {_plain(text)} |"
+
+
+def _code(text: str) -> str:
+    """Text as code; with backquotes inside, the fence is longer than any row of them."""
+    text = printable(" ".join(text.split()))
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"
+
+
+def _plain(text: str) -> str:
+    """Text that stays in its cell without markup: no emphasis, code, link, picture, tag or mention."""
+    text = re.sub(r"([\\`*\[\]])", r"\\\1", printable(" ".join(text.split())))
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("@", "@<!-- -->")
+
+
+def as_github_commands(model: str, diagnostics: Iterable[Diagnostic]) -> str:
+    r"""A workflow command a diagnostic; GitHub shows it at the file.
+
+    >>> print(as_github_commands("a,b.onnx", [Diagnostic("warning", "C101", "50% is\nodd")]))
+    ::warning file=a%2Cb.onnx,title=C101::50%25 is%0Aodd
+    """
+    return "\n".join(_command(model, diagnostic) for diagnostic in diagnostics)
+
+
+def _command(model: str, diagnostic: Diagnostic) -> str:
+    title = f"{diagnostic.code} {diagnostic.subject}".strip()
+    lines = [diagnostic.message]
+    if diagnostic.reason:
+        lines.append(f"because {diagnostic.reason}")
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    command = f"::{_COMMANDS[diagnostic.severity]} file={_property(model)},title={_property(title)}"
+    return f"{command}::{_data(chr(10).join(lines))}"
+
+
+def _data(text: str) -> str:
+    """Escaped as GitHub's runner reads the message of a workflow command."""
+    return "%0A".join(printable(line).replace("%", "%25") for line in text.split("\n"))
+
+
+def _property(text: str) -> str:
+    """Escaped as GitHub's runner reads a property of a workflow command."""
+    return printable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,96 @@
+"""Reports as text for a terminal: the table of tensors, and lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from shapeinf.diagnostics import SEVERITIES, Diagnostic
+from shapeinf.explain.unknowns import UnknownGroup
+from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
+from shapeinf.texts import counted, printable
+
+MAX_UNKNOWNS = 8
+"""Unknowns of one cause that are listed; the others are counted."""
+
+
+def tensor_table(report: ModelReport) -> Table:
+    """A line a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in ("tensor", "type", "shape", "range", "made by"):
+        table.add_column(heading, overflow="fold")
+    for name in report.computed:
+        tensor = report.tensors[name]
+        cells = (name, tensor.dtype or "?", _shape(tensor), _ranges(tensor), tensor.producer)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    return table
+
+
+def _shape(tensor: TensorRecord) -> str:
+    return tensor.shape if tensor.kind == "tensor" else f"{tensor.kind} of {tensor.shape}"
+
+
+def _ranges(tensor: TensorRecord) -> str:
+    """`[1..8, 64]` where a symbolic dim has an upper bound, else empty."""
+    dims = tensor.dims or ()
+    if not any(dim.size is None and dim.bounds.hi is not None for dim in dims):
+        return ""
+    return "[" + ", ".join(str(dim.bounds if dim.size is None else dim.size) for dim in dims) + "]"
+
+
+def summary_lines(report: ModelReport) -> Iterator[str]:
+    """The lines below the table: dims, contract, policy, coverage."""
+    if report.dims:
+        yield f"dims      {dims_text(report.dims)}"
+    for heading, precondition in zip_longest(["contract"], report.preconditions):
+        if precondition is not None:
+            yield f"{heading or '':10}{precondition.line}"
+    yield f"policy    {report.policy}"
+    yield f"coverage  {report.coverage}"
+
+
+def dims_text(dims: Iterable[NamedDimRecord]) -> str:
+    """Named dims with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
+    return ", ".join(f"{dim.name} {dim.bounds}{_congruence(dim)}" for dim in dims)
+
+
+def _congruence(dim: NamedDimRecord) -> str:
+    if dim.modulus == 1:
+        return ""
+    return f" ({dim.remainder} modulo {dim.modulus})" if dim.remainder else f" (a multiple of {dim.modulus})"
+
+
+def explanation_lines(explanation: TensorExplanation) -> Iterator[str]:
+    """The steps of each axis, indented after the first one."""
+    if not explanation.axes:
+        yield f"{explanation.tensor} is a scalar: it has no axes"
+    for axis in explanation.axes:
+        first, *rest = axis.steps
+        yield first
+        yield from (f"  {step}" for step in rest)
+
+
+def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
+    """Each group of unknowns: its causes, then the first of them."""
+    if not groups:
+        yield "nothing is unknown"
+    for group in groups:
+        yield str(group)
+        names = [str(unknown) for unknown in group.unknowns[:MAX_UNKNOWNS]]
+        more = f" and {group.count - MAX_UNKNOWNS} more" if group.count > MAX_UNKNOWNS else ""
+        yield f"  {', '.join(names)}{more}"
+
+
+def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
+    """How many of each severity: `1 error, 2 warnings`.
+
+    >>> severity_counts([])
+    'nothing found'
+    """
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    return ", ".join(counted(counts[name], name) for name in SEVERITIES if counts[name]) or "nothing found"

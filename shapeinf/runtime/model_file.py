@@ -1,0 +1,46 @@
+"""A graph as the ONNX model that it was read from, for runtimes that load one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import onnx
+
+from shapeinf.errors import ModelError
+from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import ONNX_CODES
+from shapeinf.runtime.protocol import Refusal
+
+MAX_PROTO = (1 << 31) - 1
+"""The most bytes that a protobuf may have; larger models keep their weights in external files."""
+
+
+def path_or_bytes(graph: Graph) -> str | bytes:
+    """The path of the model where it was read from a file, else its bytes. Raises ModelError."""
+    return graph.source if graph.model is None and graph.source is not None else model_bytes(graph)
+
+
+def model_bytes(graph: Graph) -> bytes:
+    """The model as it was read. Raises ModelError for a model that is not ONNX or is too large for a protobuf."""
+    if graph.dialect != "onnx":
+        raise ModelError("only an ONNX model can be run here", node=graph.source)
+    if isinstance(graph.model, bytes):
+        return graph.model
+    if isinstance(graph.model, onnx.ModelProto):
+        try:
+            return bytes(graph.model.SerializeToString())
+        except ValueError as error:
+            raise ModelError("is larger than a protobuf may be: keep its weights in a file beside it") from error
+    if graph.source is None:
+        raise ModelError("the graph was not read from an ONNX model: there is nothing to run")
+    if os.path.getsize(graph.source) > MAX_PROTO:
+        raise Refusal(f"{graph.source} has more than 2 GB in one file: keep its weights in a file beside it")
+    with open(graph.source, "rb") as file:
+        return file.read()
+
+
+def numpy_type(dtype: str) -> np.dtype[Any]:
+    """The numpy type of an element type; strings are objects."""
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(ONNX_CODES[dtype]))

@@ -1,0 +1,198 @@
+"""onnxruntime behind the protocol: a session of the model, and one with every tensor as an output."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import numpy as np
+import onnx
+
+from shapeinf.errors import MissingPackageError
+from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
+from shapeinf.runtime.model_file import model_bytes, path_or_bytes
+from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
+
+_FOLDER_KEY = "session.model_external_initializers_file_folder_path"
+
+
+def runtime() -> OnnxRuntime:
+    """The installed onnxruntime. Raises MissingPackageError."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingPackageError("verify", "onnxruntime", "verify") from error
+    return OnnxRuntime(onnxruntime)
+
+
+@attrs.frozen
+class OnnxRuntime:
+    """The package, on the CPU."""
+
+    package: Any
+    name: str = "onnxruntime"
+
+    @property
+    def version(self) -> str:
+        """The version of the package."""
+        return str(self.package.__version__)
+
+    def open(self, graph: Graph, timeout: float | None) -> OnnxRuntimeModel:
+        """A model, loaded when a method needs it."""
+        return OnnxRuntimeModel(self.package, graph, timeout)
+
+
+@attrs.frozen
+class Feeds:
+    """The inputs of a run: as arrays, and as values of the runtime; None with strings, which have no OrtValue."""
+
+    arrays: Mapping[str, Any]
+    values: Mapping[str, Any] | None
+
+
+class OnnxRuntimeModel:
+    """The sessions of one model, each created on first use. Weights are neither changed nor copied."""
+
+    def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
+        """`timeout`: the most seconds that one run may take."""
+        self.package = package
+        self.graph = graph
+        self.timeout = timeout
+        self._plain: Any = None
+        self._exposed: Any = None
+
+    def load(self) -> None:
+        """Load the model unchanged, with all optimisations."""
+        self.plain()
+
+    def plain(self) -> Any:
+        """The session of the unchanged model."""
+        if self._plain is None:
+            self._plain = self._session(path_or_bytes(self.graph), optimised=True)
+        return self._plain
+
+    def exposed(self) -> Any:
+        """The session of a copy with every output of a top-level node as an output of the graph, not optimised."""
+        if self._exposed is None:
+            self._exposed = self._session(exposed_bytes(self.graph), optimised=False)
+        return self._exposed
+
+    def _session(self, model: str | bytes, optimised: bool) -> Any:
+        package = self.package
+        options = package.SessionOptions()
+        level = package.GraphOptimizationLevel
+        options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        if isinstance(model, bytes) and self.graph.source is not None:
+            options.add_session_config_entry(_FOLDER_KEY, os.path.dirname(os.path.abspath(self.graph.source)))
+        with refusals():
+            return package.InferenceSession(model, options, ["CPUExecutionProvider"])
+
+    def tensor_names(self) -> frozenset[str]:
+        """The outputs of nodes that are tensors, not sequences, optionals or maps."""
+        outputs = self.exposed().get_outputs()
+        return frozenset(output.name for output in outputs if output.type.startswith("tensor("))
+
+    @contextmanager
+    def _running(self) -> Iterator[Any]:
+        """The options of one run. A run that takes too long is stopped and raises Refusal."""
+        options = self.package.RunOptions()
+        options.log_severity_level = 4
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            options.terminate = True
+
+        timer = threading.Timer(self.timeout, stop) if self.timeout else None
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        try:
+            with refusals():
+                yield options
+        except Refusal as refusal:
+            if late.is_set():
+                raise Refusal(f"stopped after {self.timeout:g} seconds") from refusal
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> Feeds:
+        """Arrays as inputs, also of types that numpy does not have."""
+        if "string" in dtypes.values():
+            return Feeds(arrays, None)
+        with refusals():
+            return Feeds(arrays, {name: self._value(array, dtypes[name]) for name, array in arrays.items()})
+
+    def _value(self, array: Any, dtype: str) -> Any:
+        value = self.package.OrtValue
+        if array.dtype.isbuiltin == 1 and array.dtype.name == dtype:
+            return value.ortvalue_from_numpy(array)
+        return value.ortvalue_from_numpy_with_onnx_type(array, ONNX_CODES[dtype])
+
+    def observe(self, names: Sequence[str], feeds: Feeds) -> list[ObservedType]:
+        """The types of these tensors in a run of the exposed model."""
+        session = self.exposed()
+        with self._running() as options:
+            if feeds.values is None:
+                values = session.run(list(names), dict(feeds.arrays), options)
+            else:
+                values = session.run_with_ort_values(list(names), dict(feeds.values), options)
+        return [_observed(value) for value in values]
+
+    def fetch(self, name: str, feeds: Feeds) -> Any:
+        """A sequence, optional or map of the exposed model as a Python value."""
+        session = self.exposed()
+        with self._running() as options:
+            return session.run([name], dict(feeds.arrays), options)[0]
+
+    def binding_refusal(self, feeds: Feeds) -> str:
+        """Inputs of strings cannot be bound, so no output can be."""
+        return "with inputs of strings nothing can be bound" if feeds.values is None else ""
+
+    def run_into(self, buffers: Sequence[Buffer], feeds: Feeds) -> list[WrittenOutput]:
+        """Run with an IOBinding of the buffers."""
+        session = self.plain()
+        binding = session.io_binding()
+        for name, value in (feeds.values or {}).items():
+            binding.bind_ortvalue_input(name, value)
+        for buffer in buffers:
+            number = ONNX_CODES[buffer.dtype]
+            binding.bind_output(buffer.name, "cpu", 0, number, list(buffer.shape), buffer.address)
+        for name in self.graph.outputs:
+            if all(buffer.name != name for buffer in buffers):
+                binding.bind_output(name)
+        with self._running() as options:
+            session.run_with_iobinding(binding, options)
+        values = binding.get_outputs()[: len(buffers)]  # in the order of the binding
+        return [WrittenOutput(_observed(value), value.data_ptr()) for value in values]
+
+
+def _observed(value: Any) -> ObservedType:
+    """The type of an OrtValue, or of an array."""
+    if isinstance(value, np.ndarray):
+        return ObservedType.from_array(value)
+    return ObservedType(ONNX_NAMES.get(value.element_type()), tuple(value.shape()))
+
+
+def exposed_bytes(graph: Graph) -> bytes:
+    """The bytes of the model with all outputs of top-level nodes as outputs.
+
+    Two concatenated protobufs merge into one: the second holds only the added outputs, so that nothing is decoded.
+    """
+    added = onnx.ModelProto()
+    outputs = {*graph.outputs, ""}
+    for node in graph.nodes:
+        for name in node.outputs:
+            if name not in outputs:
+                outputs.add(name)
+                added.graph.output.append(onnx.ValueInfoProto(name=name))
+    return model_bytes(graph) + bytes(added.SerializeToString())

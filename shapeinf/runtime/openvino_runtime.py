@@ -1,0 +1,192 @@
+"""OpenVINO behind the protocol: its ONNX front end keeps the names of tensors, and each of them can be an output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from shapeinf.errors import MissingPackageError
+from shapeinf.graph import Graph
+from shapeinf.runtime.model_file import path_or_bytes
+from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
+
+_DTYPES = {
+    "boolean": "bool",
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "f8e4m3": "float8e4m3fn",
+    "f8e5m2": "float8e5m2",
+    **{f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
+    "i4": "int4",
+    "u4": "uint4",
+    "string": "string",
+}
+"""Element types by OpenVINO's names."""
+
+_TYPES = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+def runtime() -> OpenVino:
+    """The installed OpenVINO. Raises MissingPackageError."""
+    try:
+        import openvino
+    except ImportError as error:
+        raise MissingPackageError("verify --runtime openvino", "openvino", "openvino") from error
+    return OpenVino(openvino)
+
+
+@attrs.frozen
+class OpenVino:
+    """The package, with its CPU device."""
+
+    package: Any
+    name: str = "openvino"
+
+    @property
+    def version(self) -> str:
+        """The version of the package, without the branch and commit of the build."""
+        return str(self.package.__version__).split("-")[0]
+
+    def open(self, graph: Graph, timeout: float | None) -> OpenVinoModel:
+        """A model, read and compiled when a method needs it."""
+        return OpenVinoModel(self.package, graph, timeout)
+
+
+class OpenVinoModel:
+    """The compiled models of one graph: the unchanged one, and the last one with more tensors as outputs.
+
+    Dims stay dynamic: the shapes of a run are those of the tensors that the run returns. A tensor that OpenVINO's
+    front end folds away, or builds under no name, cannot be compared.
+    """
+
+    def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
+        """`timeout`: the most seconds that one run may take."""
+        self.package = package
+        self.graph = graph
+        self.timeout = timeout
+        self._plain: tuple[dict[str, int], Any] | None = None
+        self._exposed: tuple[list[str], dict[str, int], Any] | None = None
+        self._names: frozenset[str] | None = None
+
+    def load(self) -> None:
+        """Read and compile the unchanged model."""
+        self.plain()
+
+    def plain(self) -> tuple[dict[str, int], Any]:
+        """The outputs of the unchanged model by name, and the compiled model."""
+        if self._plain is None:
+            model = self._read()
+            self._plain = _output_indices(model), self._compile(model)
+        return self._plain
+
+    def _read(self) -> Any:
+        model = path_or_bytes(self.graph)
+        with refusals():
+            return self.package.Core().read_model(model)
+
+    def _compile(self, model: Any) -> Any:
+        with refusals():
+            return self.package.Core().compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1})
+
+    def tensor_names(self) -> frozenset[str]:
+        """The outputs of nodes that the model of OpenVINO has under their names, and that can be its outputs.
+
+        A constant that is also a result of a body of a loop cannot.
+        """
+        if self._names is None:
+            model = self._read()
+            named = {name for op in model.get_ops() for output in op.outputs() for name in output.get_names()}
+            named.intersection_update(name for node in self.graph.nodes for name in node.outputs)
+            self._names = frozenset(named.intersection(_add_outputs(model, sorted(named))))
+        return self._names
+
+    def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
+        """Arrays as tensors of OpenVINO. Raises Refusal for strings and for element types that it does not have."""
+        for name, dtype in dtypes.items():
+            if dtype not in _TYPES or dtype == "string":
+                raise Refusal(f"input {name} has element type {dtype}, which is not run in OpenVINO here")
+        with refusals():
+            return {name: self._tensor(array, dtypes[name]) for name, array in arrays.items()}
+
+    def _tensor(self, array: Any, dtype: str) -> Any:
+        contiguous = np.ascontiguousarray(array).reshape(array.shape)
+        if contiguous.dtype.isbuiltin != 1:  # bfloat16 and other types of ml_dtypes: the same bytes
+            contiguous = contiguous.view(f"u{contiguous.itemsize}")
+        return self.package.Tensor(contiguous, self.package.Shape(list(array.shape)), self._type(dtype))
+
+    def _type(self, dtype: str) -> Any:
+        return getattr(self.package.Type, _TYPES[dtype])
+
+    def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[ObservedType]:
+        """The types of these tensors in a run of the model that has them as outputs too."""
+        if self._exposed is None or self._exposed[0] != list(names):
+            model = self._read()
+            self._exposed = list(names), _add_outputs(model, names), self._compile(model)
+        _, indices, compiled = self._exposed
+        request = self._run(compiled, feeds)
+        return [_observed(request.get_output_tensor(indices[name])) for name in names]
+
+    def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
+        """Sequences and optionals are not tensors of OpenVINO, and some tensors are folded away."""
+        raise Refusal("OpenVINO has no tensor of this name")
+
+    def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
+        """Outputs of all runs can be bound."""
+        return ""
+
+    def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
+        """Run with the buffers as output tensors."""
+        indices, compiled = self.plain()
+        memory = {}
+        for buffer in buffers:
+            if buffer.name not in indices:
+                raise Refusal(f"OpenVINO has no output named {buffer.name}")
+            shape = self.package.Shape(list(buffer.shape))
+            with refusals():
+                memory[indices[buffer.name]] = self.package.Tensor(buffer.bytes, shape, self._type(buffer.dtype))
+        request = self._run(compiled, feeds, memory)
+        outputs = [request.get_output_tensor(indices[buffer.name]) for buffer in buffers]
+        return [WrittenOutput(_observed(tensor), tensor.data.ctypes.data) for tensor in outputs]
+
+    def _run(self, compiled: Any, feeds: Mapping[str, Any], outputs: Mapping[int, Any] | None = None) -> Any:
+        """One run; where it takes too long it is cancelled (which no loop obeys) and raises Refusal."""
+        with refusals():
+            request = compiled.create_infer_request()
+            for index, parameter in enumerate(compiled.inputs):
+                name = next((name for name in parameter.get_names() if name in feeds), "")
+                request.set_input_tensor(index, feeds[name])
+            for index, tensor in (outputs or {}).items():
+                request.set_output_tensor(index, tensor)
+            request.start_async()
+            if not self.timeout:
+                request.wait()
+            elif not request.wait_for(round(self.timeout * 1000)):
+                request.cancel()
+                raise Refusal(f"stopped after {self.timeout:g} seconds")
+            return request
+
+
+def _add_outputs(model: Any, names: Sequence[str]) -> dict[str, int]:
+    """Make these tensors outputs too; the index of the output for each name."""
+    indices = _output_indices(model)
+    with refusals():
+        model.add_outputs([name for name in names if name not in indices])
+    return _output_indices(model)
+
+
+def _output_indices(model: Any) -> dict[str, int]:
+    """The index of the output for each name of a tensor: several tensors may be one in OpenVINO, and so one output."""
+    return {
+        name: index
+        for index, result in enumerate(model.get_results())
+        for name in (*result.input_value(0).get_names(), *result.output(0).get_names())
+    }
+
+
+def _observed(tensor: Any) -> ObservedType:
+    return ObservedType(_DTYPES.get(tensor.element_type.get_type_name()), tuple(tensor.shape))

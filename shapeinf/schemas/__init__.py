@@ -1,0 +1,36 @@
+"""The JSON Schemas of all JSON that shapeinf prints and writes: a versioned file each, listed in docs/json.md.
+
+The version changes when a key changes its meaning or goes away; a new key alone does not change it.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+CHECK = "shapeinf.check/1"
+DIFF = "shapeinf.diff/1"
+EXPLAIN = "shapeinf.explain/1"
+INFER = "shapeinf.infer/1"
+MEMORY = "shapeinf.memory/1"
+MEMORY_SUMMARY = "shapeinf.memory.summary/1"
+PLAN = "shapeinf.plan/1"
+PLAN_VERIFY = "shapeinf.plan.verify/1"
+UNKNOWNS = "shapeinf.unknowns/1"
+VERIFY = "shapeinf.verify/1"
+
+SCHEMAS = (CHECK, DIFF, EXPLAIN, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+"""The values of the field `schema`."""
+
+
+def load_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a name of `SCHEMAS`.
+
+    >>> load_schema("shapeinf.memory/1")["properties"]["schema"]
+    {'const': 'shapeinf.memory/1'}
+    """
+    assert name in SCHEMAS, name
+    file = name.removeprefix("shapeinf.").replace("/", "-") + ".json"
+    schema: dict[str, Any] = json.loads(files("shapeinf.schemas").joinpath(file).read_text(encoding="utf-8"))
+    return schema

@@ -1,0 +1,144 @@
+"""Every `--json` output is what its published schema describes, key by key; and records of reports can be pickled."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from shapeinf import infer_shapes
+from shapeinf.cli import main
+from shapeinf.report import as_json, build_report, report_as_json
+from shapeinf.schemas import SCHEMAS, load_schema
+from tests.engine.runtime import parsed
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: output is not validated")
+
+ROOT = Path(__file__).resolve().parents[2]
+DECODER = str(ROOT / "examples" / "decoder.onnx")
+BROKEN = "g (float[2, n] x, float[3, n] z, float[n] v) => (float y) { y = Add(x, z)  w = my.Own(v)  u = NonZero(v) }"
+DATA = """g (float[n] x, bool c) => (float[a, b] y, int64[1, m] u) {
+    y = If(c) <then_branch = t () => (float[n, 1] p) { k = Constant<value = int64[1] {1}>()  p = Unsqueeze(x, k) },
+               else_branch = e () => (float[1, n] q) { j = Constant<value = int64[1] {0}>()  q = Unsqueeze(x, j) }>
+    u = NonZero(x)
+}"""
+GUARDED = "g (float[n] x) => (float[2, 3] y) { s = Constant<value = int64[2] {2, 3}>()  y = Reshape(x, s) }"
+WRONG = "g (float[n] x) => (float[1, 3] y) { c = NonZero(x)  y = Cast<to = 1>(c) }"
+
+
+def close(schema: Any) -> Any:
+    """The schema without keys that it does not name."""
+    if isinstance(schema, list):
+        return [close(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: close(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict):
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+def validate(data: Any, name: str) -> None:
+    assert data["schema"] == name
+    jsonschema.Draft202012Validator(close(load_schema(name))).validate(data)
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    texts = {"broken": BROKEN, "data": DATA, "guarded": GUARDED, "wrong": WRONG}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.onnx").write_bytes(parsed(text).SerializeToString())
+    (tmp_path / "decoder.onnx").write_bytes(Path(DECODER).read_bytes())
+    return tmp_path
+
+
+COMMANDS = [
+    ("infer decoder", "infer/1"),
+    ("infer broken", "infer/1"),
+    ("infer data", "infer/1"),
+    ("infer guarded --dim n=1..8", "infer/1"),
+    ("explain decoder --tensor x0", "explain/1"),
+    ("explain broken --tensor w", "explain/1"),
+    ("explain data --tensor u", "explain/1"),
+    ("explain broken", "unknowns/1"),
+    ("explain data", "unknowns/1"),
+    ("check broken", "check/1"),
+    ("check guarded --minShapes x:1 --optShapes x:6 --maxShapes x:8", "check/1"),
+    ("check decoder", "check/1"),
+    ("diff decoder guarded", "diff/1"),
+    ("diff decoder decoder", "diff/1"),
+    ("memory decoder --bind batch=2,seq=8 --budget 1MiB", "memory.summary/1"),
+    ("memory decoder", "memory.summary/1"),
+    ("memory broken", "memory.summary/1"),
+    ("memory data --bind n=4", "memory.summary/1"),
+    ("plan decoder --bind batch=2,seq=8", "plan/1"),
+    ("plan decoder", "plan/1"),
+    ("verify guarded", "verify/1"),
+    ("verify data", "verify/1"),
+    ("verify wrong", "verify/1"),
+    ("verify broken", "verify/1"),
+]
+
+
+@pytest.mark.parametrize(("command", "name"), COMMANDS)
+def test_the_output_of_a_command_is_valid(
+    models: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str
+) -> None:
+    monkeypatch.chdir(models)
+    verb, *words = command.split()
+    if verb == "verify":
+        pytest.importorskip("onnxruntime")
+    arguments = [f"{word}.onnx" if Path(f"{word}.onnx").exists() else word for word in words]
+    result = CliRunner().invoke(main, [verb, *arguments, "--json"])
+    assert result.exit_code in (0, 1, 3), result.output
+    data = json.loads(result.stdout)
+    validate(data, f"shapeinf.{name}")
+    assert data["schema"] != "shapeinf.infer/1" or data["model"] == arguments[0]
+
+
+def test_the_check_of_a_plan_is_valid(models: Path) -> None:
+    plan = models / "plan.json"
+    sizes = ["--bind", "batch=2,seq=8"]
+    assert CliRunner().invoke(main, ["plan", DECODER, *sizes, "-o", str(plan)]).exit_code == 0
+    data = json.loads(plan.read_text(encoding="utf-8"))
+    validate(data, "shapeinf.plan/1")
+    for slot in data["slots"]:
+        slot["offset"] = 0
+    plan.write_text(json.dumps(data), encoding="utf-8")
+    result = CliRunner().invoke(main, ["plan", "verify", str(plan), "-m", DECODER, *sizes, "--json"])
+    assert result.exit_code == 1
+    problems = json.loads(result.stdout)
+    validate(problems, "shapeinf.plan.verify/1")
+    assert {problem["kind"] for problem in problems["findings"]} >= {"overlap"}
+
+
+def test_an_export_is_valid(models: Path) -> None:
+    out = models / "memory.json"
+    assert CliRunner().invoke(main, ["memory", DECODER, "--export", str(out)]).exit_code == 0
+    validate(json.loads(out.read_text(encoding="utf-8")), "shapeinf.memory/1")
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_schema_is_published_and_tested(name: str) -> None:
+    schema = load_schema(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["title"] == name and schema["properties"]["schema"] == {"const": name}
+    assert f"`{name}`" in (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+
+
+def test_every_file_is_listed() -> None:
+    files = {path.stem for path in (ROOT / "shapeinf" / "schemas").glob("*.json")}
+    assert files == {name.removeprefix("shapeinf.").replace("/", "-") for name in SCHEMAS}
+
+
+@pytest.mark.parametrize("text", [BROKEN, DATA, GUARDED])
+def test_a_report_is_plain_data(text: str) -> None:
+    result = infer_shapes(parsed(text))
+    report = build_report(result)
+    copy = pickle.loads(pickle.dumps(report))
+    assert copy == report
+    assert report_as_json(copy) == as_json(result)
