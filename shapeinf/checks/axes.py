@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.constraints.records import try_evaluate
+from shapeinf.checks.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.atoms import Floor, Maximum
-from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions
 
 _MAX_LISTED = 4
 """Up to so many legal sizes are listed; of more the message has the count."""
@@ -151,6 +150,35 @@ def _may_continue(legal: list[int], sizes: range) -> bool:
 def _has_maxima(dims: Iterable[Dim]) -> bool:
     """Whether sizes are cut off, as by a table of positions: then the end of the legal sizes is intended."""
     return any(True for _ in maxima(dims))
+
+
+def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
+    """Whether the largest argument of a maximum changes after this size: a table ends there, or begins to be used."""
+    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
+
+
+def _winners(atom: Maximum, binding: Binding) -> list[bool]:
+    sizes = [try_evaluate(arg, binding) for arg in atom.args]
+    known = [size for size in sizes if size is not None]
+    return [size == max(known, default=None) for size in sizes]
+
+
+def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
+    """All maxima in dims, also those inside divisions and other maxima; each once."""
+    visited: set[int] = set()
+    stack = list(dims)
+    while stack:
+        dim = stack.pop()
+        numbers = {} if isinstance(dim, int) else {n: dim.scope.atoms[n] for monomial, _ in dim.terms for n in monomial}
+        for number, atom in numbers.items():
+            if number in visited:
+                continue
+            visited.add(number)
+            if isinstance(atom, Maximum):
+                yield atom
+                stack += atom.args
+            elif isinstance(atom, Floor):
+                stack.append(atom.numerator)
 
 
 def _dynamic(model: CheckedModel, symbol: Dimension) -> str:

@@ -26,7 +26,7 @@ dynamic_batching { preferred_batch_size: [ 4, 8 ] }
 SUM = joined("Add", "batch", "batch")
 
 
-def found(tmp_path, text, one=SUM):
+def run_check(tmp_path, text, one=SUM):
     path = tmp_path / "config.pbtxt"
     path.write_text(text, encoding="utf-8")
     return check_serving(CheckedModel(infer_shapes(one, declared="check")), read_serving_config(str(path)))
@@ -52,9 +52,9 @@ def found(tmp_path, text, one=SUM):
     ],
 )
 def test_names_types_and_dims_are_compared(tmp_path, old, new, code, text) -> None:
-    findings = found(tmp_path, CONFIG.replace(old, new, 1))
-    assert [f.code for f in findings][:1] == ([code] if code else [])
-    assert text in "".join(f.message for f in findings)
+    diagnostics = run_check(tmp_path, CONFIG.replace(old, new, 1))
+    assert [f.code for f in diagnostics][:1] == ([code] if code else [])
+    assert text in "".join(f.message for f in diagnostics)
 
 
 def test_a_batch_that_the_graph_cannot_run(tmp_path) -> None:
@@ -63,16 +63,16 @@ def test_a_batch_that_the_graph_cannot_run(tmp_path) -> None:
         'name: "z", data_type: TYPE_FP32, dims: [ 6 ]', 'name: "b" data_type: TYPE_FP32 dims: [2, 3]'
     )
     config = config.replace("dims: 6 }", "dims: [ 2, 3 ] }")
-    first, second = found(tmp_path, config, reshaped(4, 2, 3))
+    first, second = run_check(tmp_path, config, reshaped(4, 2, 3))
     assert (first.code, first.node) == ("C163", "make_h")
     assert second.message == "axis 0 of y is the batch of up to 8 in the config, but always 4 in the model"
-    assert found(tmp_path, config, reshaped(-1, 2, 3)) == []
+    assert run_check(tmp_path, config, reshaped(-1, 2, 3)) == []
 
 
 def test_a_batch_axis_that_is_fixed(tmp_path) -> None:
-    findings = found(tmp_path, CONFIG, joined("Add", 1, 1))
-    assert {f.code for f in findings} == {"C162"}
-    assert findings[0].message == "axis 0 of x is the batch of up to 8 in the config, but always 1 in the model"
+    diagnostics = run_check(tmp_path, CONFIG, joined("Add", 1, 1))
+    assert {f.code for f in diagnostics} == {"C162"}
+    assert diagnostics[0].message == "axis 0 of x is the batch of up to 8 in the config, but always 1 in the model"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_batch_axis_that_is_fixed(tmp_path) -> None:
 )
 def test_what_is_no_config(tmp_path, text) -> None:
     with pytest.raises(ModelError):
-        found(tmp_path, text)
+        run_check(tmp_path, text)
 
 
 def test_texts_and_nested_messages() -> None:

@@ -2,9 +2,11 @@
 
 import pytest
 from shapeinf.checks.forced import maxima
+from shapeinf.checks.sampling import sample_bindings
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
+from shapeinf.checks.axes import maxima
 from shapeinf.engine.session import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore

@@ -25,14 +25,14 @@ def make(
 ) -> onnx.ModelProto:
     """A model of float inputs with these shapes."""
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in inputs.items()]
-    made = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    computed = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
     told = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (inner or {}).items()]
     weights = [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
-    graph = helper.make_graph(nodes, "g", values, made, weights, value_info=told)
+    graph = helper.make_graph(nodes, "g", values, computed, weights, value_info=told)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-def pinned() -> onnx.ModelProto:
+def fixed_batch() -> onnx.ModelProto:
     """x [batch, seq, 4] whose batch one Reshape pins to 1."""
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"], name="Reshape_331")]
     return make(nodes, {"x": ["batch", "seq", 4]}, ["y"], {"shape": np.array([1, 0, 2, 2])})
@@ -125,18 +125,18 @@ def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", [{"batch": 2}, {"batch": "2..8"}, {"batch": "1..8"}, {"batch": "..8"}])
-def test_a_pinned_batch_is_refused_with_the_node(wanted: dict[str, Any]) -> None:
+def test_a_fixed_batch_is_rejected_with_the_node(wanted: dict[str, Any]) -> None:
     with pytest.raises(BindError) as caught:
-        bind(pinned(), wanted)
-    found = caught.value.diagnostics[0]
-    assert found.node == "Reshape_331"
+        bind(fixed_batch(), wanted)
+    diagnostic = caught.value.diagnostics[0]
+    assert diagnostic.node == "Reshape_331"
     assert "cannot run" in str(caught.value)
-    session = ort.InferenceSession(pinned().SerializeToString(), providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(fixed_batch().SerializeToString(), providers=["CPUExecutionProvider"])
     session.run(None, {"x": np.zeros((1, 3, 4), np.float32)})
 
 
-def test_what_the_graph_forces_is_said_and_written(tmp_path: Path) -> None:
-    bound = bind(pinned(), {"seq": 6})
+def test_sizes_that_the_graph_forces_are_reported_and_written(tmp_path: Path) -> None:
+    bound = bind(fixed_batch(), {"seq": 6})
     assert [(one.text, one.node) for one in bound.result.contract] == [("batch == 1", "Reshape_331")]
     bound.save(tmp_path / "m.onnx")
     after = onnx.load(tmp_path / "m.onnx")

@@ -8,10 +8,10 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.checks import CHECKS, check
 from shapeinf.diagnostics import CODES
-from tests.checks.models import INT64, halved, joined, model, node, numbers, reshaped, torn, weights
+from tests.checks.models import INT64, conflicting_names, halved, joined, model, node, numbers, reshaped, weights
 
 
-def found(one, **options):
+def run_check(one, **options):
     return check(infer_shapes(one, declared="check", **options), options.get("dims"))
 
 
@@ -108,7 +108,7 @@ CASES = {
     "C101 no large sizes": (steps(8, 9), ("C101", "make_y", "sizes of n (x.shape[2]) from 512 on are legal")),
     "C102 always": (joined("Concat", "batch", "total", axis=1), ("C102", "make_y", "batch", "and total")),
     "C102 unless one is 1": (joined("Add", "batch", "total"), ("C102", "make_y", "total", "unless one of them is 1")),
-    "C104": (torn("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
+    "C104": (conflicting_names("k", "k"), ("C104", "make_b", "x.shape[1] must be 4", "z.shape[1] must be 5")),
     "C103": (
         model(
             [node("Relu", "x", "p"), node("Concat", "x x", "q", axis=1), node("Concat", "p q", "y", axis=1)],
@@ -171,9 +171,9 @@ CASES = {
 
 
 @pytest.mark.parametrize(("one", "wanted"), CASES.values(), ids=list(CASES))
-def test_each_kind_is_found_where_it_is(one, wanted) -> None:
+def test_each_check_reports_the_right_subject(one, wanted) -> None:
     code, place, *texts = wanted
-    (first, *_) = [f for f in found(one) if f.code == code]
+    (first, *_) = [f for f in run_check(one) if f.code == code]
     assert first.subject == place
     assert all(text in first.message for text in texts), first.message
     assert first.severity == {"C104": "error", "C112": "note"}.get(code, "warning")
@@ -186,7 +186,7 @@ def test_each_kind_is_found_where_it_is(one, wanted) -> None:
         joined("Add", "batch", "batch"),
         joined("Add", "batch", 1),
         joined("Concat", None, None, axis=1),
-        torn(4, 5),
+        conflicting_names(4, 5),
         relu(["batch", 6], {"h": ["batch", 6]}),
         relu(["batch", None], {"h": ["unk__0", 6]}),
         relu(["anything", 6]),
@@ -199,11 +199,11 @@ def test_each_kind_is_found_where_it_is(one, wanted) -> None:
     ],
 )
 def test_silence_where_nothing_is_wrong(one) -> None:
-    assert [f for f in found(one) if f.fails] == []
+    assert [f for f in run_check(one) if f.fails] == []
 
 
 def test_unnamed_axes_have_no_name_to_be_wrong() -> None:
-    assert [f.code for f in found(joined("Concat", "unk__1", "unk__2", axis=1))] == []
+    assert [f.code for f in run_check(joined("Concat", "unk__1", "unk__2", axis=1))] == []
 
 
 def test_the_cause_comes_before_what_follows_from_it() -> None:
@@ -211,7 +211,7 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
     nodes = [node("Concat", "x x", "h", axis=0), node("Add", "h b", "y"), node("Concat", "p q", "t", axis=0)]
     inputs = {"x": ["batch", 6], "b": [8, 6], "p": ["past", 1], "q": ["seq", 1], "m": ["total"]}
     one = model(nodes, inputs, {"t": ["total", 1], "y": [9, 6]}, {"h": ["batch", 6]})
-    assert [(f.code, f.subject) for f in found(one)] == [
+    assert [(f.code, f.subject) for f in run_check(one)] == [
         ("C110", "make_h"),
         ("C101", "make_y"),
         ("C111", "make_y"),
@@ -235,8 +235,8 @@ def turned(inner=None, **attributes):
         (turned({"t": ["batch", 7, 6]}, perm=[0, 1, 2]), "C110", "make_t", "declared as 7"),
     ],
 )
-def test_what_is_found_behind_names_its_cause(one, code, place, said) -> None:
-    first, *rest = found(one)
+def test_diagnostics_downstream_name_their_cause(one, code, place, said) -> None:
+    first, *rest = run_check(one)
     assert (first.code, first.subject) == (code, place)
     assert said in first.message
     assert {f.cause for f in rest if f.fails and f.subject != place} <= {place}
@@ -247,7 +247,7 @@ def test_sizes_of_several_axes_are_one_repair() -> None:
     nodes = [node("Unsqueeze", "r zero", "u"), node("Expand", "u sizes", "e"), node("Unsqueeze", "e zero", "p")]
     nodes += [node("Unsqueeze", "x zero", "q"), node("Concat", "p q", "y", axis=0)]
     constants = [numbers("sizes", 5, 7), numbers("zero", 0)]
-    first, *rest = found(model(nodes, {"r": ["seq"], "x": ["batch", "seq"]}, {"y": None}, constants=constants))
+    first, *rest = run_check(model(nodes, {"r": ["seq"], "x": ["batch", "seq"]}, {"y": None}, constants=constants))
     assert (first.code, first.subject) == ("C114", "make_e")
     assert "other sizes in place of [5, 7]" in first.message
     assert {f.cause for f in rest if f.fails} == {"make_e"}
@@ -257,7 +257,7 @@ def test_a_repair_that_is_not_the_only_one_names_the_others() -> None:
     """Without the second product, an input of [batch, 6, seq] would do as well."""
     nodes = [node("Transpose", "x", "t", perm=[0, 2, 1]), node("MatMul", "t w", "y")]
     one = model(nodes, {"x": ["batch", "seq", 6]}, {"y": ["batch", "seq", 5]}, constants=[weights("w", 6, 5)])
-    first, *rest = found(one)
+    first, *rest = run_check(one)
     assert first.code == "C114"
     assert {first.subject, *first.message.split("change of ")[1].split(", ")} == {"x", "make_t"}
     assert {f.cause for f in rest} == {""}
@@ -275,17 +275,17 @@ DOUBLED = model([node("Concat", "x x", "y", axis=0)], {"x": ["batch", 1024]}, {"
     ],
 )
 def test_volumes_are_counted_at_the_upper_bounds(hi, expected) -> None:
-    findings = [f for f in found(DOUBLED, dims={"batch": (1, hi)}) if f.code == "C130"]
-    assert [(f.severity, f.message.partition(" at ")[0].split(" ", 4)[4]) for f in findings if f.fails] == expected
-    assert [f.node for f in findings][:1] == ["make_y"]
+    diagnostics = [f for f in run_check(DOUBLED, dims={"batch": (1, hi)}) if f.code == "C130"]
+    assert [(f.severity, f.message.partition(" at ")[0].split(" ", 4)[4]) for f in diagnostics if f.fails] == expected
+    assert [f.node for f in diagnostics][:1] == ["make_y"]
 
 
 def test_bytes_past_32_bits_are_only_a_note() -> None:
     """2 * 2^18 * 1024 float32 are 2^31 bytes, one more than 2^31 - 1."""
-    (note,) = found(DOUBLED, dims={"batch": (1, 2**18)})
+    (note,) = run_check(DOUBLED, dims={"batch": (1, 2**18)})
     assert (note.severity, note.code) == ("note", "C130")
     assert "2147483648 bytes" in note.message
-    assert found(DOUBLED, dims={"batch": (1, 2**18 - 1)}) == []
+    assert run_check(DOUBLED, dims={"batch": (1, 2**18 - 1)}) == []
 
 
 @pytest.mark.parametrize(("element", "code"), [("int8", "error"), ("int4", "warning")])
@@ -293,18 +293,18 @@ def test_elements_of_half_a_byte_are_counted_two_a_byte(element, code) -> None:
     """2^63 elements are 2^63 bytes, one more than an int64 can say; of int4 they are half as many."""
     graph = f"g ({element}[n, 2048] x) => ({element}[n, 2048] y) {{ y = Identity(x) }}"
     one = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {graph}')
-    assert {f.severity for f in found(one, dims={"n": (1, 2**52)}) if f.code == "C130"} == {code}
+    assert {f.severity for f in run_check(one, dims={"n": (1, 2**52)}) if f.code == "C130"} == {code}
 
 
 def test_what_the_ranges_do_not_bound_is_silent() -> None:
-    assert found(DOUBLED) == []
+    assert run_check(DOUBLED) == []
 
 
 def test_the_node_that_loses_the_upper_bound() -> None:
     """A range whose end is read from data has any length; what depends on it is not said again."""
     one = model([node("ConstantOfShape", "n", "y"), node("Relu", "y", "z")], {"n": [1]}, {"z": None})
     one.graph.input[0].type.tensor_type.elem_type = INT64
-    notes = [f for f in found(one) if f.code == "C140"]
+    notes = [f for f in run_check(one) if f.code == "C140"]
     assert [(f.severity, f.node) for f in notes] == [("note", "make_y")]
 
 
