@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from shapeinf.engine.collection import collection_paused
 from shapeinf.engine.compiled import compile_graph
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import Session
 from shapeinf.formats import load
 from shapeinf.graph import Graph
@@ -77,7 +77,7 @@ def infer_shapes(
 
 def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
     """`infer_shapes` with its options as one record."""
-    with collection_paused():
+    with pause_garbage_collection():
         program = compile_graph(as_graph(model, options), options.registry or default_registry())
         made = Session(program, options).run()
     return Result(*made)

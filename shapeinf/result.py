@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Literal, TextIO
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.annotation import annotation
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.rerun import updated
-from shapeinf.engine.session import Made, Session
-from shapeinf.engine.tensor_info import TensorInfo, infos
+from shapeinf.engine.session import Made, Session, updated
+from shapeinf.engine.tensor_info import TensorInfo, annotation, infos
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import explain
 from shapeinf.explain.unknowns import UnknownGroup, unknowns
@@ -91,7 +89,7 @@ class Result:
     @property
     def graph(self) -> Graph:
         """The graph that was inferred."""
-        return self._inference.program.graph
+        return self._inference.compiled.graph
 
     @property
     def store(self) -> ShapeStore:
@@ -129,7 +127,7 @@ class Result:
     @property
     def coverage(self) -> Coverage:
         """How much is known."""
-        steps = self._inference.program.steps
+        steps = self._inference.compiled.steps
         missing = Counter(s.node.op for s in steps if not s.operation.known)
         made = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
         ranked = [shape for shape in made if shape.dims is not None]
@@ -155,8 +153,8 @@ class Result:
         `work` is the budget, in steps that are the same on every machine; where it is reached the last line says so.
         Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that there is not.
         """
-        if name not in self._inference.program.slots:
-            raise UnknownNameError("tensor", name, self._inference.program.slots)
+        if name not in self._inference.compiled.slots:
+            raise UnknownNameError("tensor", name, self._inference.compiled.slots)
         return explain(self._inference, name, axis, work)
 
     def program(self) -> ShapeProgram:
@@ -171,7 +169,7 @@ class Result:
         return self._program
 
     def _unassuming_program(self) -> ShapeProgram | None:
-        result = self.where_smaller({})
+        result = self.allow_smaller({})
         return None if result is None else result.program()
 
     def unknowns(self, *, work: int = WORK) -> list[UnknownGroup]:
@@ -205,12 +203,12 @@ class Result:
 
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, work=work)
 
-    def where_smaller(self, least: Mapping[str, int]) -> Result | None:
+    def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a trial.
 
         Nothing is assumed of sizes there, as of those that a window fits into: where none are given, that is all.
         """
-        return None if self._setup is None else Result(*self._setup.where_smaller(least).run())
+        return None if self._setup is None else Result(*self._setup.allow_smaller(least).run())
 
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in the format that it was read from.

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import Dim, format_dim
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
 
@@ -61,10 +61,10 @@ def _type_json(info: TensorInfo) -> list[Any] | None:
     if info.dtype is None:
         return None
     dims = None if info.shape.dims is None else [_dim_json(d) for d in info.shape.dims]
-    found: list[Any] = ["tensor", DTYPE_NUMBERS[info.dtype], dims]
+    found: list[Any] = ["tensor", ONNX_CODES[info.dtype], dims]
     for kind in reversed(re.findall(r"map\(\w+\)|sequence|optional", info.kind)):
         if kind.startswith("map"):
-            found = ["map", DTYPE_NUMBERS[kind[4:-1]], found]
+            found = ["map", ONNX_CODES[kind[4:-1]], found]
         else:
             found = [{"sequence": "seq"}.get(kind, kind), found]
     return found

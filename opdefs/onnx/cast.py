@@ -6,7 +6,7 @@ import re
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.conversion import converted
-from shapeinf.formats.onnx.names import DTYPE_NAMES, DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES, ONNX_NAMES
 from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
 
@@ -14,10 +14,10 @@ from shapeinf.ops import InferenceContext, Value
 def dtype_name(number: object) -> str | None:
     """The dtype of an attribute such as `to`: ONNX's number, or its name as opset 1 writes it."""
     if isinstance(number, str):
-        return DTYPE_NAMES.get(DTYPE_NUMBERS.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(
+        return ONNX_NAMES.get(ONNX_CODES.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(
             number
         )
-    return DTYPE_NAMES.get(number) if isinstance(number, int) else None
+    return ONNX_NAMES.get(number) if isinstance(number, int) else None
 
 
 @onnx("Cast", in_place=(0,))

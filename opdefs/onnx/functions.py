@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import onnx.defs
 
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.formats.onnx.reader import read_function
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import PartialTensor, TensorType, Type
@@ -70,7 +70,7 @@ def _attribute(name: str, value: object) -> onnx.AttributeProto | None:
 def _type(found: Type | None) -> onnx.TypeProto:
     proto = onnx.TypeProto()
     if isinstance(found, TensorType):
-        proto.tensor_type.elem_type = DTYPE_NUMBERS.get(found.dtype or "", 0)
+        proto.tensor_type.elem_type = ONNX_CODES.get(found.dtype or "", 0)
         if found.shape.dims is not None:
             proto.tensor_type.shape.SetInParent()
             for d in found.shape.dims:

@@ -9,14 +9,14 @@ import onnx.defs
 from onnx.defs import OpSchema
 
 from opdefs.onnx.functions import expansion
-from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 _KINDS = {"seq": "sequence", "optional": "optional"}
 _SPECIAL = {"float": "float32", "double": "float64"}
 _LARGEST = (1 << 31) - 1
 """Files have versions of 64 bits, `onnx.defs` takes 32."""
-_DTYPES = set(DTYPE_NAMES.values())
+_DTYPES = set(ONNX_NAMES.values())
 
 SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
 """Domains that `onnx` does not define, and who defines them; packages of such operators add theirs."""

@@ -5,7 +5,7 @@ from shapeinf.checks.api import check
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import CHECKS, Check
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 
 _LOOKS = (coupled, declared, forced, names, split, unbounded, volumes)
 """The modules whose import registers what they look for."""
@@ -15,7 +15,7 @@ __all__ = [
     "Check",
     "Profile",
     "ServingConfig",
-    "Subject",
+    "CheckedModel",
     "check",
     "check_profile",
     "check_serving",

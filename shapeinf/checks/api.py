@@ -10,7 +10,7 @@ from shapeinf.checks.declared import COMPARISONS
 from shapeinf.checks.nowhere import runs_nowhere
 from shapeinf.checks.registry import CHECKS
 from shapeinf.checks.repairs import Tried, likely_cause
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.taken import taken_at_its_word
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.result import Result
@@ -25,27 +25,27 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     note.
     """
     with held(result):
-        subject = Subject(result, ranges)
+        subject = CheckedModel(result, ranges)
         found = _sorted(_findings(subject), subject)
         if not any(one.fails for one in found):
             found = _sorted([*found, *runs_nowhere(subject)], subject)
         return _causes_first(found, subject) if any(one.fails for one in found) else found
 
 
-def _findings(subject: Subject) -> Iterator[Diagnostic]:
+def _findings(subject: CheckedModel) -> Iterator[Diagnostic]:
     yield from (_of_inference(one, subject) for one in subject.result.diagnostics if not _compared_here(one, subject))
     for check in CHECKS.values():
         yield from check(subject)
 
 
-def _sorted(found: Iterable[Diagnostic], subject: Subject) -> list[Diagnostic]:
+def _sorted(found: Iterable[Diagnostic], subject: CheckedModel) -> list[Diagnostic]:
     def rank(one: Diagnostic) -> tuple[object, ...]:
         return not one.fails, _place(one, subject), bool(one.cause), one.weight, one.code
 
     return sorted(dict.fromkeys(found), key=rank)
 
 
-def _causes_first(found: list[Diagnostic], subject: Subject) -> list[Diagnostic]:
+def _causes_first(found: list[Diagnostic], subject: CheckedModel) -> list[Diagnostic]:
     """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
 
     Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input. Where one node
@@ -63,7 +63,7 @@ def _causes_first(found: list[Diagnostic], subject: Subject) -> list[Diagnostic]
     return _led_by(left, found, left[0].subject if len(places) == 1 else "") if left else found
 
 
-def _left(failing: list[Diagnostic], subject: Subject) -> list[Diagnostic]:
+def _left(failing: list[Diagnostic], subject: CheckedModel) -> list[Diagnostic]:
     """What is still found where every declaration is taken at its word, if that explains what is found."""
     taken = taken_at_its_word(subject)
     if taken is None:
@@ -85,17 +85,17 @@ def _led_by(first: list[Diagnostic], found: list[Diagnostic], cause: str) -> lis
     ]
 
 
-def _compared_here(found: Diagnostic, subject: Subject) -> bool:
+def _compared_here(found: Diagnostic, subject: CheckedModel) -> bool:
     """Declarations of the graph itself are compared by a check of their own; the inference compares those of bodies."""
     return found.code == "S120" and found.node in subject.nodes
 
 
-def _of_inference(found: Diagnostic, subject: Subject) -> Diagnostic:
+def _of_inference(found: Diagnostic, subject: CheckedModel) -> Diagnostic:
     """A diagnostic of the inference; an unknown shape is no fault of the model."""
     return attrs.evolve(found, severity="note") if found.code.startswith("S2") else found
 
 
-def _place(found: Diagnostic, subject: Subject) -> int:
+def _place(found: Diagnostic, subject: CheckedModel) -> int:
     """Those of a node, or of what it causes, in the order of the graph; those of inputs and the whole model first."""
     node = found.cause or found.node
     return subject.order.get(node, len(subject.order) if node else -1)

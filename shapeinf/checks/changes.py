@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import attrs
 
 from shapeinf.checks.variants import near_numbers, other_numbers, other_orders, other_values, text_of
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim
 from shapeinf.graph import MISSING, UNUSED, NodeKind
@@ -46,7 +46,7 @@ class Change:
     needed: Callable[[], str | None] | None = None
 
 
-def attributes(step: Step) -> Iterator[Change]:
+def attributes(step: NodeStep) -> Iterator[Change]:
     """Other attributes of a node."""
     kind = step.operation.kind
     for name, value in kind.attrs.items():
@@ -56,7 +56,7 @@ def attributes(step: Step) -> Iterator[Change]:
     yield from _moved(kind)
 
 
-def operands(inference: Inference, step: Step) -> Iterator[Change]:
+def operands(inference: Inference, step: NodeStep) -> Iterator[Change]:
     """Its first inputs exchanged; one less in the list of its inputs; other numbers in the constants that it reads."""
     call = step.operation.call
     if call is not None and not call.rule.variadic and len(step.arguments) > 1:
@@ -85,15 +85,15 @@ def _moved(kind: NodeKind) -> Iterator[Change]:
 
 def _own_numbers(inference: Inference, slot: int) -> PartialTensor | None:
     """The constant in a slot, if it has a few known integers; one that a node without inputs makes is one too."""
-    producer = None if slot == MISSING else inference.program.producers[slot]
-    if slot == MISSING or (producer is not None and inference.program.rows[producer][1]):
+    producer = None if slot == MISSING else inference.compiled.producers[slot]
+    if slot == MISSING or (producer is not None and inference.compiled.rows[producer][1]):
         return None
     found = numbers_in(inference.table.types[inference.numbers[slot]])
     elements = () if found is None else found.elements or ()
     return found if 0 < len(elements) <= _FEW and all(isinstance(one, int) for one in elements) else None
 
 
-def opened(inference: Inference, step: Step, sizes_of_its_own: bool, constants: set[int]) -> Iterator[Change]:
+def opened(inference: Inference, step: NodeStep, sizes_of_its_own: bool, constants: set[int]) -> Iterator[Change]:
     """Other sizes of the axes of what a node makes: each axis, then all of them if none has a name.
 
     Where numbers do not decide what it makes, only those that a weight in one of these slots brings in.
@@ -116,7 +116,7 @@ def opened(inference: Inference, step: Step, sizes_of_its_own: bool, constants: 
         yield _with_open_axes(outputs[0], some)
 
 
-def hands_on(inference: Inference, step: Step) -> bool:
+def hands_on(inference: Inference, step: NodeStep) -> bool:
     """Whether a node only hands on the shape of something it reads, with axes of 1 more or less."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
@@ -124,7 +124,7 @@ def hands_on(inference: Inference, step: Step) -> bool:
     return dims is not None and any(_but_ones(one) == _but_ones(dims) for one in given)
 
 
-def _brought_in(inference: Inference, step: Step, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
+def _brought_in(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
     """The axes whose size a weight has, and nothing else that the node reads."""
     sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
     for slot in _given(step):
@@ -134,14 +134,14 @@ def _brought_in(inference: Inference, step: Step, dims: tuple[Dim, ...], constan
             yield axis
 
 
-def has_sizes_of_its_own(inference: Inference, step: Step, constants: set[int]) -> bool:
+def has_sizes_of_its_own(inference: Inference, step: NodeStep, constants: set[int]) -> bool:
     """Whether constants or the number of its inputs decide what a node makes."""
     types = [inference.table.types[inference.numbers[slot]] for slot in step.arguments if slot in constants]
     call = step.operation.call
     return any(numbers_in(one) is not None for one in types) or (call is not None and call.rule.variadic)
 
 
-def longer(inference: Inference, step: Step, sizes: Iterable[Dim]) -> Iterator[Change]:
+def longer(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
     """One number more in the list of numbers that a node makes: one that the rest determines, or one of these."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     found = numbers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
@@ -155,7 +155,7 @@ def _with_one_more(slot: int, place: int, number: Dim | None) -> Change:
     seen: list[tuple[Inference, Dim]] = []
 
     def prepare(fresh: Inference) -> None:
-        def insert(given: int, at: Step) -> int:
+        def insert(given: int, at: NodeStep) -> int:
             made = numbers_in(fresh.table.get(given))
             if made is None:
                 return given
@@ -178,7 +178,7 @@ def _with_open_axes(slot: int, axes: tuple[int, ...]) -> Change:
     seen: list[tuple[Inference, list[Dim], list[Dim]]] = []
 
     def prepare(fresh: Inference) -> None:
-        def opener(number: int, at: Step) -> int:
+        def opener(number: int, at: NodeStep) -> int:
             made = fresh.table.get(number)
             if not isinstance(made, TensorType) or made.shape.dims is None or max(axes) >= len(made.shape.dims):
                 return number
@@ -210,7 +210,7 @@ def _solved(fresh: Inference, axis: int, open_: Dim, was: Dim) -> str | None:
     return f"{size} in place of {was} on axis {axis} of what it makes"
 
 
-def other_outlines(inference: Inference, step: Step) -> Iterator[Change]:
+def other_outlines(inference: Inference, step: NodeStep) -> Iterator[Change]:
     """An axis of 1 more or less in what a node makes; its axes in another order."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.table.types[inference.numbers[outputs[0]]])[1] if len(outputs) == 1 else None
@@ -228,7 +228,7 @@ def _making(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
     """Gives a type other dims, if it still is what it was."""
 
     def prepare(fresh: Inference) -> None:
-        def reshape(number: int, _: Step) -> int:
+        def reshape(number: int, _: NodeStep) -> int:
             made = fresh.table.get(number)
             if not isinstance(made, TensorType) or made.shape.dims != old:
                 return number
@@ -255,5 +255,5 @@ def _but_ones(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
     return None if dims is None else [dim for dim in dims if dim != 1]
 
 
-def _given(step: Step) -> list[int]:
+def _given(step: NodeStep) -> list[int]:
     return [slot for slot in step.arguments if slot != MISSING]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-from shapeinf.checks.sampling import Binding, possible, solution_of, value
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import Binding, legality_test, solve_clause, try_evaluate
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import Inference, certain_violations
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 
@@ -21,11 +20,11 @@ _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MOST_COMBINATIONS = 256
 
 
-def generic(subject: Subject, count: int) -> Iterator[Binding]:
+def generic(subject: CheckedModel, count: int) -> Iterator[Binding]:
     """Sizes of all dims of the inputs that are alike in nothing: such as user, file and nodes leave them."""
     symbols = sorted(subject.axes, key=list(subject.axes).index)
     required = [one for one in subject.demands if one.clauses]
-    fits = possible(subject.setup, {symbol.name for symbol in symbols})
+    fits = legality_test(subject.initial_store, {symbol.name for symbol in symbols})
     columns = [_column(subject, symbol, place, required) for place, symbol in enumerate(symbols)]
     rows = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
     combinations = (_solved(row, required) for row in rows)
@@ -36,22 +35,22 @@ def generic(subject: Subject, count: int) -> Iterator[Binding]:
 def _solved(binding: Binding, required: Iterable[Precondition]) -> Binding:
     """A binding with the size that an equation leaves for one dim: `total == past + seq`."""
     for condition in required:
-        solution = solution_of(condition.clauses[0]) if len(condition.clauses) == 1 else None
+        solution = solve_clause(condition.clauses[0]) if len(condition.clauses) == 1 else None
         if solution is not None and condition.holds(binding) is False:
-            size = value(solution[1], binding)
+            size = try_evaluate(solution[1], binding)
             binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
     return binding
 
 
-def _column(subject: Subject, symbol: Dimension, place: int, required: Iterable[Precondition]) -> list[int]:
+def _column(subject: CheckedModel, symbol: Dimension, place: int, required: Iterable[Precondition]) -> list[int]:
     """Sizes of one dim within its bounds that fit what is required of it alone, generic ones first."""
-    bounds = subject.setup.interval(symbol)
+    bounds = subject.initial_store.interval(symbol)
     low, high = bounds.lo or 0, bounds.hi
     primes = [*PRIMES[place % len(PRIMES) :], *PRIMES[: place % len(PRIMES)]]
     wanted = [factor * prime for factor in _FACTORS for prime in primes[:4]]
     near = [] if high is None else [high - place % (high - low + 1), high]
     sizes = [*wanted, *near, *(low + n for n in (7 + place, 3 + place, 2, 1, 0))]
-    alone = [one for one in required if one.free == {symbol}]
+    alone = [one for one in required if one.free_symbols == {symbol}]
     fitting = (
         size
         for size in dict.fromkeys(sizes)
@@ -75,10 +74,10 @@ def violated_at(
     inference: Inference, binding: Binding, prepare: Callable[[Inference], None] | None = None
 ) -> list[Diagnostic] | None:
     """What is sure to break where the dims of the inputs have these sizes; None where they cannot have them."""
-    store = inference.setup.copy()
+    store = inference.initial_store.copy()
     try:
         for name, size in binding.items():
             store.add_equal(store.scope.symbol(name), size, Source("", f"{name} is tried as {size}"))
     except ShapeError:
         return None
-    return surely_broken(rerun(inference, store, prepare))
+    return certain_violations(rerun(inference, store, prepare))

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import LARGE, Binding, possible, solving
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import LARGE, Binding, legality_test, sample_solutions
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import shown
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
@@ -27,7 +27,7 @@ _LEAST = (2, LARGE)
     "axes of one input that must fit each other",
     "Each axis is dynamic, but a node requires a relation between them.",
 )
-def coupled(subject: Subject) -> Iterator[Diagnostic]:
+def coupled(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Conditions that do not leave each axis its own sizes, shown by a legal binding of which one size is changed.
 
     One a node. Two names that must be equal are C102. Axes of different inputs often belong together (`total == past
@@ -35,7 +35,7 @@ def coupled(subject: Subject) -> Iterator[Diagnostic]:
     """
     nodes: set[str] = set()
     for condition in subject.demands:
-        symbols = condition.free
+        symbols = condition.free_symbols
         if condition.kind not in _KINDS or len(symbols) < 2 or set(condition.terms) <= subject.named:
             continue
         if condition.node in nodes or not subject.independent(symbols):
@@ -46,14 +46,14 @@ def coupled(subject: Subject) -> Iterator[Diagnostic]:
             yield _found(subject, condition, *example)
 
 
-def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Binding] | None:
+def _example(subject: CheckedModel, condition: Precondition) -> tuple[Binding, Binding] | None:
     """A legal binding, and one that takes the size of one symbol from another legal one and is not legal."""
-    names = {symbol.name for symbol in condition.free}
-    fits = possible(subject.setup, names)
-    required = [one for one in subject.demands if one.free <= condition.free]
+    names = {symbol.name for symbol in condition.free_symbols}
+    fits = legality_test(subject.initial_store, names)
+    required = [one for one in subject.demands if one.free_symbols <= condition.free_symbols]
     about = [*condition.terms, *(clause.expression for clause in condition.clauses)]
     for least in _LEAST:
-        tried = solving(subject.setup, condition.free, least, condition.clauses, about)
+        tried = sample_solutions(subject.initial_store, condition.free_symbols, least, condition.clauses, about)
         legal = (
             binding
             for binding in itertools.islice(tried, _TRIED)
@@ -67,8 +67,10 @@ def _example(subject: Subject, condition: Precondition) -> tuple[Binding, Bindin
     return None
 
 
-def _found(subject: Subject, condition: Precondition, legal: Binding, mixed: Binding) -> Diagnostic:
-    axes = " and ".join(f"{subject.shown(s)} ({subject.axes_of(s)})" for s in subject.axes if s in condition.free)
+def _found(subject: CheckedModel, condition: Precondition, legal: Binding, mixed: Binding) -> Diagnostic:
+    axes = " and ".join(
+        f"{subject.shown(s)} ({subject.axes_of(s)})" for s in subject.axes if s in condition.free_symbols
+    )
     return Diagnostic(
         "warning",
         "C105",

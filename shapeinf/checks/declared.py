@@ -8,8 +8,8 @@ import attrs
 
 from shapeinf.checks.meanings import declared_size, renames
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import value
-from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.checks.sampling import try_evaluate
+from shapeinf.checks.subject import GENERATED, CheckedModel
 from shapeinf.checks.trial import shown
 from shapeinf.checks.upstream import differences
 from shapeinf.diagnostics import Diagnostic, register_code
@@ -32,7 +32,7 @@ COMPARISONS = ("C110", OUTPUTS)
     "a declared shape or element type inside the graph differs from the inferred one",
     "The declaration is stale, or the node was changed and is wrong.",
 )
-def stale(subject: Subject) -> Iterator[Diagnostic]:
+def stale(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Each declaration of a value that a node makes, compared; C111 for outputs of the graph."""
     wrong = set()
     before, since = differences(subject)
@@ -48,13 +48,13 @@ def stale(subject: Subject) -> Iterator[Diagnostic]:
             yield _found(subject, one.tensor, message)
 
 
-def compared(subject: Subject, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Diagnostic]:
+def compared(subject: CheckedModel, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Diagnostic]:
     """How one declaration differs from what is made."""
     for message in _differences(subject, declared, made):
         yield _found(subject, tensor, message)
 
 
-def _found(subject: Subject, tensor: str, message: str) -> Diagnostic:
+def _found(subject: CheckedModel, tensor: str, message: str) -> Diagnostic:
     node = subject.makers[tensor]
     output = tensor in subject.graph.outputs
     what = f"{'the output ' if output else ''}{tensor}"
@@ -72,7 +72,7 @@ def _found(subject: Subject, tensor: str, message: str) -> Diagnostic:
     )
 
 
-def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iterator[str]:
+def _differences(subject: CheckedModel, declared: Declared, made: TensorInfo) -> Iterator[str]:
     known = made.dtype is not None or made.shape.dims is not None
     if declared.kind != made.kind.split("(")[0]:
         if known:
@@ -100,7 +100,7 @@ def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iter
     "a name of an input that is declared for an expression of other names",
     "Decoders do so: `total` for `past + seq`.",
 )
-def renamed(subject: Subject) -> Iterator[Diagnostic]:
+def renamed(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Once for each name and expression: files of decoders do so, and mean that both are one."""
     said_before: set[tuple[str, Dim]] = set()
     for tensor, declared in subject.declared.items():
@@ -125,7 +125,7 @@ def _text(declared: Declared) -> str:
     return "[" + ", ".join("?" if d is None else str(d) for d in declared.dims or ()) + "]"
 
 
-def _differs(subject: Subject, said: int | str | None, size: Dim) -> str | None:
+def _differs(subject: CheckedModel, said: int | str | None, size: Dim) -> str | None:
     """An example of how a declared size differs from the one that is made; None when they may be the same."""
     meant = declared_size(subject.store, said)
     if meant is None or subject.store.prove_eq(meant, size) is True:
@@ -137,11 +137,11 @@ def _differs(subject: Subject, said: int | str | None, size: Dim) -> str | None:
     return _example(subject, meant, size)
 
 
-def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
+def _example(subject: CheckedModel, meant: Dim, size: Dim) -> str | None:
     """A binding that shows the difference, as text."""
     symbols = {s for d in (meant, size) if isinstance(d, Dimension) for s in d.symbols()}
     for binding in subject.examples(symbols):
-        a, b = value(meant, binding), value(size, binding)
+        a, b = try_evaluate(meant, binding), try_evaluate(size, binding)
         if a is not None and b is not None and a != b:
             return f": {b} for {shown(subject, binding)}"
     return None
@@ -153,7 +153,7 @@ def _example(subject: Subject, meant: Dim, size: Dim) -> str | None:
     "one name for two sizes",
     "The graph computes two sizes for axes that are declared with one name.",
 )
-def overloaded(subject: Subject) -> Iterator[Diagnostic]:
+def overloaded(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Names that no input has, declared for values of which the graph makes different sizes."""
     first: dict[str, tuple[str, int, Dim]] = {}
     for tensor, declared in subject.declared.items():
@@ -170,5 +170,5 @@ def overloaded(subject: Subject) -> Iterator[Diagnostic]:
                 yield attrs.evolve(found, code="C103", help="two sizes need two names")
 
 
-def _is_of_inputs(subject: Subject, name: str) -> bool:
+def _is_of_inputs(subject: CheckedModel, name: str) -> bool:
     return any(symbol.name == name for symbol in subject.axes)

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, solving
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import FAR, LARGE, MOST, ends_at_a_switch, maxima, sample_solutions
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
@@ -16,7 +16,7 @@ _LISTED = 4
 """So many sizes are few: they are listed, of more their number is said."""
 
 
-def _found(subject: Subject, code: str, message: str, source: Precondition, help: str | None = None) -> Diagnostic:
+def _found(subject: CheckedModel, code: str, message: str, source: Precondition, help: str | None = None) -> Diagnostic:
     node = source.node
     return Diagnostic(
         "warning",
@@ -36,7 +36,7 @@ def _found(subject: Subject, code: str, message: str, source: Precondition, help
     "a dynamic axis that can only take one value",
     "Or one of a few values, or none that is large. Usually a constant of the export holds the size.",
 )
-def pinned(subject: Subject) -> Iterator[Diagnostic]:
+def pinned(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Symbols of inputs that nodes fix, and products of them that nodes fix."""
     for condition in subject.demands:
         symbol = condition.terms[0]
@@ -53,7 +53,7 @@ def pinned(subject: Subject) -> Iterator[Diagnostic]:
             yield from _alternative(subject, condition)
 
 
-def _window(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
+def _window(subject: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
     """An upper bound that leaves few sizes, or that an equation makes; not the end of a table of many rows."""
     symbol, *equation = condition.terms
     if condition.least is None and isinstance(symbol, Dimension):
@@ -64,13 +64,13 @@ def _window(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
             yield _found(subject, "C101", message, condition)
 
 
-def _least(subject: Subject, symbol: Dimension) -> int:
+def _least(subject: CheckedModel, symbol: Dimension) -> int:
     """The smallest size that nodes leave of a symbol."""
     least = [one.least for one in subject.demands if one.terms[0] is symbol and one.least is not None]
-    return max(*least, int(max(0, subject.setup.bounds(symbol)[0])), 0)
+    return max(*least, int(max(0, subject.initial_store.bounds(symbol)[0])), 0)
 
 
-def _equation(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
+def _equation(subject: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
     total = _fixed_product(subject, condition.clauses[0].expression)
     if total is None:
         if condition.terms[0] not in subject.store.solved:
@@ -81,25 +81,27 @@ def _equation(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]
         yield _found(subject, "C101", message, condition)
 
 
-def _alternative(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
-    free = [d for d in condition.terms if isinstance(d, Dimension)]
+def _alternative(subject: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+    free_symbols = [d for d in condition.terms if isinstance(d, Dimension)]
     fixed = [d for d in condition.terms if isinstance(d, int)]
-    if len(free) == 1 and fixed and free[0] in subject.axes:
-        message = f"{_shown(subject, free[0])} is declared as dynamic but can only be {fixed[0]} or 1"
+    if len(free_symbols) == 1 and fixed and free_symbols[0] in subject.axes:
+        message = f"{_shown(subject, free_symbols[0])} is declared as dynamic but can only be {fixed[0]} or 1"
         yield _found(subject, "C101", message, condition)
-    elif free and not _two_symbols(free):
+    elif free_symbols and not _two_symbols(free_symbols):
         yield from _together(subject, condition)
 
 
-def _together(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
+def _together(subject: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
     """A condition that no size above 1, or only small ones, fulfil, of all that are tried."""
-    if len(condition.free) == 1 and _has_maxima(condition.terms):
+    if len(condition.free_symbols) == 1 and _has_maxima(condition.terms):
         yield from _few(subject, condition)
         return
-    sizes = f"{' and '.join(sorted(map(str, condition.free)))}{_owners(subject, condition.terms)}"
+    sizes = f"{' and '.join(sorted(map(str, condition.free_symbols)))}{_owners(subject, condition.terms)}"
     for least in (2,) if _has_maxima(condition.terms) else (2, LARGE, FAR):
         tried = False
-        for binding in solving(subject.store, condition.free, least, condition.clauses, condition.terms):
+        for binding in sample_solutions(
+            subject.store, condition.free_symbols, least, condition.clauses, condition.terms
+        ):
             tried = True
             if condition.holds(binding) is not False:
                 break
@@ -110,9 +112,9 @@ def _together(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]
                 return
 
 
-def _few(subject: Subject, condition: Precondition) -> Iterator[Diagnostic]:
+def _few(subject: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
     """A condition on one dim that few sizes fulfil, where they do not end because a table does."""
-    (symbol,) = condition.free
+    (symbol,) = condition.free_symbols
     bounds = subject.store.interval(symbol)
     sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
     fit = [size for size in sizes if condition.holds({symbol.name: size}) is not False]
@@ -134,18 +136,18 @@ def _has_maxima(dims: Iterable[Dim]) -> bool:
     return any(True for _ in maxima(dims))
 
 
-def _shown(subject: Subject, symbol: Dimension) -> str:
+def _shown(subject: CheckedModel, symbol: Dimension) -> str:
     return f"{subject.shown(symbol)}{_owners(subject, [symbol])}"
 
 
-def _owners(subject: Subject, dims: Iterable[Dim]) -> str:
+def _owners(subject: CheckedModel, dims: Iterable[Dim]) -> str:
     """The axes of the inputs whose named symbols are in dims, in parentheses."""
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols() if not s.symbol.anonymous}
     axes = [subject.axes_of(s) for s in subject.axes if s in symbols]
     return f" ({', '.join(axes)})" if axes else ""
 
 
-def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
+def _fixed_product(subject: CheckedModel, equation: Dim) -> tuple[str, int] | None:
     """`("batch*seq", 128)` for `batch*seq - 128 == 0`: sizes that grow alone cannot have but few values."""
     if isinstance(equation, int):
         return None
@@ -167,7 +169,7 @@ def _two_symbols(dims: list[Dimension]) -> bool:
 @register_check(
     "C102", "warning", "two names that must be one size", "Nodes require it always, or unless one of the sizes is 1."
 )
-def united(subject: Subject) -> Iterator[Diagnostic]:
+def united(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Named symbols of inputs that nodes make equal, always or unless one of them is 1."""
     for condition in subject.demands:
         dims = [d for d in condition.terms if isinstance(d, Dimension)]

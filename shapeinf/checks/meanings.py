@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.checks.subject import GENERATED, CheckedModel
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
 from shapeinf.lattice import ShapeStore
 
@@ -25,7 +25,7 @@ def declared_size(store: ShapeStore, said: int | str | None) -> Dim | None:
         return None
 
 
-def renames(subject: Subject, meant: Dim | None, size: Dim) -> bool:
+def renames(subject: CheckedModel, meant: Dim | None, size: Dim) -> bool:
     """Whether a declaration may only give an expression of other names one of its own: `total` for `past + seq`.
 
     Axes of one input are sizes of their own: `batch` is no name for `width//4` where both are axes of an image.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.subject import GENERATED, Subject
+from shapeinf.checks.subject import GENERATED, CheckedModel
 from shapeinf.diagnostics import Diagnostic
 
 _LEAST = 5
@@ -17,7 +17,7 @@ _LEAST = 5
 @register_check(
     "C120", "warning", "a name that is likely misspelled", "It resembles another name, or contains a blank."
 )
-def misspelt(subject: Subject) -> Iterator[Diagnostic]:
+def misspelt(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Names that differ by one slip of the keyboard or by blanks, and names with a blank inside."""
     names = _names(subject)
     said: set[str] = set()
@@ -37,7 +37,7 @@ def _tensor(axis: str) -> str:
     return axis.rpartition(".shape[")[0]
 
 
-def _names(subject: Subject) -> dict[str, str]:
+def _names(subject: CheckedModel) -> dict[str, str]:
     """Names of dims, each with the first axis that has it: of inputs, then of outputs, then of values inside."""
     graph = subject.graph
     order = [*graph.inputs, *graph.outputs, *graph.declared]
@@ -50,7 +50,7 @@ def _names(subject: Subject) -> dict[str, str]:
     return found
 
 
-def _apart(subject: Subject, first: str, second: str) -> bool:
+def _apart(subject: CheckedModel, first: str, second: str) -> bool:
     """Whether the two are known to be different sizes."""
     scope, store = subject.store.scope, subject.store
     both = scope.has(first) and scope.has(second)

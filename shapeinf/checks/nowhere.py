@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapeinf.checks.concrete import generic, violated_at
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import shown
 from shapeinf.diagnostics import Diagnostic, register_code
 
@@ -15,7 +15,7 @@ NOWHERE = register_code(
 _TRIED = 4
 
 
-def runs_nowhere(subject: Subject) -> Iterator[Diagnostic]:
+def runs_nowhere(subject: CheckedModel) -> Iterator[Diagnostic]:
     """The first node that breaks at each of a few sets of sizes; nothing as soon as one of them runs.
 
     Some laws cannot be decided for names: then nothing is found, and no precondition says it either. It is looked at
@@ -48,7 +48,7 @@ def runs_nowhere(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
-def _ranks_are_known(subject: Subject, node: str) -> bool:
+def _ranks_are_known(subject: CheckedModel, node: str) -> bool:
     found = subject.nodes.get(node)
     shapes = [subject.result.tensors[name].shape for name in (found.inputs if found is not None else ()) if name]
     return bool(shapes) and all(shape.dims is not None for shape in shapes)

@@ -11,7 +11,7 @@ import attrs
 
 from shapeinf.api import infer_shapes
 from shapeinf.checks.sampling import Binding
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import as_shapes, misfit, shown, try_shapes
 from shapeinf.checks.unbounded import unbounded
 from shapeinf.checks.volumes import too_large
@@ -92,7 +92,7 @@ def _sizes(given: object, what: str, path: str) -> tuple[int, ...]:
     return tuple(given)
 
 
-def check_profile(subject: Subject, profile: Profile) -> list[Diagnostic]:
+def check_profile(subject: CheckedModel, profile: Profile) -> list[Diagnostic]:
     """All findings about a profile; what lies between is looked at only when its corners fit.
 
     Raises UnknownNameError for an input that the model does not have.
@@ -110,7 +110,7 @@ def check_profile(subject: Subject, profile: Profile) -> list[Diagnostic]:
     return found or [*_between(subject, profile), *_volumes(subject, profile)]
 
 
-def _inputs(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
+def _inputs(subject: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     for name, dims in subject.asked.items():
         if name not in profile.corners["opt"]:
             if any(isinstance(d, Dimension) for d in dims):
@@ -131,7 +131,7 @@ def _order(profile: Profile) -> Iterator[Diagnostic]:
                 yield Diagnostic("error", C151, message, tensor=name)
 
 
-def _one_size_a_name(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
+def _one_size_a_name(subject: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     """A name must have one size in all inputs of a corner."""
     for corner in CORNERS:
         first: dict[Dimension, tuple[str, int]] = {}
@@ -145,7 +145,7 @@ def _one_size_a_name(subject: Subject, profile: Profile) -> Iterator[Diagnostic]
                     yield Diagnostic("error", C151, message, tensor=name)
 
 
-def _between(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
+def _between(subject: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     """The first binding between the corners that does not run, found by what is known and shown by a run."""
     box = _box(subject, profile)
     if not box:
@@ -159,7 +159,7 @@ def _between(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
             return
 
 
-def _volumes(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
+def _volumes(subject: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     """What the ranges of the profile let grow too large, or leave without a bound."""
     box = _box(subject, profile)
     inputs: dict[str, list[object]] = {
@@ -168,7 +168,7 @@ def _volumes(subject: Subject, profile: Profile) -> Iterator[Diagnostic]:
     }
     dims = {symbol.name: ends for symbol, ends in box.items() if not symbol.symbol.anonymous}
     try:
-        ranged = Subject(infer_shapes(subject.graph, inputs=inputs, dims=dims, declared="ignore"))
+        ranged = CheckedModel(infer_shapes(subject.graph, inputs=inputs, dims=dims, declared="ignore"))
     except ShapeInferenceError:
         return
     ranged.ranges = {symbol.name: box for symbol in ranged.axes}
@@ -180,7 +180,7 @@ def _as_asked(dim: Dim) -> object:
     return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)
 
 
-def _box(subject: Subject, profile: Profile) -> dict[Dimension, tuple[int, int]]:
+def _box(subject: CheckedModel, profile: Profile) -> dict[Dimension, tuple[int, int]]:
     """The least and largest size of each symbol that is an axis of an input."""
     box: dict[Dimension, tuple[int, int]] = {}
     for name, dims in subject.asked.items():
@@ -192,7 +192,7 @@ def _box(subject: Subject, profile: Profile) -> dict[Dimension, tuple[int, int]]
     return box
 
 
-def _candidates(subject: Subject, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
+def _candidates(subject: CheckedModel, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
     """Bindings that what is known rules out first, then the middle and the neighbours of the corners."""
     sizes = {symbol: _spread(low, high) for symbol, (low, high) in box.items()}
     ruled_out = (one for one in _product(sizes) if _is_ruled_out(subject, one))
@@ -215,6 +215,6 @@ def _product(sizes: Mapping[Dimension, Sequence[int]]) -> Iterator[Binding]:
         yield dict(zip(names, values, strict=True))
 
 
-def _is_ruled_out(subject: Subject, binding: Binding) -> bool:
+def _is_ruled_out(subject: CheckedModel, binding: Binding) -> bool:
     """Whether something that nodes demand does not hold under a binding."""
     return any(condition.holds(binding) is False for condition in subject.demands)

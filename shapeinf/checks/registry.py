@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic, Severity, register_code
 
-Check = Callable[[Subject], Iterable[Diagnostic]]
+Check = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 CHECKS: dict[str, Check] = {}
 """Every check of a model by the code of its diagnostics; they run in this order."""

@@ -29,10 +29,10 @@ from shapeinf.checks.changes import (
     other_outlines,
     outline,
 )
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
@@ -65,7 +65,9 @@ class Repair:
     weight: int
 
 
-def repairs(subject: Subject, found: list[Diagnostic], look: Look, tried: Tried = "all") -> tuple[list[Repair], bool]:
+def repairs(
+    subject: CheckedModel, found: list[Diagnostic], look: Look, tried: Tried = "all"
+) -> tuple[list[Repair], bool]:
     """The repairs of what is found first, and whether every node that could be the cause was tried.
 
     `tried` is what may be changed.
@@ -81,22 +83,22 @@ def repairs(subject: Subject, found: list[Diagnostic], look: Look, tried: Tried 
     trials = Trials(subject, found, look, () if tried == "inputs" else places)
     search = _Search(subject, trials, found[0].severity == "error")
     for name in () if tried == "sizes" else subject.asked:
-        asked = inference.asked[name]
+        asked = inference.input_types[name]
         if isinstance(asked, TensorType):
             search.try_input(name, asked)
-    steps = [] if tried == "inputs" else [inference.program.step(place) for place in places]
+    steps = [] if tried == "inputs" else [inference.compiled.step(place) for place in places]
     for candidates in (attributes, search.operands, search.opened):
         for step in steps:
             search.try_all(step, candidates(step))
     for step in steps if found[0].severity == "error" or found[0].code in ("C101", "C105") else ():
-        if step.place in near:
+        if step.index in near:
             search.try_all(step, other_outlines(inference, step))
     whole = search.whole and trials.affordable and len(places) < _MOST_PLACES
     return sorted(search.found, key=lambda one: (one.left, one.weight)), whole
 
 
 def likely_cause(
-    subject: Subject, found: list[Diagnostic], look: Look, tried: Tried = "all"
+    subject: CheckedModel, found: list[Diagnostic], look: Look, tried: Tried = "all"
 ) -> tuple[Diagnostic, bool] | None:
     """The input or node of which a change repairs what is found, and whether it alone does; None if found there.
 
@@ -125,7 +127,7 @@ def likely_cause(
     return finding, not others
 
 
-def _fails_by_itself(subject: Subject, found: list[Diagnostic]) -> bool:
+def _fails_by_itself(subject: CheckedModel, found: list[Diagnostic]) -> bool:
     """Whether all that is found is an error at one node that reads one value beside constants."""
     node = subject.nodes.get(found[0].node)
     if node is None or any(one.severity != "error" or one.node != found[0].node for one in found):
@@ -133,31 +135,31 @@ def _fails_by_itself(subject: Subject, found: list[Diagnostic]) -> bool:
     return len({name for name in node.inputs if name and name not in subject.graph.constants}) <= 1
 
 
-def _has_numbers(subject: Subject, name: str) -> bool:
+def _has_numbers(subject: CheckedModel, name: str) -> bool:
     """Whether a node reads a constant of ints: sizes, axes, ends."""
     node, inference = subject.nodes.get(name), subject.result.inference
     names = [] if node is None else [one for one in node.inputs if one in subject.graph.constants]
-    types = [inference.table.types[inference.numbers[inference.program.slots[one]]] for one in names]
+    types = [inference.table.types[inference.numbers[inference.compiled.slots[one]]] for one in names]
     return any(numbers_in(one) is not None for one in types)
 
 
-def _place(subject: Subject, first: Diagnostic) -> int | None:
+def _place(subject: CheckedModel, first: Diagnostic) -> int | None:
     node = subject.nodes.get(first.node) or _with_body(subject, first.node)
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
-    program = subject.result.inference.program
+    program = subject.result.inference.compiled
     return None if output is None else program.producers[program.slots[output]]
 
 
-def _with_body(subject: Subject, inner: str) -> Node | None:
+def _with_body(subject: CheckedModel, inner: str) -> Node | None:
     """The node of the graph in whose body a node is: `loop` of `loop/add`."""
     around = [name for name in subject.nodes if name and inner.startswith(f"{name}/")]
     return subject.nodes[max(around, key=len)] if around else None
 
 
 def _inputs(inference: Inference, place: int) -> list[int]:
-    return [slot for slot in inference.program.step(place).inputs if slot != MISSING]
+    return [slot for slot in inference.compiled.step(place).inputs if slot != MISSING]
 
 
 def _near(inference: Inference, place: int) -> set[int]:
@@ -166,21 +168,21 @@ def _near(inference: Inference, place: int) -> set[int]:
     stack = [place]
     while stack:
         for slot in _inputs(inference, stack.pop()):
-            maker = inference.program.producers[slot]
+            maker = inference.compiled.producers[slot]
             if maker is not None and maker not in seen:
                 seen.add(maker)
-                stack += [maker] if hands_on(inference, inference.program.step(maker)) else []
+                stack += [maker] if hands_on(inference, inference.compiled.step(maker)) else []
     return seen
 
 
 def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[int]:
     """The places of a node and of all nodes that lead to it (only `by_sizes`: integers), nearest (latest) first."""
-    if place is None or inference.program.groups is not None:
+    if place is None or inference.compiled.groups is not None:
         return []
     seen, stack = {place}, [place]
     while stack:
         for slot in _inputs(inference, stack.pop()):
-            maker = inference.program.producers[slot]
+            maker = inference.compiled.producers[slot]
             if by_sizes and numbers_in(inference.table.types[inference.numbers[slot]]) is None:
                 continue
             if maker is not None and maker not in seen:
@@ -192,7 +194,7 @@ def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[in
 class _Search:
     """Tries changes of nodes and inputs, and keeps those that are repairs."""
 
-    def __init__(self, subject: Subject, trials: Trials, breaks: bool) -> None:
+    def __init__(self, subject: CheckedModel, trials: Trials, breaks: bool) -> None:
         """`breaks` says that a node is sure to break, for which weights may be to blame."""
         self.subject = subject
         self.breaks = breaks
@@ -200,14 +202,14 @@ class _Search:
         self.found: list[Repair] = []
         self.whole = True
         """Whether all pairs of axes were tried."""
-        program = subject.result.inference.program
+        program = subject.result.inference.compiled
         self.constants = {program.slots[name] for name in subject.graph.constants}
 
-    def operands(self, step: Step) -> Iterator[Change]:
+    def operands(self, step: NodeStep) -> Iterator[Change]:
         """Other operands of a node."""
         return operands(self.subject.result.inference, step)
 
-    def opened(self, step: Step) -> Iterator[Change]:
+    def opened(self, step: NodeStep) -> Iterator[Change]:
         """What a node makes left open."""
         inference = self.subject.result.inference
         own = has_sizes_of_its_own(inference, step, self.constants)
@@ -215,12 +217,12 @@ class _Search:
         sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
         yield from longer(inference, step, sizes) if own else ()
 
-    def try_all(self, step: Step, changes: Iterable[Change]) -> None:
+    def try_all(self, step: NodeStep, changes: Iterable[Change]) -> None:
         """Every change of one node, up to the first that leaves nothing; none of a node that has one."""
         if self.trials.affordable and all(one.node != step.site or one.left for one in self.found):
             any(self._makes_another(step, change) and self._try(step, change) for change in changes)
 
-    def _try(self, step: Step, change: Change) -> bool:
+    def _try(self, step: NodeStep, change: Change) -> bool:
         repaired = self.trials.repaired(step, change)
         if repaired is None:
             return False
@@ -247,13 +249,13 @@ class _Search:
                 self.found.append(Repair(name, "", f"{swapped.shape} in place of {found.shape}", left, INPUT))
                 return
 
-    def _makes_another(self, step: Step, change: Change) -> bool:
+    def _makes_another(self, step: NodeStep, change: Change) -> bool:
         """Whether the change alone makes the node give something else, of the same element type and no less known."""
         if change.prepare is not None:
             return True
         inference = self.subject.result.inference
         table = inference.table
-        self.trials.visits += 1 + len(inference.program.rows) // 100
+        self.trials.visits += 1 + len(inference.compiled.rows) // 100
         slots = [slot for slot in (change.inputs or step.arguments)]
         types = [table.types[inference.numbers[slot]] for slot in slots]
         if change.constant is not None:
@@ -262,11 +264,11 @@ class _Search:
             ]
         call = step.operation.call
         if change.kind is not None:
-            call = inference.program.edited(step.place, change.kind).step(step.place).operation.call
+            call = inference.compiled.replace_node(step.index, change.kind).step(step.index).operation.call
         if call is None or step.operation.bodies:
             return False
         try:
-            found = call.run(types, inference.setup.copy(), step.site, None)
+            found = call.run(types, inference.initial_store.copy(), step.site, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
             return False  # an attribute that the rule cannot take
         if found.unknown is not None or len(found.types) < len(step.outputs):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from math import lcm
 
-from shapeinf.constraints.records import Clause, one_holds
+from shapeinf.constraints.records import Clause, any_holds
 from shapeinf.expr import Dim, Dimension, Interval, evaluate
 from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.equations import pivot
@@ -31,7 +31,7 @@ MAX_OFFSETS = 8
 Binding = dict[str, int]
 
 
-def value(dim: Dim, binding: Mapping[str, int]) -> int | None:
+def try_evaluate(dim: Dim, binding: Mapping[str, int]) -> int | None:
     """The size under a binding; None where it has none."""
     try:
         return int(evaluate(dim, binding))
@@ -39,7 +39,7 @@ def value(dim: Dim, binding: Mapping[str, int]) -> int | None:
         return None
 
 
-def bindings(
+def sample_bindings(
     store: ShapeStore, symbols: Iterable[Dimension], least: int = 0, about: Iterable[Dim] = ()
 ) -> Iterator[Binding]:
     """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first.
@@ -61,21 +61,21 @@ def bindings(
         yield dict(zip((symbol.name for symbol in chosen), values, strict=True))
 
 
-def solving(
+def sample_solutions(
     store: ShapeStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
     """Such bindings, each followed by those in which one symbol is what makes a clause true, where that is a size."""
     symbols = list(symbols)
-    pivots = [found for clause in clauses if (found := solution_of(clause)) is not None]
-    for binding in bindings(store, symbols, least, about):
+    pivots = [found for clause in clauses if (found := solve_clause(clause)) is not None]
+    for binding in sample_bindings(store, symbols, least, about):
         yield binding
         for symbol, solution in pivots:
-            size, bounds = value(solution, binding), store.interval(symbol)
+            size, bounds = try_evaluate(solution, binding), store.interval(symbol)
             if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
                 yield {**binding, symbol.name: size}
 
 
-def solution_of(clause: Clause) -> tuple[Dimension, Dim] | None:
+def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
     """A symbol of an equation, and what it must be."""
     found = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if found is None else (found[0], found[0] - found[1] * clause.expression)
@@ -113,7 +113,9 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
                 left += [(arg, outer) for arg in atom.args]
 
 
-def legal(store: ShapeStore, symbols: Iterable[Dimension], later: ShapeStore | None = None) -> Iterator[Binding]:
+def legal_bindings(
+    store: ShapeStore, symbols: Iterable[Dimension], later: ShapeStore | None = None
+) -> Iterator[Binding]:
     """Bindings under which all that is known of these symbols holds; what is about others too is left out.
 
     Of facts that were told `later` only those count that leave a dim many sizes: bounds, multiples.
@@ -121,12 +123,12 @@ def legal(store: ShapeStore, symbols: Iterable[Dimension], later: ShapeStore | N
     wanted = set(symbols)
     names = {symbol.name for symbol in wanted}
     tests = [*_tests(store, names), *([] if later is None else _limits(later, wanted))]
-    for binding in bindings(store, wanted):
+    for binding in sample_bindings(store, wanted):
         if all(test(binding) for test in tests):
             yield binding
 
 
-def possible(store: ShapeStore, names: set[str]) -> Callable[[Binding], bool]:
+def legality_test(store: ShapeStore, names: set[str]) -> Callable[[Binding], bool]:
     """Whether a binding of these names may fulfil all that is known of nothing else."""
     tests = _tests(store, names)
     return lambda binding: all(test(binding) for test in tests)
@@ -159,9 +161,9 @@ def _limits(store: ShapeStore, symbols: Collection[Dimension]) -> list[Callable[
 
 def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
     """Whether a dim must be no multiple, but one of those and a rest: that is nothing people mean by a dim."""
-    if one_holds(clauses, {name: _MULTIPLE}) is not False:
+    if any_holds(clauses, {name: _MULTIPLE}) is not False:
         return False
-    return any(one_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
+    return any(any_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
 
 
 def _inequalities(store: ShapeStore, names: set[str]) -> dict[object, Callable[[Binding], bool]]:
@@ -185,7 +187,7 @@ def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
 
 
 def _winners(atom: Maximum, binding: Binding) -> list[bool]:
-    sizes = [value(arg, binding) for arg in atom.args]
+    sizes = [try_evaluate(arg, binding) for arg in atom.args]
     known = [size for size in sizes if size is not None]
     return [size == max(known, default=None) for size in sizes]
 
@@ -209,15 +211,15 @@ def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
 
 
 def _not_negative(dim: Dim, binding: Binding) -> bool:
-    return (value(dim, binding) or 0) >= 0
+    return (try_evaluate(dim, binding) or 0) >= 0
 
 
 def _divides(divisor: int, dim: Dim, binding: Binding) -> bool:
-    return (value(dim, binding) or 0) % divisor == 0
+    return (try_evaluate(dim, binding) or 0) % divisor == 0
 
 
 def _may_hold(clauses: tuple[Clause, ...], binding: Binding) -> bool:
-    return one_holds(clauses, binding) is not False
+    return any_holds(clauses, binding) is not False
 
 
 def _names(dim: Dim) -> set[str]:

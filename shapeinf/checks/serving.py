@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from shapeinf.checks.pbtxt import Message, parse_pbtxt
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import try_shapes
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError
@@ -71,7 +71,7 @@ def _port(given: Any, batch: int, path: str) -> Port:
     return Port(name, str(message.get("data_type", [""])[-1]), (None, *sizes) if batch else sizes)
 
 
-def check_serving(subject: Subject, config: ServingConfig) -> list[Diagnostic]:
+def check_serving(subject: CheckedModel, config: ServingConfig) -> list[Diagnostic]:
     """Where a serving config does not fit the model."""
     inputs, outputs = list(subject.asked), subject.graph.outputs
     found = [*_names("input", config.inputs, inputs), *_names("output", config.outputs, outputs)]
@@ -97,7 +97,7 @@ def _missing(config: ServingConfig, name: str) -> Iterator[Diagnostic]:
         yield Diagnostic("error", C160, f"the config does not have the input {name} of the model", tensor=name)
 
 
-def _fits(subject: Subject, config: ServingConfig, port: Port, of_input: bool) -> Iterator[Diagnostic]:
+def _fits(subject: CheckedModel, config: ServingConfig, port: Port, of_input: bool) -> Iterator[Diagnostic]:
     info = subject.result.tensors[port.name]
     dtype = _TYPES.get(port.dtype)
     if info.dtype is not None and dtype != info.dtype:
@@ -117,7 +117,7 @@ def _fits(subject: Subject, config: ServingConfig, port: Port, of_input: bool) -
             yield Diagnostic("error", C162, f"axis {axis} of {port.name} {reason}", tensor=port.name)
 
 
-def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
+def _differs(subject: CheckedModel, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
     if axis == 0 and config.max_batch_size and isinstance(dim, int):
         return f"is the batch of up to {config.max_batch_size} in the config, but always {dim} in the model"
     if served is None:
@@ -127,7 +127,7 @@ def _differs(subject: Subject, config: ServingConfig, axis: int, served: int | N
     return ""
 
 
-def _batches(subject: Subject, config: ServingConfig) -> Iterator[Diagnostic]:
+def _batches(subject: CheckedModel, config: ServingConfig) -> Iterator[Diagnostic]:
     """The smallest and the largest batch, where the config fixes all else."""
     for batch in dict.fromkeys((1, config.max_batch_size)) if config.max_batch_size else ():
         shapes = {port.name: _sizes(subject, port, batch) for port in config.inputs}
@@ -136,7 +136,7 @@ def _batches(subject: Subject, config: ServingConfig) -> Iterator[Diagnostic]:
             return
 
 
-def _sizes(subject: Subject, port: Port, batch: int) -> list[Any]:
+def _sizes(subject: CheckedModel, port: Port, batch: int) -> list[Any]:
     """The shape of an input at a batch; dynamic axes keep the name that the model gives them."""
     dims = subject.asked[port.name]
     named = [str(d) if isinstance(d, Dimension) and not d.is_anonymous else None for d in dims]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shapeinf.api import infer_shapes
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
@@ -15,7 +15,7 @@ from shapeinf.result import Result
 
 
 @register_check("C104", "error", "one name of inputs that must have two values")
-def torn(subject: Subject) -> Iterator[Diagnostic]:
+def torn(subject: CheckedModel) -> Iterator[Diagnostic]:
     """Only for a model with errors: those that vanish when a name is several, with a value each."""
     if not any(d.severity == "error" for d in subject.result.diagnostics):
         return
@@ -37,7 +37,7 @@ def torn(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic("error", "C104", message, node, subject.op(node), help="give the axes a name each")
 
 
-def _split(subject: Subject, apart: set[Dimension]) -> Result | None:
+def _split(subject: CheckedModel, apart: set[Dimension]) -> Result | None:
     """The inference with a name for each axis; None when it cannot run so or has errors too."""
     inputs: dict[str, list[Dim | str]] = {}
     for name, dims in subject.asked.items():
@@ -57,7 +57,7 @@ def _asked(dim: Dim, own: str) -> Dim | str:
 
 
 def _own(split: Result, tensor: str, axis: int) -> Dimension | None:
-    found = split.inference.asked.get(tensor)
+    found = split.inference.input_types.get(tensor)
     if not isinstance(found, TensorType) or found.shape.dims is None:
         return None
     dim = found.shape.dims[axis]

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from shapeinf.checks.sampling import Binding, legal
+from shapeinf.checks.sampling import Binding, legal_bindings
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared, Graph, Node
@@ -19,7 +19,7 @@ GENERATED = re.compile(r"unk__\d+")
 MOST_EXAMPLES = 64
 
 
-class Subject:
+class CheckedModel:
     """A result to look at. `ranges` has the dims that the user gave bounds of, by name.
 
     A `trial` is the inference of something else than the model as it stands.
@@ -43,16 +43,16 @@ class Subject:
         return self.result.store
 
     @property
-    def setup(self) -> ShapeStore:
+    def initial_store(self) -> ShapeStore:
         """What user and file say, before any node spoke."""
-        return self.result.inference.setup
+        return self.result.inference.initial_store
 
     @cached_property
     def asked(self) -> dict[str, tuple[Dim, ...]]:
         """The dims that each input was asked for: as declared, or as the user gave them."""
         return {
             name: one.shape.dims
-            for name, one in self.result.inference.asked.items()
+            for name, one in self.result.inference.input_types.items()
             if isinstance(one, TensorType) and one.shape.dims is not None and name in self.graph.inputs
         }
 
@@ -108,14 +108,14 @@ class Subject:
         """Some bindings of symbols under which all that is known of them now holds."""
         asked = frozenset(symbols), self.store.version
         if asked not in self._examples:
-            self._examples[asked] = list(itertools.islice(legal(self.store, asked[0]), MOST_EXAMPLES))
+            self._examples[asked] = list(itertools.islice(legal_bindings(self.store, asked[0]), MOST_EXAMPLES))
         return self._examples[asked]
 
     @cached_property
     def demands(self) -> list[Precondition]:
         """What nodes demand of the dims of the inputs, as far as it depends on nothing else; each node by itself."""
         demanded = (each for one in self.result.contract.always for each in (one, *one.weaker))
-        return [one for one in demanded if one.free and one.kind not in ("guard", "assumption")]
+        return [one for one in demanded if one.free_symbols and one.kind not in ("guard", "assumption")]
 
     def op(self, node: str) -> str:
         """The operator of a node; empty for what is no node of the graph itself."""

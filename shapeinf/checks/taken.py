@@ -10,11 +10,11 @@ import attrs
 
 from shapeinf.checks.declared import compared
 from shapeinf.checks.meanings import declared_size
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import info
 from shapeinf.expr import Dim
 from shapeinf.graph import Declared
@@ -23,22 +23,22 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.result import Result
 
 
-def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Diagnostic]] | None:
+def taken_at_its_word(subject: CheckedModel) -> tuple[CheckedModel, list[Diagnostic]] | None:
     """The inference that goes on with what is declared, and where that was not what a node made.
 
     None where nothing inside the graph is declared, and for graphs with cycles.
     """
     inference = subject.result.inference
-    if inference.program.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
+    if inference.compiled.groups is not None or all(name in subject.graph.outputs for name in subject.declared):
         return None
     found: list[Diagnostic] = []
-    store = inference.setup.copy()
+    store = inference.initial_store.copy()
     reader = InputReader(store)
-    other: list[Subject] = []
+    other: list[CheckedModel] = []
 
     def believe(fresh: Inference) -> None:
-        other.append(Subject(Result(fresh, reader), subject.ranges, trial=True))
-        slots = fresh.program.slots
+        other.append(CheckedModel(Result(fresh, reader), subject.ranges, trial=True))
+        slots = fresh.compiled.slots
         for name, declared in subject.declared.items():
             fresh.declared[slots[name]] = _Believer(other[0], name, declared, found)
 
@@ -50,12 +50,12 @@ def taken_at_its_word(subject: Subject) -> tuple[Subject, list[Diagnostic]] | No
 class _Believer:
     """Compares what a node makes with its declaration at once, and goes on with the declaration where they differ."""
 
-    subject: Subject
+    subject: CheckedModel
     name: str
     declared: Declared
     found: list[Diagnostic]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number of the type to go on with."""
         inference = self.subject.result.inference
         made = inference.table.get(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension
 
@@ -16,7 +16,7 @@ from shapeinf.expr import Dimension
     "a tensor without an upper bound though all inputs have one",
     "The node is the one that loses the bound.",
 )
-def unbounded(subject: Subject) -> Iterator[Diagnostic]:
+def unbounded(subject: CheckedModel) -> Iterator[Diagnostic]:
     """The first tensor of each unknown that has no upper bound; nothing when an input has none either."""
     if any(subject.store.interval(symbol).hi is None for symbol in subject.axes):
         return

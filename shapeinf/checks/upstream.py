@@ -12,12 +12,12 @@ from contextlib import suppress
 import attrs
 
 from shapeinf.checks.meanings import declared_size, renames
-from shapeinf.checks.sampling import legal, value
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import legal_bindings, try_evaluate
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.checks.trial import shown
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import Declared
@@ -35,14 +35,14 @@ class Difference:
     example: str
 
 
-def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
+def differences(subject: CheckedModel) -> tuple[list[Difference], dict[str, str]]:
     """Where sizes differ that only a later requirement makes equal; nothing where nodes require no equality.
 
     Also the declared values that were as declared when they were made, each with the node whose requirement has
     given one of their dims a size since.
     """
     inference = subject.result.inference
-    if subject.trial or inference.program.groups is not None or not _equates(subject):
+    if subject.trial or inference.compiled.groups is not None or not _equates(subject):
         return [], {}
     seen: list[_Seen] = []
     held: dict[str, set[Dimension]] = {}
@@ -50,9 +50,9 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     def begin(fresh: Inference) -> None:
         observer = _Observer(subject, fresh)
         for name, declared in subject.declared.items():
-            fresh.declared[fresh.program.slots[name]] = _Watch(observer, name, declared, seen, held)
+            fresh.declared[fresh.compiled.slots[name]] = _Watch(observer, name, declared, seen, held)
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     for one in seen:
         held.pop(one.tensor, None)
     examples = [(one, _example(subject, one)) for one in seen]
@@ -61,15 +61,15 @@ def differences(subject: Subject) -> tuple[list[Difference], dict[str, str]]:
     return different, {name: node for name, node in tellers.items() if node}
 
 
-def _teller(subject: Subject, symbols: set[Dimension]) -> str:
+def _teller(subject: CheckedModel, symbols: set[Dimension]) -> str:
     """The first node that has told what one of these symbols is; empty for none."""
     told = [subject.store.sources[s].node for s in symbols if s in subject.store.sources]
     return min((node for node in told if node in subject.order), key=lambda node: subject.order[node], default="")
 
 
-def _equates(subject: Subject) -> bool:
+def _equates(subject: CheckedModel) -> bool:
     """Whether nodes have told what a dim of the inputs is, or how several of them go together."""
-    store, before = subject.store, subject.setup
+    store, before = subject.store, subject.initial_store
     if any(symbol in subject.named and symbol not in before.solved for symbol in store.solved):
         return True
     return any(
@@ -93,7 +93,7 @@ class _Seen:
 class _Observer:
     """The facts of a run so far, with what the file's own names state: copied when they have changed."""
 
-    def __init__(self, subject: Subject, inference: Inference) -> None:
+    def __init__(self, subject: CheckedModel, inference: Inference) -> None:
         self.subject = subject
         self.inference = inference
         self.version = -1
@@ -122,7 +122,7 @@ class _Watch:
     seen: list[_Seen]
     held: dict[str, set[Dimension]]
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number as it is."""
         made = self.observer.inference.table.get(number)
         dims = self.declared.dims
@@ -143,13 +143,13 @@ class _Watch:
         return number
 
 
-def _example(subject: Subject, one: _Seen) -> str | None:
+def _example(subject: CheckedModel, one: _Seen) -> str | None:
     """A binding that shows the difference, as text; only of dims that have a name."""
     symbols = {s for d in (one.meant, one.size) if isinstance(d, Dimension) for s in d.symbols()}
     if not symbols <= subject.named:
         return None
-    for binding in legal(one.store, symbols, later=subject.store):
-        a, b = value(one.meant, binding), value(one.size, binding)
+    for binding in legal_bindings(one.store, symbols, later=subject.store):
+        a, b = try_evaluate(one.meant, binding), try_evaluate(one.size, binding)
         if a is not None and b is not None and a != b:
             return f"{b} for {shown(subject, binding)}"
     return None

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import attrs
 
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import value
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.sampling import try_evaluate
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
@@ -41,7 +41,7 @@ LIMITS = (
     "a tensor whose elements or bytes can exceed 32 (or 64) bits",
     "Its element count or byte size can exceed 2^31 - 1 or 2^63 - 1.",
 )
-def too_large(subject: Subject) -> Iterator[Diagnostic]:
+def too_large(subject: CheckedModel) -> Iterator[Diagnostic]:
     """The largest size of each tensor, with all symbols at their upper bounds; only what that binding shows."""
     binding = _largest(subject)
     past: dict[_Limit, list[tuple[str, int]]] = {}
@@ -58,7 +58,7 @@ def too_large(subject: Subject) -> Iterator[Diagnostic]:
         yield _found(subject, limit, tensors, binding)
 
 
-def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Diagnostic:
+def _found(subject: CheckedModel, limit: _Limit, tensors: list[tuple[str, int]], binding: dict[str, int]) -> Diagnostic:
     tensor, count = tensors[0]
     node = subject.makers[tensor]
     shown = ", ".join(f"{name} = {size}" for name, size in sorted(binding.items()))
@@ -69,29 +69,29 @@ def _found(subject: Subject, limit: _Limit, tensors: list[tuple[str, int]], bind
     return Diagnostic(severity, "C130", message, node, subject.op(node), tensor=tensor, location=subject.location(node))
 
 
-def _largest(subject: Subject) -> dict[str, int]:
+def _largest(subject: CheckedModel) -> dict[str, int]:
     """The upper bound of every symbol of the inputs that has one."""
     bounds = {symbol.name: subject.store.interval(symbol).hi for symbol in subject.axes}
     return {name: hi for name, hi in bounds.items() if hi is not None}
 
 
-def _by_the_user(subject: Subject, binding: dict[str, int]) -> bool:
+def _by_the_user(subject: CheckedModel, binding: dict[str, int]) -> bool:
     return all(name in subject.ranges for name in binding)
 
 
-def _elements(subject: Subject, info: TensorInfo, binding: dict[str, int]) -> int | None:
+def _elements(subject: CheckedModel, info: TensorInfo, binding: dict[str, int]) -> int | None:
     total: int = 1
     if info.kind != "tensor":
         return None
     for dim in info.shape.dims or (None,):
-        size = None if dim is None else value(_canonical(subject, dim), binding)
+        size = None if dim is None else try_evaluate(_canonical(subject, dim), binding)
         if size is None or size < 0:
             return None
         total *= size
     return total
 
 
-def _canonical(subject: Subject, dim: Dim) -> Dim:
+def _canonical(subject: CheckedModel, dim: Dim) -> Dim:
     return subject.store.canon(dim) if isinstance(dim, Dimension) else dim
 
 

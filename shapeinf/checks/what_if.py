@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from shapeinf.checks.changes import Change
 from shapeinf.checks.concrete import generic, violated_at
 from shapeinf.checks.sampling import Binding
-from shapeinf.checks.subject import Subject
+from shapeinf.checks.subject import CheckedModel
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import Progress
@@ -32,7 +32,7 @@ _TERMS_A_VISIT = 50
 """To look at so many terms of dims that are in no table costs as much as to run a node."""
 _SHOWN_AT = 2
 """So many sets of sizes a repair is shown at."""
-Look = Callable[[Subject], Iterable[Diagnostic]]
+Look = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
 class _HopelessError(Exception):
@@ -42,7 +42,7 @@ class _HopelessError(Exception):
 class _Required:
     """What nodes require of the inputs: a trial in which they come to more, or to the first finding, need not go on."""
 
-    def __init__(self, subject: Subject, found: list[Diagnostic]) -> None:
+    def __init__(self, subject: CheckedModel, found: list[Diagnostic]) -> None:
         self.symbols, self.named = set(subject.axes), subject.named
         self.known = {one.subject for one in found}
         self.first = found[0].subject if found[0].code in ("C101", "C102") else ""
@@ -82,7 +82,7 @@ class _Required:
 class Trials:
     """Tries changes of a graph against what was found in it; counts what they cost."""
 
-    def __init__(self, subject: Subject, found: list[Diagnostic], look: Look, places: Collection[int]) -> None:
+    def __init__(self, subject: CheckedModel, found: list[Diagnostic], look: Look, places: Collection[int]) -> None:
         """`places` are those of the nodes that may be changed, `look` gives all findings."""
         self.subject = subject
         self.before = {(one.code, one.subject) for one in found}
@@ -93,7 +93,7 @@ class Trials:
         self.starts = _starts(subject.result.inference, places)
         self.visits = 0
         self._before = subject.store.scope.work
-        asked = subject.result.inference.asked.values()
+        asked = subject.result.inference.input_types.values()
         ranks = [len(one.shape.dims or ()) for one in asked if isinstance(one, TensorType)]
         self._begin = _BEGIN + sum(ranks) // 4
 
@@ -107,7 +107,7 @@ class Trials:
         """What all trials have cost so far, in nodes that are run."""
         return self.visits + (self.subject.store.scope.work - self._before) // _TERMS_A_VISIT
 
-    def repaired(self, step: Step, change: Change) -> tuple[int, str] | None:
+    def repaired(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
         """How much is still found with a change, and what it is; None where it is no repair.
 
         What was found first must be gone. What leaves open what a node makes does not mind what the node itself
@@ -116,12 +116,12 @@ class Trials:
         """
         if not self.affordable:
             return None
-        trial = self.starts[step.place].branched(_changed(self.subject.result.inference.program, step, change))
+        trial = self.starts[step.index].fork(_changed(self.subject.result.inference.compiled, step, change))
         end = _begin(trial, step, change)
         apart_from = "" if change.prepare is None else step.site
         trial.progress = self._watch(trial, end, apart_from)
         try:
-            trial.run_straight(step.place)
+            trial.run_straight(step.index)
         except (_HopelessError, ShapeInferenceError):
             return None
         other = self._subject(trial)
@@ -137,7 +137,7 @@ class Trials:
             end(done)
             if self._required.too_much(trial, apart_from):
                 raise _HopelessError
-            for note in trial.found.get(done - 1, ()):
+            for note in trial.node_diagnostics.get(done - 1, ()):
                 key = (note.code, note.node)
                 lost = note.code.startswith("S2") and key not in self.unknown
                 if lost or (note.severity == "error" and (key == self.first or key not in self.before)):
@@ -145,10 +145,10 @@ class Trials:
 
         return progress
 
-    def _subject(self, trial: Inference) -> Subject:
-        return Subject(Result(trial, InputReader(trial.store)), self.subject.ranges, trial=True)
+    def _subject(self, trial: Inference) -> CheckedModel:
+        return CheckedModel(Result(trial, InputReader(trial.store)), self.subject.ranges, trial=True)
 
-    def _left(self, other: Subject, apart_from: str = "") -> int | None:
+    def _left(self, other: CheckedModel, apart_from: str = "") -> int | None:
         self.visits += _LOOK * len(other.order)
         left = 0
         for one in self.look(other):
@@ -159,25 +159,25 @@ class Trials:
                 left += 1
         return left
 
-    def _runs(self, other: Subject, step: Step, change: Change) -> bool:
+    def _runs(self, other: CheckedModel, step: NodeStep, change: Change) -> bool:
         """Whether the changed graph runs at sizes that are alike in nothing, as far as it allows them."""
 
         def prepare(fresh: Inference) -> None:
             before, after = _around(fresh, step, change)
 
             def progress(done: int, _: int) -> None:
-                if done == step.place:
+                if done == step.index:
                     before()
-                elif done == step.place + 1:
+                elif done == step.index + 1:
                     after()
 
             fresh.progress = progress
-            if step.place == 0:
+            if step.index == 0:
                 before()
 
         return self._all_run(other, prepare)
 
-    def _all_run(self, other: Subject, prepare: Callable[[Inference], None]) -> bool:
+    def _all_run(self, other: CheckedModel, prepare: Callable[[Inference], None]) -> bool:
         tried = 0
         for binding in generic(other, _SHOWN_AT):
             tried += 1
@@ -208,7 +208,7 @@ class Trials:
             fresh.progress = self._watch(fresh, lambda _: None)
 
         try:
-            rerun(inference, inference.setup.copy(), begin)
+            rerun(inference, inference.initial_store.copy(), begin)
         except (_HopelessError, ShapeInferenceError):
             return None
         other = self._subject(trial[0])
@@ -216,21 +216,21 @@ class Trials:
         return left if left is not None and self._all_run(other, lambda _: None) else None
 
 
-def _changed(program: Program, step: Step, change: Change) -> Program:
+def _changed(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
     """The program with another kind of node in a place, or with other inputs of it."""
     if change.kind is not None:
-        return program.edited(step.place, change.kind)
+        return program.replace_node(step.index, change.kind)
     if change.inputs is None:
         return program
-    found = program.edited(step.place, step.operation.kind)
-    key, _, outputs, name = found.rows[step.place]
+    found = program.replace_node(step.index, step.operation.kind)
+    key, _, outputs, name = found.rows[step.index]
     rows = list(found.rows)
-    rows[step.place] = (key, change.inputs, outputs, name)
+    rows[step.index] = (key, change.inputs, outputs, name)
     found.rows = rows
     return found
 
 
-def _around(fresh: Inference, step: Step, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+def _around(fresh: Inference, step: NodeStep, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
     """What is to be done before and after the changed node runs: a constant is another one for it alone."""
     if change.prepare is not None:
         change.prepare(fresh)
@@ -249,13 +249,13 @@ def _around(fresh: Inference, step: Step, change: Change) -> tuple[Callable[[], 
     return before, after
 
 
-def _begin(trial: Inference, step: Step, change: Change) -> Callable[[int], None]:
+def _begin(trial: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
     """Prepares a trial that begins at the changed node; what is to be called after each node."""
     before, after = _around(trial, step, change)
     before()
 
     def end(done: int) -> None:
-        if done == step.place + 1:
+        if done == step.index + 1:
             after()
 
     return end
@@ -269,12 +269,12 @@ def _starts(inference: Inference, places: Collection[int]) -> dict[int, Inferenc
     def begin(fresh: Inference) -> None:
         def progress(done: int, _: int) -> None:
             if done in wanted:
-                found[done] = fresh.branched()
+                found[done] = fresh.fork()
 
         fresh.progress = progress
         if 0 in wanted:
-            fresh.freeze_setup()  # a copy, of which later nodes know nothing
-            found[0] = fresh.branched()
+            fresh.save_initial_store()  # a copy, of which later nodes know nothing
+            found[0] = fresh.fork()
 
-    rerun(inference, inference.setup.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin)
     return found

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import click
 
 from shapeinf.checks import (
+    CheckedModel,
     Profile,
-    Subject,
     check,
     check_profile,
     check_serving,
@@ -85,9 +85,9 @@ def check_command(
         ranges = {**options.dims, **options.inference.bind}
         diagnostics = check(result, ranges)
         for shapes in _read_profiles(profile, corners):
-            diagnostics += check_profile(Subject(result, ranges), shapes)
+            diagnostics += check_profile(CheckedModel(result, ranges), shapes)
         if triton is not None:
-            diagnostics += check_serving(Subject(result, ranges), read_serving_config(triton))
+            diagnostics += check_serving(CheckedModel(result, ranges), read_serving_config(triton))
         diagnostics = sorted(diagnostics, key=lambda diagnostic: not diagnostic.fails)
         _print(model, diagnostics, form)
     fail_on(any(diagnostic.fails for diagnostic in diagnostics))

@@ -26,7 +26,7 @@ import click
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Scope
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import SpecLike, as_named
+from shapeinf.inputs.reader import SpecLike, to_named_dim
 from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
 
 DECLARED = ("trust", "check", "ignore")
@@ -89,7 +89,7 @@ def read_config(table: Mapping[str, Any]) -> Config:
             near = difflib.get_close_matches(key, names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
             raise ConfigError(f"no key is named {key!r}; {hint}")
-    dims = {name: as_named(name, value) for name, value in _table(table, "dims").items()}
+    dims = {name: to_named_dim(name, value) for name, value in _table(table, "dims").items()}
     bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}
     min_dim = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
     declared = table.get("declared")

@@ -66,7 +66,7 @@ class Clause:
         return value == 0 if self.zero else value >= 0
 
 
-def one_holds(clauses: Iterable[Clause], sizes: Mapping[str, int]) -> bool | None:
+def any_holds(clauses: Iterable[Clause], sizes: Mapping[str, int]) -> bool | None:
     """Whether one of the clauses holds; None where that is not known."""
     unknown = False
     for clause in clauses:

@@ -38,7 +38,7 @@ class ConstraintStore:
         self.version = 0
         self.epoch = 0
         """Counts the changes of canonical forms."""
-        self.news: list[Dimension] = []
+        self.changed_symbols: list[Dimension] = []
         """Symbols of which something was found out or taken back, in order."""
         self.resets = 0
         """Counts how often all facts were replaced."""
@@ -178,21 +178,21 @@ class ConstraintStore:
             return self.canon(a)
         equation = self.canon(a - b)
         if equation != 0:
-            with self._taken_back():
+            with self._transaction():
                 self._equate(equation, source, (a, b))
         told, other = self.canon(a), self.canon(b)
         return other if isinstance(other, int) else told
 
     def add_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
         """Learn `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
-        with self._taken_back():
+        with self._transaction():
             self._bound(self.canon(d), (-inf if lo is None else lo, inf if hi is None else hi), source)
 
     def add_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Learn `a <= b`. Raises Contradiction when it cannot hold."""
         difference = self.canon(b - a)
         if self.bounds(difference)[0] < 0:
-            with self._taken_back():
+            with self._transaction():
                 self._bound(difference, (0, inf), source)
 
     def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
@@ -205,7 +205,7 @@ class ConstraintStore:
         if known is False:
             raise Contradiction(message, source, conflict_source(self, e, d))
         if not self._kept.divides(divisor, e):
-            with self._taken_back():
+            with self._transaction():
                 self._kept.add(Divisibility(e, divisor, source), e)
                 self.version += 1
                 self._learn_congruence(e, divisor, source, message)
@@ -215,9 +215,9 @@ class ConstraintStore:
         told = self.ranges.get(symbol.terms[0][0][0])
         if told is None or told.bounds != bounds:
             self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
-            self.news.append(symbol)
+            self.changed_symbols.append(symbol)
             self.epoch += self.scope.has_maxima
-            self._changed(symbol)
+            self._invalidate(symbol)
 
     def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
         """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
@@ -225,7 +225,7 @@ class ConstraintStore:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _changed(self, symbol: Dimension | None = None) -> None:
+    def _invalidate(self, symbol: Dimension | None = None) -> None:
         """Something is known of a symbol now (of any, without one): forget what was worked out before that."""
         self.version += 1
         self._known.forget()
@@ -239,12 +239,12 @@ class ConstraintStore:
             self._bounds.pop(d, None)
 
     @contextmanager
-    def _taken_back(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         try:
             with self._undo_log.all_or_nothing():
                 yield
         except Exception:
-            self._changed()  # all is as it was before, but for what was worked out meanwhile
+            self._invalidate()  # all is as it was before, but for what was worked out meanwhile
             raise
 
     def _restore(self, before: ConstraintStore) -> None:
@@ -292,9 +292,9 @@ class ConstraintStore:
             raise Contradiction(message, source, conflict_source(self, found.symbol))
         self._undo_log.put(self.congruences, found.atom, found)
         self.narrowed = True
-        self.news.append(found.symbol)
+        self.changed_symbols.append(found.symbol)
         self.epoch += 1
-        self._changed(found.symbol)
+        self._invalidate(found.symbol)
         if low == high:
             self._solve(found.symbol, int(low), source)
         self._recheck(found.symbol)
@@ -305,9 +305,9 @@ class ConstraintStore:
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
         self.solved.solve(symbol, value, self._undo_log)
         self._undo_log.put(self.sources, symbol, source)
-        self.news.append(symbol)
+        self.changed_symbols.append(symbol)
         self.epoch += 1
-        self._changed(symbol)
+        self._invalidate(symbol)
 
     def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
         """Learn bounds of a canonical `e`."""
@@ -357,9 +357,9 @@ class ConstraintStore:
             return
         self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
         self.narrowed = True
-        self.news.append(symbol)
+        self.changed_symbols.append(symbol)
         self.epoch += self.scope.has_maxima
-        self._changed(symbol)
+        self._invalidate(symbol)
         if new[0] == new[1]:
             self._solve(symbol, int(new[0]), source)
         self._recheck(symbol)

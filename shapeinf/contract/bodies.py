@@ -29,7 +29,7 @@ def demands_of_bodies(inference: Inference, budget: Budget) -> Iterator[Precondi
                 told.tell(store)
         reader = Reader(inference, budget, inference.store, store)
         for condition in merged(reader):
-            if condition.free and condition.free <= reader.labels.keys():
+            if condition.free_symbols and condition.free_symbols <= reader.labels.keys():
                 kind = condition.kind if condition.kind == "assumption" else "guard"
                 yield attrs.evolve(condition, kind=kind, where=where, clauses=(), least=None, weaker=())
 
@@ -37,8 +37,8 @@ def demands_of_bodies(inference: Inference, budget: Budget) -> Iterator[Precondi
 def _bodies(inference: Inference) -> Iterator[tuple[str, tuple[ShapeStore, ShapeStore]]]:
     """Where the bodies are that have told facts and may not run, and the facts before and after each of them."""
     for index in sorted(inference.children):
-        step = inference.program.step(index)
+        step = inference.compiled.step(index)
         for name, child in inference.children[index].items():
-            if child.told is not None:
-                yield f"{name} of {step.operation.kind.op} '{inference.path}{step.site}'", child.told
+            if child.undone is not None:
+                yield f"{name} of {step.operation.kind.op} '{inference.path}{step.site}'", child.undone
             yield from _bodies(child)

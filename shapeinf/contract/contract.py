@@ -14,16 +14,15 @@ from shapeinf.contract.preconditions import Precondition, Reader
 from shapeinf.contract.sizes import LegalSizes, in_range
 from shapeinf.contract.undeclared import hidden_by_declarations
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
-from shapeinf.engine.violations import surely_broken, violations
+from shapeinf.engine.inference import Inference, certain_violations, violations
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import cached_property, exclusive
 from shapeinf.solver.budget import WORK, Budget, cut_text
-from shapeinf.solver.witnesses import STEPS_A_FACT
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 from shapeinf.texts import printable_lines
 
 STEPS_A_NODE = 200
@@ -103,7 +102,7 @@ class Contract:
         """
         if not _reaches_assumptions(found):
             return found
-        store = self._inference.setup.copy()
+        store = self._inference.initial_store.copy()
         store.assuming = False
         terms = {_demand(one): one.terms for one in found}
         rest = rerun(self._inference, store)
@@ -146,7 +145,7 @@ class Contract:
         """
         symbols = {self._symbol(name): size for name, size in sizes.items()}
         lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
-        again, ranges = self._inference.again, {s.name: (n, n) for s, n in symbols.items()}
+        again, ranges = self._inference.infer_smaller, {s.name: (n, n) for s, n in symbols.items()}
         if again is None or not (lower or self._inference.store.breaks_assumption(ranges)):
             return self
         return Contract(again(lower), self.work)
@@ -155,7 +154,7 @@ class Contract:
         found = self._with_sizes(sizes)
         if isinstance(found, Answer):
             return found
-        if any(not step.operation.known for step in found.program.steps):
+        if any(not step.operation.known for step in found.compiled.steps):
             return Answer(None, ("an operator without a rule may demand anything",))
         reached = Contract(found, self.work)
         reasons = tuple(map(str, (*reached.preconditions, *reached._reader.unheeded())))
@@ -165,7 +164,7 @@ class Contract:
 
     def _with_sizes(self, sizes: Mapping[str, int]) -> Inference | Answer:
         """The inference with these sizes put in; where it breaks a law, or may break one, the answer."""
-        store = self._inference.setup.copy()
+        store = self._inference.initial_store.copy()
         try:
             for name, size in sizes.items():
                 store.add_equal(self._symbol(name), size, Source("", f"{name} is asked to be {size}"))
@@ -223,7 +222,7 @@ class Contract:
 
     @staticmethod
     def _failed(inference: Inference) -> bool:
-        return bool(surely_broken(inference))
+        return bool(certain_violations(inference))
 
     def _symbol(self, name: str) -> Dimension:
         return find_symbol(self._reader.labels, name)
@@ -238,7 +237,7 @@ class _Trials:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_A_FACT * inference.store.count
+        self._steps = STEPS_A_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def runs(self, size: int) -> bool | None:
@@ -265,14 +264,14 @@ def _reaches_assumptions(preconditions: Sequence[Precondition]) -> bool:
     They are a least size that is no more than what is assumed, and equations of what is assumed to be larger than 1:
     operands that broadcast need not be equal where it is 1.
     """
-    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free}
+    assumed = {symbol for one in preconditions if one.kind == "assumption" for symbol in one.free_symbols}
     least = {one.terms[0]: one.least for one in preconditions if one.kind == "assumption" and one.least is not None}
     for one in preconditions if assumed else ():
         if one.kind == "range":
             known = least.get(one.terms[0])
             if known is not None and one.least is not None and one.least <= known:
                 return True
-        elif one.kind != "assumption" and not assumed.isdisjoint(one.free):
+        elif one.kind != "assumption" and not assumed.isdisjoint(one.free_symbols):
             return True
     return False
 

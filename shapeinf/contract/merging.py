@@ -17,8 +17,8 @@ def merged(reader: Reader) -> Iterator[Precondition]:
     preconditions = reader.preconditions()
     groups: dict[Dimension, list[Precondition]] = {}
     for condition in preconditions:
-        if _is_zero(condition) and len(condition.free) == 1 and condition.kind != "assumption":
-            groups.setdefault(next(iter(condition.free)), []).append(condition)
+        if _is_zero(condition) and len(condition.free_symbols) == 1 and condition.kind != "assumption":
+            groups.setdefault(next(iter(condition.free_symbols)), []).append(condition)
     found: dict[int, Precondition | None] = {}
     least: dict[Dimension, int] = {}
     for symbol, group in groups.items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.explanation import trace
-from shapeinf.explain.points import Frame, Point
+from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
 from shapeinf.lattice import TensorType
@@ -18,7 +18,7 @@ class Place(NamedTuple):
     """A node, in the inference of the graph or body that it is in."""
 
     inference: Inference
-    step: Step
+    step: NodeStep
 
     @property
     def op(self) -> str:
@@ -28,7 +28,7 @@ class Place(NamedTuple):
     @property
     def location(self) -> str:
         """The place in the source text; empty for formats without one."""
-        return self.inference.program.graph.locations.get(self.step.node.name, "")
+        return self.inference.compiled.graph.locations.get(self.step.node.name, "")
 
 
 class Places:
@@ -48,7 +48,7 @@ class Places:
 
     def _add(self, inference: Inference) -> None:
         assert self._places is not None
-        for step in inference.program.steps:
+        for step in inference.compiled.steps:
             self._places.setdefault(inference.path + step.site, Place(inference, step))
         for children in inference.children.values():
             for child in children.values():
@@ -60,7 +60,7 @@ class Places:
         if place is None:
             return ()
         wanted = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
-        frame = Frame(place.inference)
+        frame = GraphFrame(place.inference)
         for slot in place.step.arguments:
             found = None if slot == MISSING else place.inference.current(slot)
             for axis in range(len(found.shape.dims or ()) if isinstance(found, TensorType) else 0):
@@ -73,7 +73,7 @@ class Places:
 def _asked(point: Point) -> set[Dimension]:
     """The symbols that an input had in an axis before any node had spoken; none for other points."""
     inference = point.frame.inference
-    found = inference.asked.get(inference.program.names[point.slot])
+    found = inference.input_types.get(inference.compiled.names[point.slot])
     dims = found.shape.dims if isinstance(found, TensorType) and point.facet == "axis" else None
     d = dims[point.at] if dims and point.at is not None else 0
     return set(d.symbols()) if isinstance(d, Dimension) else set()

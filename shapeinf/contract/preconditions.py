@@ -12,7 +12,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.constraints.records import Clause, Disjunction, one_holds
+from shapeinf.constraints.records import Clause, Disjunction, any_holds
 from shapeinf.contract.origins import Places
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
@@ -64,7 +64,7 @@ class Precondition:
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether it does where its symbols have these sizes, by name; None where that cannot be told."""
-        return one_holds(self.clauses, sizes) if self.clauses else None
+        return any_holds(self.clauses, sizes) if self.clauses else None
 
     def follows(self, store: ShapeStore) -> bool:
         """Whether one of its alternatives holds by these facts."""
@@ -83,7 +83,7 @@ class Precondition:
         return most if isinstance(most, int) else None
 
     @property
-    def free(self) -> frozenset[Dimension]:
+    def free_symbols(self) -> frozenset[Dimension]:
         """The symbols of its terms."""
         return frozenset(s for d in self.terms if isinstance(d, Dimension) for s in d.symbols())
 
@@ -118,7 +118,7 @@ class Reader:
         self.inference = inference
         self.budget = budget
         self.store: ShapeStore = inference.store if store is None else store
-        self.before = inference.setup if before is None else before
+        self.before = inference.initial_store if before is None else before
         self.labels = input_symbols(inference)
         self._places_of_labels = {symbol: place for place, symbol in enumerate(self.labels)}
         self.places = Places(inference)

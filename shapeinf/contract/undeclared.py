@@ -9,7 +9,7 @@ from shapeinf.contract.merging import merged
 from shapeinf.contract.preconditions import Precondition, Reader
 from shapeinf.engine.declarations import trusts_declarations
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.rerun import rerun
+from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
@@ -25,11 +25,11 @@ def hidden_by_declarations(
     if not trusts_declarations(inference):
         return
     said = list(shown)
-    store = _store_of(inference.setup, said)
+    store = _store_of(inference.initial_store, said)
     texts = {(one.node, one.text) for one in said}
-    reader = Reader(rerun(inference, inference.setup.copy()), budget)
+    reader = Reader(rerun(inference, inference.initial_store.copy()), budget)
     for condition in merged(reader):
-        about_inputs = bool(condition.free) and condition.free <= reader.labels.keys()
+        about_inputs = bool(condition.free_symbols) and condition.free_symbols <= reader.labels.keys()
         if about_inputs and (condition.node, condition.text) not in texts and not condition.follows(store):
             yield condition
 

@@ -101,7 +101,7 @@ def _dims(old: Result, new: Result, same: Correspondence) -> Iterator[Difference
         called = [None if one.is_anonymous else one.name for one in (a, b)]
         if called[0] != called[1]:
             yield Difference("dim", called[0] or called[1] or "", called[0] or "no name", called[1] or "no name")
-        bounds = [str(one.inference.setup.interval(s)) for one, s in ((old, a), (new, b))]
+        bounds = [str(one.inference.initial_store.interval(s)) for one, s in ((old, a), (new, b))]
         if bounds[0] != bounds[1]:
             yield Difference("dim", called[1] or called[0] or str(b), *bounds)
 

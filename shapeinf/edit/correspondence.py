@@ -12,7 +12,7 @@ from shapeinf.lattice import TensorType
 
 def asked_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
     """The dims of an input before any node has spoken; none where its rank is not known."""
-    asked = inference.asked.get(name)
+    asked = inference.input_types.get(name)
     return asked.shape.dims or () if isinstance(asked, TensorType) else ()
 
 

@@ -15,7 +15,7 @@ def annotation(inference: Inference) -> Annotation:
 
 def _bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, Annotation]]:
     """The subgraphs of nodes; functions are no part of their callers."""
-    step = inference.program.step
+    step = inference.compiled.step
     return {
         step(index).node.outputs: {
             name: Annotation(infos(child), _bodies(child))
@@ -38,7 +38,7 @@ def _functions(inference: Inference) -> dict[FunctionKey, dict[str, TensorInfo]]
 
 
 def _calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]:
-    step = inference.program.step
+    step = inference.compiled.step
     found: list[tuple[FunctionKey, Inference]] = []
     for index, children in inference.children.items():
         key = step(index).operation.body

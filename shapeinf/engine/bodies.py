@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from shapeinf.engine.compiled import Program, Step, compile_graph
-from shapeinf.engine.execution import execute
-from shapeinf.engine.inference import Inference
+from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
+from shapeinf.engine.inference import Inference, execute, violations
 from shapeinf.engine.learned import add_common
 from shapeinf.engine.type_table import unknown_type
-from shapeinf.engine.violations import violations
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
@@ -26,9 +24,9 @@ class BodyRun:
     """A subgraph of a node, bound to the values that it reads of the outer graph."""
 
     outer: Inference
-    step: Step
+    step: NodeStep
     name: str
-    program: Program
+    program: CompiledGraph
 
     @property
     def num_inputs(self) -> int:
@@ -49,26 +47,26 @@ class BodyRun:
     def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
-        before_it = outer.children.get(self.step.place, {}).pop(self.name, None)
+        before_it = outer.children.get(self.step.index, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.program.rows)):
             raise NotKnown("the bodies of this model, run as often as they must be, have too many nodes to be followed")
         child = self._child(inputs, certain and outer.certain)
-        child.beside = before_it if beside else None
+        child.previous_run = before_it if beside else None
         if before_it is not None and before_it.certain:
-            outer.trials.setdefault(self.step.place, []).append(before_it)
-        outer.children.setdefault(self.step.place, {})[self.name] = child
+            outer.trials.setdefault(self.step.index, []).append(before_it)
+        outer.children.setdefault(self.step.index, {})[self.name] = child
         before = None if certain else outer.store.copy()
         tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
             execute(child)
-            outer.made_fresh |= child.made_fresh
+            outer.created_unknowns |= child.created_unknowns
             found = results(child)
             return found if certain else list(map(_listed_only, found))
         finally:
             outer.store.tentative = tentative
             if before is not None:
                 if outer.store.version != before.version:
-                    child.told = before, outer.store.copy()
+                    child.undone = before, outer.store.copy()
                 outer.store.reset(before)
                 outer.table.refresh()
 
@@ -89,16 +87,16 @@ class BodyRun:
 
     @property
     def _last(self) -> Inference:
-        return self.outer.children[self.step.place][self.name]
+        return self.outer.children[self.step.index][self.name]
 
     def demand(self, inputs: Sequence[Type | None]) -> None:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
         if outer.budget.spend(len(self.program.rows)):
             child = self._child(inputs, outer.certain)
-            outer.trials.setdefault(self.step.place, []).append(child)
+            outer.trials.setdefault(self.step.index, []).append(child)
             execute(child)
-            outer.made_fresh |= child.made_fresh
+            outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
         """The inference of the body, with its inputs and what it reads of the outer graph."""
@@ -125,22 +123,22 @@ def _listed_only(found: Type) -> Type:
 class Bodies:
     """How the graphs inside a node are run; see `shapeinf.engine.inference.Inner`."""
 
-    def bodies_of(self, outer: Inference, step: Step) -> Mapping[str, BodyRun]:
+    def bodies_of(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
         """The bodies that a node carries, by the name of their attribute."""
         return {name: BodyRun(outer, step, name, program) for name, program in step.operation.bodies.items()}
 
-    def expanded(self, outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+    def expanded(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
         return _expanded(outer, step, types)
 
 
 def results(child: Inference) -> list[Type]:
     """The output types of a body that has run."""
-    found = (child.current(child.program.slots[name]) for name in child.program.graph.outputs)
+    found = (child.current(child.compiled.slots[name]) for name in child.compiled.graph.outputs)
     return [unknown_type() if one is None else one for one in found]
 
 
-def _child(outer: Inference, step: Step, program: Program, certain: bool) -> Inference:
+def _child(outer: Inference, step: NodeStep, program: CompiledGraph, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
     child = Inference(program, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
     for constant, found in program.graph.constants.items():
@@ -148,7 +146,7 @@ def _child(outer: Inference, step: Step, program: Program, certain: bool) -> Inf
     return child
 
 
-def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+def _expanded(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
     """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
 
     None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
@@ -168,16 +166,16 @@ def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> lis
         message = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
         raise ShapeError(message, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
     child = _child(outer, step, program, outer.certain)
-    outer.children.setdefault(step.place, {})[operation.kind.op] = child
+    outer.children.setdefault(step.index, {})[operation.kind.op] = child
     child.calling = (*outer.calling, key)
     for name, found in zip(program.graph.inputs, types, strict=False):
         child.set(name, found)
     execute(child)
-    outer.made_fresh |= child.made_fresh
+    outer.created_unknowns |= child.created_unknowns
     return results(child)
 
 
-def _program(outer: Inference, step: Step, types: Sequence[Type | None]) -> Program | None:
+def _program(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:
     """The compiled graph that a node stands for; that of a function is compiled once for equal nodes."""
     operation, program = step.operation, outer.program
     if operation.body is not None:

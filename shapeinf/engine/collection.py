@@ -29,7 +29,7 @@ _pace = _Pace()
 
 
 @contextmanager
-def collection_paused() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """No garbage collection meanwhile: an inference makes many small objects and little garbage.
 
     What it made counts as old afterwards (frozen and unfrozen at once), so that no collection walks through it soon.

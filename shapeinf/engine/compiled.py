@@ -45,8 +45,8 @@ class Operation:
         self.call = call
         self.contents = Contents.ANY if call is None else call.contents
         self.body = body
-        self.bodies: dict[str, Program] = {}
-        self.expansion: Program | None = None
+        self.bodies: dict[str, CompiledGraph] = {}
+        self.expansion: CompiledGraph | None = None
         self.captures: tuple[str, ...] = ()
 
     @property
@@ -61,15 +61,20 @@ class Operation:
         return f"{domain}{self.kind.op}" + (f" (version {self.version})" if self.version else "")
 
 
-class Step:
+class NodeStep:
     """One node in its place of a program. `inputs` ends with the slots of what its subgraphs read of this graph."""
 
     __slots__ = ("inputs", "operation", "outputs", "place", "program")
 
     def __init__(
-        self, program: Program, place: int, operation: Operation, inputs: tuple[int, ...], outputs: tuple[int, ...]
+        self,
+        program: CompiledGraph,
+        place: int,
+        operation: Operation,
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
     ) -> None:
-        """See `Program.step`."""
+        """See `CompiledGraph.step`."""
         self.program = program
         self.place = place
         self.operation = operation
@@ -102,10 +107,10 @@ class Step:
         return self.inputs[len(self.arguments) :]
 
 
-class Program:
+class CompiledGraph:
     """The nodes of a graph in the order they run, in groups: one node, or the nodes of a cycle.
 
-    `names[slot]` is the name of a value; a `Step` is made only for nodes that someone looks at.
+    `names[slot]` is the name of a value; a `NodeStep` is made only for nodes that someone looks at.
     """
 
     def __init__(
@@ -129,21 +134,21 @@ class Program:
         self.groups = groups
         self._order = order
 
-    def step(self, place: int) -> Step:
+    def step(self, place: int) -> NodeStep:
         """The node in a place of the order."""
         key, inputs, outputs, _ = self.rows[place]
-        return Step(self, place, self.operations[key], inputs, outputs)
+        return NodeStep(self, place, self.operations[key], inputs, outputs)
 
     def node(self, place: int) -> Node:
         """The node of a place."""
         return self.graph.nodes[self._order[place]]
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[NodeStep]:
         """All nodes in order."""
         return [self.step(place) for place in range(len(self.rows))]
 
-    def edited(self, place: int, kind: NodeKind) -> Program:
+    def edited(self, place: int, kind: NodeKind) -> CompiledGraph:
         """The program with another kind of node in one place; the graph stays as it is."""
         _, inputs, outputs, name = self.rows[place]
         rows = list(self.rows)
@@ -151,7 +156,7 @@ class Program:
         rows[place] = (key, inputs, outputs, name)
         compiler = _Compiler(self.graph, self.registry, self.functions, ())
         operations = {**self.operations, key: compiler.operation(key)}
-        found = Program(
+        found = CompiledGraph(
             self.graph, self.registry, self.functions, self.names, rows, operations, self._order, self.groups
         )
         found.slots = self.slots
@@ -188,7 +193,7 @@ def compile_graph(
     registry: OpRegistry,
     functions: dict[FunctionKey, Graph] | None = None,
     captures: tuple[str, ...] = (),
-) -> Program:
+) -> CompiledGraph:
     """Compile; `captures` are names of the outer graph that it reads.
 
     Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
@@ -218,7 +223,7 @@ class _Compiler:
         self.sources = (*graph.inputs, *graph.constants, *captures)
         self.operations: dict[RowKey, Operation] = {}
 
-    def from_table(self, table: NodeTable) -> Program | None:
+    def from_table(self, table: NodeTable) -> CompiledGraph | None:
         """Slots are the numbers of the table; None when its nodes are not in order, or something is wrong."""
         graph = self.graph
         if not table.ordered or len(set(graph.inputs)) != len(graph.inputs):
@@ -254,11 +259,11 @@ class _Compiler:
 
     def program(
         self, names: list[str], rows: Sequence[Row], order: Sequence[int], groups: list[list[int]] | None
-    ) -> Program:
+    ) -> CompiledGraph:
         """The program of these rows."""
-        return Program(self.graph, self.registry, self.functions, names, rows, self.operations, order, groups)
+        return CompiledGraph(self.graph, self.registry, self.functions, names, rows, self.operations, order, groups)
 
-    def from_nodes(self) -> Program:
+    def from_nodes(self) -> CompiledGraph:
         """For graphs made by hand, not in order, cyclic or wrong; says what is wrong."""
         graph = self.graph
         validate(graph, self.captures, allow_cycles=graph.cyclic)

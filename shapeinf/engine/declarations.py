@@ -6,7 +6,7 @@ import re
 import weakref
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, parse_dim
@@ -31,7 +31,7 @@ def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -
 
 def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int, Refine]:
     """For each declared node output, the function that compares (and, if trusted, completes) its inferred type."""
-    graph, slots = inference.program.graph, inference.program.slots
+    graph, slots = inference.compiled.graph, inference.compiled.slots
     sources = {*graph.inputs, *graph.constants}
     return {
         slots[name]: Refiner(inference, reader, name, declared, trust)
@@ -44,7 +44,7 @@ def trusts_declarations(inference: Inference) -> bool:
     """Whether a declaration of a node output has told the facts something."""
     if inference.declaring != "trust":
         return False
-    declared = {declaration_source(name) for name in inference.program.graph.declared}
+    declared = {declaration_source(name) for name in inference.compiled.graph.declared}
     store = inference.store
     return any(
         source in declared
@@ -84,7 +84,7 @@ class Refiner:
         assert found is not None
         return found
 
-    def __call__(self, number: int, step: Step) -> int:
+    def __call__(self, number: int, step: NodeStep) -> int:
         """The number of the type to go on with."""
         table = self.inference.table
         found = table.get(number)
@@ -94,7 +94,7 @@ class Refiner:
             table.refresh()
         return number if new is found else table.add(new)
 
-    def refined(self, found: Type, step: Step) -> Type:
+    def refined(self, found: Type, step: NodeStep) -> Type:
         """The type to go on with."""
         declared = self.declared
         if not isinstance(found, TensorType) or declared.kind != "tensor":
@@ -109,17 +109,17 @@ class Refiner:
             return found
         return found.retyped(dtype, shape)
 
-    def _other_kind(self, found: Type, step: Step) -> Type:
+    def _other_kind(self, found: Type, step: NodeStep) -> Type:
         """A sequence, optional or map: taken as declared where nothing is inferred."""
         unknown = isinstance(found, TensorType) and found.dtype is None and found.shape.dims is None
         if unknown and self.trust and self.declared.kind != "tensor":
-            return self.reader.declared(self.declared, self.name)
+            return self.reader.read_declared(self.declared, self.name)
         kind = "tensor" if isinstance(found, TensorType) else _KINDS[type(found)]
         if not unknown and kind != self.declared.kind:
             self._differ(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
         return found
 
-    def _shape(self, shape: Shape, step: Step) -> Shape:
+    def _shape(self, shape: Shape, step: NodeStep) -> Shape:
         dims = self.declared.dims
         if dims is None:
             return shape
@@ -157,7 +157,7 @@ class Refiner:
             return dim
         return scope.symbol(declared)
 
-    def _axis(self, step: Step, axis: int, inferred: Dim, declared: int | str) -> Dim:
+    def _axis(self, step: NodeStep, axis: int, inferred: Dim, declared: int | str) -> Dim:
         """The size to go on with."""
         store = self.inference.store
         inferred = store.canon(inferred)
@@ -184,13 +184,13 @@ class Refiner:
             return not _GENERATED.fullmatch(name)
         return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
 
-    def _differ(self, step: Step, declared: str, inferred: str) -> None:
+    def _differ(self, step: NodeStep, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)
         message = f"{declared} is not what the graph makes ({inferred})"
         if self.inference.strict:
             error = ShapeError(message, code="S120")
             error.node, error.op = site, step.operation.kind.op
-            error.location = self.inference.program.graph.locations.get(step.node.name, "")
+            error.location = self.inference.compiled.graph.locations.get(step.node.name, "")
             raise error
         note = Diagnostic("warning", "S120", message, site, op)
-        self.inference.found.setdefault(step.place, []).append(note)
+        self.inference.found.setdefault(step.index, []).append(note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.graph import MISSING
 
@@ -14,7 +14,7 @@ MAX_VISITS = 64
 
 def execute(inference: Inference) -> None:
     """Run the whole program: single steps once, in order, cycles to their fixpoint."""
-    program = inference.program
+    program = inference.compiled
     if program.groups is None:
         inference.run_straight()
         return
@@ -32,7 +32,7 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
     When the bounds of a join site grow, what was proved under the narrower ones may not hold: facts and memo go back to
     where the cycle began, and all of its nodes run again. Widening lets that happen a few times a site.
     """
-    store, program = inference.store, inference.program
+    store, program = inference.store, inference.compiled
     before = store.copy()
     growths = store.relaxer.growths
     inside = set(group)
@@ -59,7 +59,7 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
             heapq.heappush(heap, reader)
 
 
-def _ready(inference: Inference, step: Step) -> bool:
+def _ready(inference: Inference, step: NodeStep) -> bool:
     """A joining rule (variadic, of optional inputs) runs with what is there; any other waits for all of its inputs."""
     there = [inference.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
     call = step.operation.call

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
@@ -22,7 +22,7 @@ from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
-Refine = Callable[[int, Step], int]
+Refine = Callable[[int, NodeStep], int]
 """What is declared of a slot: takes and gives the number of a type."""
 
 
@@ -45,10 +45,10 @@ class Budget:
 class Inner(Protocol):
     """How the graphs inside a node are run; `bodies` does it, which knows this module."""
 
-    def bodies_of(self, outer: Inference, step: Step) -> Mapping[str, Body]:
+    def bodies_of(self, outer: Inference, step: NodeStep) -> Mapping[str, Body]:
         """The bodies that a node carries, by the name of their attribute."""
 
-    def expanded(self, outer: Inference, step: Step, types: Sequence[Type | None]) -> list[Type] | None:
+    def expanded(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
 
 
@@ -67,7 +67,7 @@ class Inference:
 
     def __init__(
         self,
-        program: Program,
+        program: CompiledGraph,
         store: ShapeStore,
         strict: bool,
         progress: Progress | None = None,
@@ -104,15 +104,15 @@ class Inference:
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
-        self.made_fresh = False
+        self.created_unknowns = False
         self.setup = store
         self.told: tuple[ShapeStore, ShapeStore] | None = None
         """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
-        self._made: dict[tuple[str, tuple[int, ...]], tuple[Step, Key, Sequence[int]]] = {}
+        self._made: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
         """By operator and slots of its inputs: the last step whose outputs have unknowns of its own, and these."""
 
-    def freeze_setup(self) -> None:
+    def save_initial_store(self) -> None:
         """Remember the facts told so far: those of inputs and users, before any node has spoken."""
         self.setup = self.store.copy()
         self.table.refresh()
@@ -148,16 +148,16 @@ class Inference:
         self.asked[name] = found
         self.numbers[self.program.slots[name]] = 0 if found is None else self.table.add(found)
 
-    def branched(self, program: Program | None = None) -> Inference:
+    def branched(self, program: CompiledGraph | None = None) -> Inference:
         """A copy that can go on apart from this one, perhaps with other nodes on the same slots; compares nothing."""
         store = self.store.copy()
         other = Inference(program or self.program, store, self.strict, inner=self.inner)
-        other.table = self.table.branched(store)
+        other.table = self.table.fork(store)
         other.budget = attrs.evolve(self.budget)
         other.numbers, other.asked, other.reasons = list(self.numbers), dict(self.asked), dict(self.reasons)
         other.found = {place: list(notes) for place, notes in self.found.items()}
         other.children = {place: dict(bodies) for place, bodies in self.children.items()}
-        other.made_fresh, other.setup, other._memo = self.made_fresh, self.setup, dict(self._memo)
+        other.created_unknowns, other.setup, other._memo = self.created_unknowns, self.setup, dict(self._memo)
         other._made = dict(self._made)
         return other
 
@@ -190,21 +190,21 @@ class Inference:
                         queued.add(reader)
                         heapq.heappush(heap, reader)
 
-    def visit(self, step: Step, relax: bool = False) -> list[int]:
+    def visit(self, step: NodeStep, relax: bool = False) -> list[int]:
         """Run one step again; the slots whose type has changed."""
         self.visited += 1
         for table in (self.found, self.reasons, self.children, self.trials):
-            table.pop(step.place, None)
+            table.pop(step.index, None)
         changed = []
-        for slot, number in zip(step.outputs, self.outputs_of(step.place, self.program.rows[step.place]), strict=False):
+        for slot, number in zip(step.outputs, self.outputs_of(step.index, self.program.rows[step.index]), strict=False):
             if slot == UNUSED:
                 continue
             if slot in self.declared:
                 number = self.declared[slot](number, step)
-            old = self.table.whole[self.numbers[slot]]
+            old = self.table.canonical[self.numbers[slot]]
             if relax and old:
                 number = self.relaxed(old, number, f"{step.site}:{slot}")
-            if old != self.table.whole[number]:
+            if old != self.table.canonical[number]:
                 self.numbers[slot] = number
                 changed.append(slot)
         return changed
@@ -221,11 +221,11 @@ class Inference:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
-    def same_call(self, step: Step) -> Hashable:
+    def same_call(self, step: NodeStep) -> Hashable:
         """Equal for nodes of one outcome: the first of them was run, and the others had its answer from the memo."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
-        return (id(self._memo), step.operation, *(self.table.whole[self.numbers[slot]] for slot in step.inputs))
+        return (id(self._memo), step.operation, *(self.table.canonical[self.numbers[slot]] for slot in step.inputs))
 
     def forget(self) -> None:
         """Drop the memo: what was proved under facts that were taken back may not hold."""
@@ -237,12 +237,12 @@ class Inference:
         """The numbers of the output types of a row of the program."""
         operation, inputs = self.program.operations[row[0]], row[1]
         numbers, contents = self.numbers, operation.contents
-        seen = self.table.bare if contents is _NONE else self.table.whole
+        seen = self.table.type_only if contents is _NONE else self.table.canonical
         if len(inputs) == 2:  # most nodes; a comprehension costs as much as all the rest
             a, b = inputs
             first, second = seen[numbers[a]], seen[numbers[b]]
             if contents is _TOGETHER:
-                bare = self.table.bare
+                bare = self.table.type_only
                 if bare[first] == first or bare[second] == second:
                     first, second = bare[first], bare[second]
             key: Key = (operation, first, second)
@@ -251,20 +251,20 @@ class Inference:
         else:
             given = [seen[numbers[slot]] for slot in inputs]
             if contents is _TOGETHER:
-                without = [self.table.bare[number] for number in given]
+                without = [self.table.type_only[number] for number in given]
                 given = without if any(map(int.__eq__, given, without)) else given
             key = (operation, *given)
         found = self._memo.get(key)
         return self._called(self.program.step(place), key) if found is None else found
 
-    def _called(self, step: Step, key: Key) -> Sequence[int]:
+    def _called(self, step: NodeStep, key: Key) -> Sequence[int]:
         """Call what the step does, and remember the answer where that is sound."""
         operation, table = step.operation, self.table
         first = self._made.get((operation.kind.op, step.inputs))
         if first is not None and _does_the_same(first[0], step) and first[1][1:] == key[1:]:
             return first[2]
-        fresh = self.made_fresh
-        self.made_fresh = False
+        fresh = self.created_unknowns
+        self.created_unknowns = False
         types = [table.types[number] for number in key[1:]]
         try:
             if operation.call is not None:
@@ -281,23 +281,23 @@ class Inference:
                 error.location = error.location or self.program.graph.locations.get(step.node.name, "")
                 raise
             found = self._unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)))
-        if not self.made_fresh and not operation.bodies:  # each node with bodies has runs of its own
+        if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = found
         elif self._is_repeatable(step):
             self._made[operation.kind.op, step.inputs] = step, key, found
-        self.made_fresh = fresh or self.made_fresh
+        self.created_unknowns = fresh or self.created_unknowns
         if self.store.epoch != table.epoch:
             table.refresh()
         return found
 
-    def _is_repeatable(self, step: Step) -> bool:
+    def _is_repeatable(self, step: NodeStep) -> bool:
         """Whether another node that does the same to the same values makes the same, unknowns too."""
-        operation, place = step.operation, step.place
+        operation, place = step.operation, step.index
         silent = place not in self.found and place not in self.reasons
         plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
         return plain and silent and bool(step.inputs) and self.program.groups is None
 
-    def _ruled(self, step: Step, types: Sequence[Type | None]) -> Sequence[int]:
+    def _ruled(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         operation = step.operation
         assert operation.call is not None
         bodies: Mapping[str, Body] | None = None
@@ -316,19 +316,19 @@ class Inference:
             site = self.path + step.site
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
             return self._unknown(step, note)
-        self.made_fresh |= outcome.fresh or bool(outcome.warnings)
+        self.created_unknowns |= outcome.fresh or bool(outcome.warnings)
         for broken in outcome.warnings:
             note = broken.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
-            self.found.setdefault(step.place, []).append(note)
+            self.found.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
         return numbers
 
-    def _expanded(self, step: Step, types: Sequence[Type | None]) -> Sequence[int]:
+    def _expanded(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         found = self.inner.expanded(self, step, types)
         return self._without_rule(step) if found is None else [self.table.add(one) for one in found]
 
-    def _without_rule(self, step: Step) -> Sequence[int]:
+    def _without_rule(self, step: NodeStep) -> Sequence[int]:
         operation, site = step.operation, self.path + step.site
         if self.strict:
             raise UnknownOperatorError(site, str(operation))
@@ -336,22 +336,22 @@ class Inference:
         note = Diagnostic("warning", "S201", f"{what}: its outputs are unknown", site, str(operation))
         return self._unknown(step, note)
 
-    def _unknown(self, step: Step, diagnostic: Diagnostic) -> Sequence[int]:
-        self.made_fresh = True
-        self.found.setdefault(step.place, []).append(diagnostic)
-        self.reasons[step.place] = diagnostic.message
+    def _unknown(self, step: NodeStep, diagnostic: Diagnostic) -> Sequence[int]:
+        self.created_unknowns = True
+        self.found.setdefault(step.index, []).append(diagnostic)
+        self.reasons[step.index] = diagnostic.message
         return [self.table.add(unknown_type()) for _ in step.outputs]
 
-    def _note_unknown(self, step: Step, reason: str, types: Sequence[Type | None]) -> None:
+    def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:
         """Report an unknown only where it starts: not where an input is already of unknown rank."""
-        self.reasons[step.place] = reason
+        self.reasons[step.index] = reason
         if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
         message = f"the shape of {', '.join(o for o in step.node.outputs if o)} is unknown: {reason}"
         note = Diagnostic("warning", "S202", message, self.path + step.site, str(step.operation), self.operands(step))
-        self.found.setdefault(step.place, []).append(note)
+        self.found.setdefault(step.index, []).append(note)
 
-    def operands(self, step: Step) -> tuple[str, ...]:
+    def operands(self, step: NodeStep) -> tuple[str, ...]:
         """The inputs as lines: name, type, and the node that made it."""
         lines = []
         for name, slot in zip(step.node.inputs, step.inputs, strict=False):
@@ -363,10 +363,10 @@ class Inference:
         return tuple(lines)
 
 
-def _does_the_same(first: Step, step: Step) -> bool:
+def _does_the_same(first: NodeStep, step: NodeStep) -> bool:
     """Whether a step does what an earlier one has done; readers need not share one operation among equal nodes."""
     a, b = first.operation, step.operation
-    if first.place >= step.place or a.call is None or b.call is None:
+    if first.place >= step.index or a.call is None or b.call is None:
         return False
     return a is b or (a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs)
 

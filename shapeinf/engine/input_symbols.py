@@ -10,8 +10,8 @@ from shapeinf.lattice import TensorType
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
     """The symbols of the inputs, with what they are called: their names, or the axis that they are the size of."""
     found: dict[Dimension, str] = {}
-    for name, asked in inference.asked.items():
-        if not isinstance(asked, TensorType) or name in inference.program.graph.constants:
+    for name, asked in inference.input_types.items():
+        if not isinstance(asked, TensorType) or name in inference.compiled.graph.constants:
             continue
         for axis, d in enumerate(asked.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from shapeinf.engine.declarations import declare
-from shapeinf.engine.execution import execute
-from shapeinf.engine.inference import Inference
+from shapeinf.engine.inference import Inference, execute
 from shapeinf.engine.session import Made
 from shapeinf.inputs.options import Progress
 from shapeinf.inputs.reader import InputReader, SpecLike
@@ -23,7 +22,7 @@ def updated(old: Made, given: Mapping[str, SpecLike]) -> Made:
     setup = setup.updated(given)
     if inference.learned or reader.lowered or not reader.telling.isdisjoint(given):
         return setup.run()
-    store, program = inference.store, inference.program
+    store, program = inference.store, inference.compiled
     version = store.version
     types = {name: setup.type_of(name, reader) for name in given}
     if store.version != version or reader.lowered:
@@ -32,7 +31,7 @@ def updated(old: Made, given: Mapping[str, SpecLike]) -> Made:
     before = list(inference.numbers)
     for name, found in types.items():
         inference.set(name, found)
-    inference.again = setup.again
+    inference.infer_smaller = setup.again
     slots = [program.slots[name] for name in types]
     inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
     return Made(inference, reader, notes, setup)
@@ -48,15 +47,15 @@ def rerun(
 
     `prepare` may change the new inference before any node has spoken.
     """
-    fresh = Inference(inference.program, store, False, progress, inner=inference.inner)
-    slots, types, numbers = inference.program.slots, inference.table.types, inference.numbers
-    for name in inference.program.graph.constants:
+    fresh = Inference(inference.compiled, store, False, progress, inner=inference.inner)
+    slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
+    for name in inference.compiled.graph.constants:
         fresh.set(name, types[numbers[slots[name]]])
-    for name, asked in inference.asked.items():
+    for name, asked in inference.input_types.items():
         fresh.set(name, asked)
     declare(fresh, InputReader(store), "ignore" if inference.declaring == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
-    fresh.freeze_setup()
+    fresh.save_initial_store()
     execute(fresh)
     return fresh

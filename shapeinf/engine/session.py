@@ -9,11 +9,9 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.bodies import Bodies
-from shapeinf.engine.compiled import Operation, Program
+from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import declare
-from shapeinf.engine.execution import execute
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.violations import violations
+from shapeinf.engine.inference import Inference, execute, violations
 from shapeinf.errors import ShapeError, UnknownNameError
 from shapeinf.expr import DimSyntaxError, Scope
 from shapeinf.graph import Graph
@@ -41,7 +39,7 @@ class Session:
     `min_dim`, with their least sizes. Without `assuming` nodes assume nothing of sizes that nobody gave.
     """
 
-    program: Program
+    program: CompiledGraph
     options: InferenceOptions
     updates: tuple[Mapping[str, SpecLike], ...] = ()
     lowest: Mapping[str, int] = attrs.field(factory=dict)
@@ -51,13 +49,13 @@ class Session:
         """The same with other shapes of some inputs."""
         return attrs.evolve(self, updates=(*self.updates, dict(inputs)))
 
-    def where_smaller(self, least: Mapping[str, int]) -> Session:
+    def allow_smaller(self, least: Mapping[str, int]) -> Session:
         """The same where named dims may be as small as this, and nodes assume nothing of sizes."""
         return attrs.evolve(self, lowest={**self.lowest, **least}, assuming=False)
 
     def again(self, least: Mapping[str, int]) -> Inference:
         """The inference where named dims may be as small as this."""
-        return self.where_smaller(least).run().inference
+        return self.allow_smaller(least).run().inference
 
     def run(self) -> Made:
         """The finished inference.
@@ -79,21 +77,21 @@ class Session:
                 break
             lowest.update(reader.lowered)
         reader.lowered.update(lowest)
-        inference.again = self.again
-        inference.freeze_setup()
+        inference.infer_smaller = self.again
+        inference.save_initial_store()
         try:
             execute(inference)
         except ShapeError:
             if not store.assumed:
                 raise
-            return self.where_smaller({}).run()
+            return self.allow_smaller({}).run()
         made = Made(inference, reader, _notes(self.program, doubts, reader), self)
         return self._without_assumptions(made) or made
 
     def _without_assumptions(self, made: Made) -> Made | None:
         """The same where nodes assume nothing, if less is broken then."""
         broken = len(list(violations(made.inference))) if made.inference.store.assumed else 0
-        other = self.where_smaller({}).run() if broken else None
+        other = self.allow_smaller({}).run() if broken else None
         return other if other is not None and len(list(violations(other.inference))) < broken else None
 
     def type_of(self, name: str, reader: InputReader) -> Type:
@@ -107,9 +105,9 @@ class Session:
 
     def _read(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:
         declaration = self.program.graph.declared.get(name)
-        found = reader.declared(declaration, name) if declaration is not None else None
+        found = reader.read_declared(declaration, name) if declaration is not None else None
         for spec in specs:
-            found = reader.given(spec, found, name)
+            found = reader.read_spec(spec, found, name)
         return found
 
     def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
@@ -155,7 +153,7 @@ def _is_whole(spec: SpecLike) -> bool:
     return spec is not None and not isinstance(spec, Mapping)
 
 
-def _notes(program: Program, doubts: Iterable[str], reader: InputReader) -> tuple[Diagnostic, ...]:
+def _notes(program: CompiledGraph, doubts: Iterable[str], reader: InputReader) -> tuple[Diagnostic, ...]:
     """What there is to say of packages, of the file and of what the user says of it, before any node."""
     return (
         *_notes_of_packages(program),
@@ -166,7 +164,7 @@ def _notes(program: Program, doubts: Iterable[str], reader: InputReader) -> tupl
     )
 
 
-def _notes_of_packages(program: Program) -> list[Diagnostic]:
+def _notes_of_packages(program: CompiledGraph) -> list[Diagnostic]:
     """What is wrong with installed packages of operators; which are not in use, where operators are missing."""
     registry, dialect = program.registry, program.graph.dialect
     notes = [Diagnostic("warning", "S401", problem) for problem in registry.problems(dialect)]
@@ -194,7 +192,7 @@ def _assumed_by_the_file(store: ShapeStore, graph: Graph) -> list[str]:
 
 def _fill_constants(inference: Inference) -> None:
     """Put the types of constants into their slots."""
-    program: Program = inference.program
+    program: CompiledGraph = inference.compiled
     graph = program.graph
     numbers: dict[int, int] = {}  # readers share one object among constants of equal shape
     for name, constant in graph.constants.items():
@@ -206,7 +204,7 @@ def _fill_constants(inference: Inference) -> None:
         inference.set(name, graph.unread[name]())
 
 
-def _wanted(program: Program, names: Collection[str]) -> set[str]:
+def _wanted(program: CompiledGraph, names: Collection[str]) -> set[str]:
     """The values that some rule, or a body, wants the contents of."""
     found: set[str] = set()
     slots = {program.slots[name]: name for name in names}

@@ -37,8 +37,8 @@ def infos(inference: Inference) -> dict[str, TensorInfo]:
         table.refresh()
     records: dict[int, TensorInfo] = {}
     found: dict[str, TensorInfo] = {}
-    numbers, whole = inference.numbers, table.whole
-    for name, number in zip(inference.program.names, numbers, strict=False):
+    numbers, whole = inference.numbers, table.canonical
+    for name, number in zip(inference.compiled.names, numbers, strict=False):
         number = whole[number]
         if number not in records:
             records[number] = info(table.types[number])

@@ -46,7 +46,7 @@ class TypeTable:
         """The types whose canonical form is this one."""
         self._new_ones: list[int] = []
         """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
-        self._heard = len(store.news)
+        self._heard = len(store.changed_symbols)
         self._ranks = (len(store.shapes), store.resets)
 
     def branched(self, store: ShapeStore) -> TypeTable:
@@ -91,11 +91,11 @@ class TypeTable:
         """Bring `whole` and `bare` up to the facts of today: only types with symbols that have news are looked at."""
         store = self.store
         self.epoch = store.epoch
-        affected = {n for symbol in set(store.news[self._heard :]) for n in self._using.get(symbol, ())}
+        affected = {n for symbol in set(store.changed_symbols[self._heard :]) for n in self._using.get(symbol, ())}
         ranks = (len(store.shapes), store.resets)
         if ranks != self._ranks:
             affected.update(self._unranked)
-        self._heard, self._ranks = len(store.news), ranks
+        self._heard, self._ranks = len(store.changed_symbols), ranks
         while self._new_ones:
             number = self._new_ones.pop()
             found = self.types[number]

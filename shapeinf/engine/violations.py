@@ -16,7 +16,7 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
     Errors are among them, and warnings of code S101: a broken law that no shape depends on. It is not sure in a branch
     that may not run, nor where it is our own rule that failed.
     """
-    program = inference.program
+    program = inference.compiled
     for index in sorted({*inference.found, *inference.children}):
         at = program.graph.locations.get(program.step(index).node.name, "")
         for note in inference.found.get(index, ()):
@@ -30,6 +30,6 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
                     yield note, sure
 
 
-def surely_broken(inference: Inference) -> list[Diagnostic]:
+def certain_violations(inference: Inference) -> list[Diagnostic]:
     """The findings at nodes that are sure to fail when they run."""
     return [found for found, certain in violations(inference) if certain]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shapeinf.engine.compiled import Step
-from shapeinf.explain.points import Frame, Point, unknowns_in
+from shapeinf.engine.compiled import NodeStep
+from shapeinf.explain.points import GraphFrame, Point, unknowns_in
 from shapeinf.explain.probe import blockers
 from shapeinf.expr import Dimension
 from shapeinf.graph import MISSING, UNUSED
@@ -14,8 +14,8 @@ from shapeinf.graph import MISSING, UNUSED
 class Root(NamedTuple):
     """Where an unknown begins: `point`, made by `step` of `frame`; an input of the model where there is no step."""
 
-    frame: Frame
-    step: Step | None
+    frame: GraphFrame
+    step: NodeStep | None
     point: Point
     waits: tuple[Point, ...] = ()
     """The numbers in data that would decide it."""
@@ -27,7 +27,7 @@ class Root(NamedTuple):
         """Equal for unknowns that begin at the same node or input; those whose beginning was not found are one."""
         if self.cut:
             return 0, ""
-        return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.place}"
+        return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.index}"
 
 
 class Roots:
@@ -37,7 +37,7 @@ class Roots:
         """Nothing is known yet."""
         self._found: dict[Point, Root] = {}
         self._open: set[Point] = set()
-        self._walked: set[Frame] = set()
+        self._walked: set[GraphFrame] = set()
 
     def of(self, point: Point) -> list[Root]:
         """The first causes of an unknown axis, rank or element: one for each of its unknown symbols."""
@@ -60,9 +60,9 @@ class Roots:
             self._open.discard(point)
         return self._found[point]
 
-    def _walk(self, frame: Frame) -> None:
+    def _walk(self, frame: GraphFrame) -> None:
         """Find the causes of all unknown ranks of a graph in its order, so that no search goes deep."""
-        for row in frame.inference.program.rows:
+        for row in frame.inference.compiled.rows:
             for slot in row[2]:
                 point = Point(frame, slot, "rank", 0)
                 if slot != UNUSED and not point.known:
@@ -99,10 +99,10 @@ class Roots:
         return Root(outer, step, Point(outer, slot, point.facet, point.at))
 
 
-def verdict(frame: Frame, step: Step) -> str | None:
+def verdict(frame: GraphFrame, step: NodeStep) -> str | None:
     """The code of the finding for which all of a node's outputs are unknown: no rule, or a broken law."""
     told = frame.reason(step)
-    codes = (note.code for note in frame.inference.found.get(step.place, ()) if note.message == told)
+    codes = (note.code for note in frame.inference.found.get(step.index, ()) if note.message == told)
     return next((code for code in codes if code != "S202"), None) if told else None
 
 
@@ -119,10 +119,10 @@ def outside(point: Point) -> Point | None:
     outer, step, slot = point.frame.outer, point.frame.step, point.slot
     if outer is None or step is None:
         return None
-    name = point.frame.inference.program.names[slot]
+    name = point.frame.inference.compiled.names[slot]
     if name in step.operation.captures:
         return point._replace(frame=outer, slot=step.captured[step.operation.captures.index(name)])
-    inputs = point.frame.inference.program.graph.inputs
+    inputs = point.frame.inference.compiled.graph.inputs
     if name not in inputs:
         return None
     position = inputs.index(name)
@@ -133,9 +133,9 @@ def outside(point: Point) -> Point | None:
     return point._replace(frame=outer, slot=step.arguments[position])
 
 
-def inside(point: Point, frame: Frame, step: Step) -> Point | None:
+def inside(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
     """The output of a body that an output of its node is; the last outputs of both are the same, in order."""
-    program = frame.inference.program
+    program = frame.inference.compiled
     position = step.outputs.index(point.slot)
     if step.operation.bodies:
         position += len(program.graph.outputs) - len(step.outputs)
@@ -144,7 +144,7 @@ def inside(point: Point, frame: Frame, step: Step) -> Point | None:
     return point._replace(frame=frame, slot=program.slots[program.graph.outputs[position]])
 
 
-def _below(point: Point, step: Step) -> Point | None:
+def _below(point: Point, step: NodeStep) -> Point | None:
     """Where an unknown of a node with bodies begins inside of them; None when the node itself makes it."""
     frames = point.frame.inner(step).values()
     size = point.size

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.explain.causes import Root, inside, outside
-from shapeinf.explain.points import Frame, Point, size_in, tensor_of, unknowns_in
+from shapeinf.explain.points import GraphFrame, Point, size_in, tensor_of, unknowns_in
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, Dimension
@@ -28,8 +28,8 @@ def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> lis
 
     Where the budget of work is reached on the way, the last line says so.
     """
-    frame = Frame(inference, work=work)
-    slot = inference.program.slots[name]
+    frame = GraphFrame(inference, work=work)
+    slot = inference.compiled.slots[name]
     tensor = tensor_of(inference.current(slot))
     point = Point(frame, slot, "axis", axis)
     if tensor is None or tensor.shape.dims is None:
@@ -75,7 +75,7 @@ def _given(point: Point) -> tuple[str, Point | None]:
     """A value that no node of its graph makes: captured or handed in from the graph around it, or an input."""
     frame, around = point.frame, outside(point)
     if around is not None:
-        same = frame.inference.program.names[point.slot] == around.frame.inference.program.names[around.slot]
+        same = frame.inference.compiled.names[point.slot] == around.frame.inference.compiled.names[around.slot]
         moved = _aligned(point, around)
         if moved is not None:
             return ("" if same else f"{_here(point)} is {moved}"), moved
@@ -85,7 +85,7 @@ def _given(point: Point) -> tuple[str, Point | None]:
     return f"{_here(point)}, {_origin(point)}", None
 
 
-def _through(point: Point, step: Step) -> tuple[str, Point | None]:
+def _through(point: Point, step: NodeStep) -> tuple[str, Point | None]:
     """Into the bodies of a node, where the same size is found there."""
     frame = point.frame
     here = f"{_here(point)} by {step.operation} {frame.place(step)}"
@@ -116,7 +116,7 @@ def _aligned(point: Point, other: Point) -> Point | None:
     return other._replace(at=axes[0]) if len(axes) == 1 else None
 
 
-def _made(point: Point, step: Step) -> tuple[str, Point | None]:
+def _made(point: Point, step: NodeStep) -> tuple[str, Point | None]:
     """What a node computes from its inputs."""
     frame, size = point.frame, point.size
     here = f"{_here(point)} by {step.operation} {frame.place(step)}"
@@ -157,7 +157,7 @@ def _closest(found: Sequence[Point], size: Dim) -> Point:
         return 1 if any(s.symbol.anonymous for s in shared) else 2 if shared else 3
 
     def age(point: Point) -> int:
-        place = point.frame.inference.program.producers[point.slot]
+        place = point.frame.inference.compiled.producers[point.slot]
         return -1 if place is None else place
 
     return min(found, key=lambda point: (distance(point), age(point)))
@@ -165,7 +165,7 @@ def _closest(found: Sequence[Point], size: Dim) -> Point:
 
 def _origin(point: Point) -> str:
     """Who says the size of an input or a constant: its declaration, or the law that a declared dim was solved by."""
-    graph, name = point.frame.inference.program.graph, point.frame.inference.program.names[point.slot]
+    graph, name = point.frame.inference.compiled.graph, point.frame.inference.compiled.names[point.slot]
     if name in graph.constants:
         return ("the shape of a constant" if point.facet == "axis" else "in a constant") + _told(point)
     if point.known:
@@ -179,7 +179,7 @@ def _told(point: Point) -> str:
     """The law by which a size became what it is, where it was something else when it was made."""
     inference = point.frame.inference
     made = inference.table.types[inference.numbers[point.slot]]
-    found = inference.asked.get(inference.program.names[point.slot], made)
+    found = inference.input_types.get(inference.compiled.names[point.slot], made)
     first = size_in(found, point.facet, point.at)
     symbols = first.symbols() if isinstance(first, Dimension) else ()
     told = [inference.store.sources[s] for s in inference.store.solved if s in symbols]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import UNUSED
@@ -16,56 +16,56 @@ from shapeinf.solver.budget import WORK, Budget
 Facet = Literal["axis", "rank", "element"]
 
 
-class Frame:
+class GraphFrame:
     """One run of a graph: that of the model, or of a body that `step` of `outer` runs."""
 
     def __init__(
-        self, inference: Inference, outer: Frame | None = None, step: Step | None = None, *, work: int = WORK
+        self, inference: Inference, outer: GraphFrame | None = None, step: NodeStep | None = None, *, work: int = WORK
     ) -> None:
         """See `inner`; a body is part of the question about the graph around it, and has no budget of its own."""
         self.budget: Budget = Budget(work) if outer is None else outer.budget
         self.inference = inference
         self.outer = outer
         self.step = step
-        self._inner: dict[int, dict[str, Frame]] = {}
+        self._inner: dict[int, dict[str, GraphFrame]] = {}
 
-    def step_of(self, slot: int) -> Step | None:
+    def step_of(self, slot: int) -> NodeStep | None:
         """The node that makes a value."""
-        place = self.inference.program.producers[slot]
-        return None if place is None else self.inference.program.step(place)
+        place = self.inference.compiled.producers[slot]
+        return None if place is None else self.inference.compiled.step(place)
 
-    def inner(self, step: Step) -> dict[str, Frame]:
+    def inner(self, step: NodeStep) -> dict[str, GraphFrame]:
         """The runs of the bodies of a node, or of the function that it calls, as they were at last."""
-        if step.place not in self._inner:
-            children = self.inference.children.get(step.place, {})
-            self._inner[step.place] = {name: Frame(child, self, step) for name, child in children.items()}
-        return self._inner[step.place]
+        if step.index not in self._inner:
+            children = self.inference.children.get(step.index, {})
+            self._inner[step.index] = {name: GraphFrame(child, self, step) for name, child in children.items()}
+        return self._inner[step.index]
 
     def name(self, slot: int) -> str:
         """The name of a value; inside of a body after the path of that."""
-        name = self.inference.program.names[slot]
+        name = self.inference.compiled.names[slot]
         if self.outer is not None and self.step is not None and name in self.step.operation.captures:
             return self.outer.name(self.step.captured[self.step.operation.captures.index(name)])
         return self.inference.path + name
 
-    def place(self, step: Step) -> str:
+    def place(self, step: NodeStep) -> str:
         """A node's name, and where its source says it."""
         return self.located(self.inference.path + step.site, step.node.name)
 
     def located(self, text: str, node: str) -> str:
         """A text with the place that the source gives to a node."""
-        at = self.inference.program.graph.locations.get(node)
+        at = self.inference.compiled.graph.locations.get(node)
         return f"{text} at {at}" if at else text
 
-    def reason(self, step: Step) -> str:
+    def reason(self, step: NodeStep) -> str:
         """Why nothing is known of what a node makes, where its run said so."""
-        return self.inference.reasons.get(step.place, "")
+        return self.inference.reasons.get(step.index, "")
 
     @cached_property
     def first(self) -> dict[Dimension, Point]:
         """Where each unknown symbol occurs first: in what comes from outside, else in what a node makes."""
         found: dict[Dimension, Point] = {}
-        program = self.inference.program
+        program = self.inference.compiled
         made = (slot for row in program.rows for slot in row[2] if slot != UNUSED)
         sources = (slot for slot in range(len(program.names)) if program.producers[slot] is None)
         for slot in (*sources, *made):
@@ -77,7 +77,7 @@ class Frame:
 class Point(NamedTuple):
     """An axis or an element of a value, `at` its index, or its rank (at 0)."""
 
-    frame: Frame
+    frame: GraphFrame
     slot: int
     facet: Facet
     at: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.explain.points import Facet, Point, is_known, size_in, tensor_of, unknowns_in
 from shapeinf.expr import Dim, Dimension
@@ -16,7 +16,7 @@ MOST_ELEMENTS = 64
 """Longer contents are no shape; they are not asked about."""
 STEPS_A_RULE = 100
 """What it takes to run a rule once more, in the steps of a budget."""
-STEPS_A_FACT = 5
+STEPS_PER_CONSTRAINT = 5
 """What it takes to copy a fact."""
 STEPS_A_TELLING = 200
 """What it takes to learn a fact."""
@@ -25,7 +25,7 @@ RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
 Inputs = list["Type | None"]
 
 
-def sources(point: Point, step: Step) -> list[Point]:
+def sources(point: Point, step: NodeStep) -> list[Point]:
     """The axes and elements of a node's inputs that an axis or element of its output is computed from."""
     probe = _Probe(point, step)
     if not probe.possible:
@@ -37,7 +37,7 @@ def sources(point: Point, step: Step) -> list[Point]:
     return probe.constants()
 
 
-def blockers(point: Point, step: Step) -> list[Point]:
+def blockers(point: Point, step: NodeStep) -> list[Point]:
     """What is unknown of a node's inputs that makes its output unknown: the first that is enough by itself.
 
     Nothing when the output would be unknown even if all shapes of the inputs, and all sizes among their contents, were
@@ -55,7 +55,7 @@ def blockers(point: Point, step: Step) -> list[Point]:
     return []
 
 
-def is_late(point: Point, step: Step) -> bool:
+def is_late(point: Point, step: NodeStep) -> bool:
     """Whether a node's output would be known if it ran now: what its inputs are was learned from later nodes."""
     probe = _Probe(point, step)
     return probe.possible and probe.says(probe.types)
@@ -64,7 +64,7 @@ def is_late(point: Point, step: Step) -> bool:
 class _Probe:
     """The runs of one node's rule with symbols of our own in place of sizes; `marks` has what each stands for."""
 
-    def __init__(self, point: Point, step: Step) -> None:
+    def __init__(self, point: Point, step: NodeStep) -> None:
         self.point = point
         self.step = step
         self.inference = point.frame.inference
@@ -77,7 +77,7 @@ class _Probe:
         """The type that the rule gives to the output; None when it refuses, and past the budget of the question."""
         assert self.call is not None
         store, budget = self.inference.store, self.point.frame.budget
-        if not budget.take(STEPS_A_RULE + STEPS_A_FACT * store.count):
+        if not budget.take(STEPS_A_RULE + STEPS_PER_CONSTRAINT * store.count):
             return None
         before, told = store.scope.work, store.copy()
         try:

@@ -6,10 +6,10 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Root, Roots, inside, verdict
-from shapeinf.explain.points import Frame, Point, tensor_of, unknowns_in
+from shapeinf.explain.points import GraphFrame, Point, tensor_of, unknowns_in
 from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import SequenceType, Type
@@ -88,9 +88,9 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
 
     Those whose cause the budget of work was not enough to find are one group, which says so.
     """
-    frame, roots = Frame(inference, work=work), Roots()
+    frame, roots = GraphFrame(inference, work=work), Roots()
     groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
-    for name, slot in inference.program.slots.items():
+    for name, slot in inference.compiled.slots.items():
         for point in _unknown_points(frame, slot):
             found = roots.of(point)
             key = tuple(sorted(root.key for root in found))
@@ -103,7 +103,7 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
     return sorted(listed, key=lambda group: -group.count)
 
 
-def _unknown_points(frame: Frame, slot: int) -> list[Point]:
+def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
     """The unknown axes of a value, or its rank; none of a sequence whose items are known one by one."""
     found = frame.inference.current(slot)
     if isinstance(found, SequenceType) and found.items is not None and all(map(_whole, found.items)):
@@ -130,7 +130,7 @@ def cause_of(root: Root) -> Cause:
     kind, reason = _kind_and_reason(root, step)
     if kind == "budget":
         return _NOT_FOUND
-    location = frame.inference.program.graph.locations.get(step.node.name, "")
+    location = frame.inference.compiled.graph.locations.get(step.node.name, "")
     site = frame.inference.path + step.site
     return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
 
@@ -141,14 +141,14 @@ def _input_reason(root: Root, name: str) -> str:
     return f"its axis {root.point.at} has neither a size nor a name"
 
 
-def _values(frame: Frame, step: Step) -> tuple[str, ...]:
+def _values(frame: GraphFrame, step: NodeStep) -> tuple[str, ...]:
     """The outputs of a node, or of the node of the model's own graph that it is inside of."""
     if frame.outer is not None and frame.step is not None:
         return _values(frame.outer, frame.step)
-    return tuple(frame.inference.program.names[slot] for slot in step.outputs if slot != UNUSED)
+    return tuple(frame.inference.compiled.names[slot] for slot in step.outputs if slot != UNUSED)
 
 
-def _kind_and_reason(root: Root, step: Step) -> tuple[CauseKind, str]:
+def _kind_and_reason(root: Root, step: NodeStep) -> tuple[CauseKind, str]:
     frame = root.frame
     told = frame.reason(step)
     code = verdict(frame, step)
@@ -168,7 +168,7 @@ def _kind_and_reason(root: Root, step: Step) -> tuple[CauseKind, str]:
     return "data", "it depends on what the inputs of the node hold, not only on their shapes"
 
 
-def _body_reason(root: Root, step: Step) -> str:
+def _body_reason(root: Root, step: NodeStep) -> str:
     frames = root.frame.inner(step)
     if len(frames) > 1:
         found = {name: inside(root.point, frame, step) for name, frame in frames.items()}

@@ -10,8 +10,8 @@ import attrs
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim_lenient, quote_name
 from shapeinf.graph import Declared, Graph
-from shapeinf.inputs.given_dims import GivenDims
 from shapeinf.inputs.named_dims import NamedDim, recognised
+from shapeinf.inputs.reader import GivenDims
 from shapeinf.inputs.spec import parse_dim_range, parse_shape_spec, split_specs
 from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType, Type
 
@@ -103,7 +103,7 @@ def add_ranges(
             if name not in declared():
                 raise UnknownNameError("dim", name, store.scope.names())
             store.scope.symbol(name, 0)
-        GivenDims(store, reader.min_dim, reader.lowered).named(as_named(name, value))
+        GivenDims(store, reader.min_dim, reader.lowered).named(to_named_dim(name, value))
 
 
 def _named(value: object) -> NamedDim:
@@ -128,10 +128,10 @@ def as_sizes(given: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def as_named(name: str, value: RangeLike) -> NamedDim:
+def to_named_dim(name: str, value: RangeLike) -> NamedDim:
     """A user's range with its name: an int, `"lo..hi"`, a pair, a NamedDim or what is like it.
 
-    >>> as_named("batch", "1..8"), as_named("batch", 4)
+    >>> to_named_dim("batch", "1..8"), to_named_dim("batch", 4)
     (NamedDim(name='batch', min=1, max=8, multiple_of=1), NamedDim(name='batch', min=4, max=4, multiple_of=1))
     """
     if isinstance(value, str):

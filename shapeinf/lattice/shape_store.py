@@ -63,7 +63,7 @@ class ShapeStore(ConstraintStore):
         if not self.scope.has_maxima or isinstance(a, int) or isinstance(b, int):
             return super().add_equal(a, b, source)
         version = self.version
-        with self._taken_back():
+        with self._transaction():
             told = super().add_equal(a, b, source)
             if self.version != version and self.prove_eq(a, b) is None:
                 for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
@@ -97,7 +97,7 @@ class ShapeStore(ConstraintStore):
             for a, b in zip(left.dims, right.dims, strict=True):
                 self.add_equal(a, b, source)
         self.epoch += 1
-        self._changed()
+        self._invalidate()
         return self.canon_shape(left)
 
     def _chosen(self, some: SomeAxes, shape: Shape, source: Source) -> Shape:
@@ -210,9 +210,9 @@ class ShapeStore(ConstraintStore):
         """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
         stale = _differing(self, before)
         self._restore(before)
-        self.news += stale
+        self.changed_symbols += stale
         for symbol in stale:
-            self._changed(symbol)
+            self._invalidate(symbol)
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
         self.assumed = list(before.assumed)

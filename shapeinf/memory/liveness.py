@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 
-from shapeinf.engine.compiled import Program, Step
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
@@ -14,10 +14,10 @@ from shapeinf.lattice import Type
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
-MAX_MOMENTS_OF_BODIES = 300_000
+MAX_POINTS_IN_BODIES = 300_000
 """Functions that call functions twice would double without end."""
 
-NOBODY = -1
+NO_VALUE = -1
 """In the place of a life: an input that is not given, an output that is not wanted."""
 
 
@@ -32,12 +32,12 @@ class Frame:
     path: str = ""
     inner: bool = False
     """Whether it is a body or a function."""
-    program: Program = attrs.field(init=False)
+    program: CompiledGraph = attrs.field(init=False)
     """The compiled graph; the same for all runs."""
 
     @program.default
-    def _program(self) -> Program:
-        return self.runs[0].program
+    def _program(self) -> CompiledGraph:
+        return self.runs[0].compiled
 
     def types(self, slot: int) -> list[Type | None]:
         """The types that a value has: one for each run."""
@@ -63,7 +63,7 @@ class LiveRange:
 
 
 @attrs.frozen(eq=False)
-class Happening:
+class Event:
     """What a node reads and makes, by position: numbers of lives. A node around bodies has no `op_def`: they do it."""
 
     op_def: OpDef | None
@@ -75,9 +75,9 @@ class Happening:
 class Flat:
     """All moments and lives of a model; `places` has the moment of each node of the model's own graph."""
 
-    moments: list[ProgramPoint]
-    lives: list[LiveRange]
-    happenings: list[Happening]
+    points: list[ProgramPoint]
+    live_ranges: list[LiveRange]
+    events: list[Event]
     places: dict[int, int]
     values: list[int]
     """The life of each slot of the model's own graph."""
@@ -92,36 +92,40 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Flat:
     walk = _Walk()
     frame = Frame((inference,))
     values = walk.sources(frame)
-    walk.run(frame, values, range(len(inference.program.rows)) if order is None else order)
-    end = len(walk.moments)
-    for name in inference.program.graph.outputs:
-        number = values[inference.program.slots[name]]
-        if number != NOBODY:
-            life = walk.lives[number]
-            life.role = "output" if life.role == "activation" else life.role
-            life.last, life.pinned = max(end - 1, 0), True
-    _claim_views_of_weights(walk.lives, walk.happenings)
-    return Flat(walk.moments, walk.lives, walk.happenings, walk.places, values)
+    walk.run(frame, values, range(len(inference.compiled.rows)) if order is None else order)
+    end = len(walk.points)
+    for name in inference.compiled.graph.outputs:
+        number = values[inference.compiled.slots[name]]
+        if number != NO_VALUE:
+            live_range = walk.live_ranges[number]
+            live_range.role = "output" if live_range.role == "activation" else live_range.role
+            live_range.last, live_range.pinned = max(end - 1, 0), True
+    _claim_views_of_weights(walk.live_ranges, walk.events)
+    return Flat(walk.points, walk.live_ranges, walk.events, walk.places, values)
 
 
-def _claim_views_of_weights(lives: Sequence[LiveRange], happenings: Iterable[Happening]) -> None:
+def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
     """A view of a weight is a weight: its contents are in the model. An output of the model has memory of its own."""
-    for happening in happenings:
-        for output, source in happening.op_def.views.items() if happening.op_def is not None else ():
-            if output >= len(happening.makes) or source >= len(happening.reads):
+    for event in events:
+        for output, source in event.op_def.views.items() if event.op_def is not None else ():
+            if output >= len(event.makes) or source >= len(event.reads):
                 continue
-            made, read = happening.makes[output], happening.reads[source]
-            if NOBODY not in (made, read) and lives[read].role == "weight" and lives[made].role == "activation":
-                lives[made].role, lives[made].pinned = "weight", True
+            made, read = event.makes[output], event.reads[source]
+            if (
+                NO_VALUE not in (made, read)
+                and live_ranges[read].role == "weight"
+                and live_ranges[made].role == "activation"
+            ):
+                live_ranges[made].role, live_ranges[made].pinned = "weight", True
 
 
 class _Walk:
     """Goes through graphs in order and notes what happens."""
 
     def __init__(self) -> None:
-        self.moments: list[ProgramPoint] = []
-        self.lives: list[LiveRange] = []
-        self.happenings: list[Happening] = []
+        self.points: list[ProgramPoint] = []
+        self.live_ranges: list[LiveRange] = []
+        self.events: list[Event] = []
         self.places: dict[int, int] = {}
         self.of_bodies = 0
         self.names: set[str] = set()
@@ -134,10 +138,10 @@ class _Walk:
     def new(self, frame: Frame, slot: int, role: Role, birth: int, name: str | None = None, cause: str = "") -> int:
         """A new life; its name is that of the value, numbered where bodies of one node use a name twice."""
         name = frame.path + frame.program.names[slot] if name is None else name
-        self.lives.append(
+        self.live_ranges.append(
             LiveRange(self._unique(name), frame, slot, role, birth, birth - 1, role != "activation", cause)
         )
-        return len(self.lives) - 1
+        return len(self.live_ranges) - 1
 
     def _unique(self, name: str) -> str:
         if name in self.names:
@@ -145,17 +149,17 @@ class _Walk:
         self.names.add(name)
         return name
 
-    def touch(self, numbers: Iterable[int], moment: int) -> None:
+    def touch(self, numbers: Iterable[int], point: int) -> None:
         """These values are needed at a moment."""
-        lives = self.lives
+        live_ranges = self.live_ranges
         for number in numbers:
-            if number != NOBODY and lives[number].last < moment:
-                lives[number].last = moment
+            if number != NO_VALUE and live_ranges[number].last < point:
+                live_ranges[number].last = point
 
     def sources(self, frame: Frame) -> list[int]:
         """The life of each slot, where the graph's inputs and constants have theirs."""
         program = frame.program
-        values = [NOBODY] * len(program.names)
+        values = [NO_VALUE] * len(program.names)
         for name in program.graph.constants:
             slot = program.slots[name]
             values[slot] = self.weight(frame, slot)
@@ -190,7 +194,7 @@ class _Walk:
 
     def cycle(self, frame: Frame, values: list[int], group: Sequence[int]) -> None:
         """The nodes of a cycle."""
-        rows, start = frame.program.rows, len(self.moments)
+        rows, start = frame.program.rows, len(self.points)
         for place in group:
             for slot in rows[place][2]:
                 if slot != UNUSED:
@@ -198,9 +202,9 @@ class _Walk:
         for place in group:
             self.node(frame, values, place)
         used = {values[slot] for place in group for slot in (*rows[place][1], *rows[place][2]) if slot >= 0}
-        self.touch(used, len(self.moments) - 1)
-        for number in used - {NOBODY}:
-            self.lives[number].pinned = True
+        self.touch(used, len(self.points) - 1)
+        for number in used - {NO_VALUE}:
+            self.live_ranges[number].pinned = True
 
     def node(self, frame: Frame, values: list[int], place: int) -> None:
         """One node, after those inside of it."""
@@ -210,101 +214,101 @@ class _Walk:
             self.holder(frame, values, frame.program.step(place))
         else:
             stored = operation.op_def is not None and operation.op_def.stored
-            makes = tuple([self.made(frame, values, slot, len(self.moments), stored) for slot in outputs])
-            reads = tuple([NOBODY if slot == MISSING else values[slot] for slot in inputs])
-            self.happen(frame, frame.program.step(place), Happening(operation.op_def, reads, makes))
+            makes = tuple([self.made(frame, values, slot, len(self.points), stored) for slot in outputs])
+            reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in inputs])
+            self.happen(frame, frame.program.step(place), Event(operation.op_def, reads, makes))
         if not frame.inner:
-            self.places[place] = len(self.moments) - 1
+            self.places[place] = len(self.points) - 1
 
     def made(self, frame: Frame, values: list[int], slot: int, birth: int, stored: bool = False) -> int:
         """The life of an output of a node; of one that is stored in the model, that of a weight."""
         if slot == UNUSED:
-            return NOBODY
-        if values[slot] == NOBODY:
+            return NO_VALUE
+        if values[slot] == NO_VALUE:
             values[slot] = self.weight(frame, slot) if stored else self.new(frame, slot, "activation", birth)
         return values[slot]
 
-    def happen(self, frame: Frame, step: Step, what: Happening) -> None:
+    def happen(self, frame: Frame, step: NodeStep, what: Event) -> None:
         """Put a moment at the end of the time axis."""
         if frame.inner:
             self.of_bodies += 1
-            if self.of_bodies > MAX_MOMENTS_OF_BODIES:
-                text = f"bodies and functions expand to more than {MAX_MOMENTS_OF_BODIES} nodes, too many to lay out"
+            if self.of_bodies > MAX_POINTS_IN_BODIES:
+                text = f"bodies and functions expand to more than {MAX_POINTS_IN_BODIES} nodes, too many to lay out"
                 raise LimitError(text, node=frame.path + step.site)
-        now = len(self.moments)
-        self.moments.append(ProgramPoint(frame.path + step.site, step.operation.kind.op))
-        self.happenings.append(what)
+        now = len(self.points)
+        self.points.append(ProgramPoint(frame.path + step.site, step.operation.kind.op))
+        self.events.append(what)
         self.touch(what.reads, now)
         self.touch(what.makes, now)
 
     # -- nodes that hold others --------------------------------------------------------------------------------------
 
-    def holder(self, frame: Frame, values: list[int], step: Step) -> None:
+    def holder(self, frame: Frame, values: list[int], step: NodeStep) -> None:
         """A node with bodies, or the call of a function."""
-        reads = tuple([NOBODY if slot == MISSING else values[slot] for slot in step.inputs])
+        reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
         called = self.called(frame, step) if step.operation.body is not None else None
         if called is not None:
             makes = self.inlined(frame, values, step, called)
-            self.happen(frame, step, Happening(None, (), makes))
+            self.happen(frame, step, Event(None, (), makes))
             return
-        start = len(self.moments)
+        start = len(self.points)
         makes = tuple([self.made(frame, values, slot, start) for slot in step.outputs])
         given: list[int] = []
-        if step.operation.body is not None or any(step.place in run.reasons for run in frame.runs):
+        if step.operation.body is not None or any(step.index in run.reasons for run in frame.runs):
             given.append(self.not_followed(frame, step, start))
         for name in step.operation.bodies:
             given += self.body(frame, values, step, name)
-        self.happen(frame, step, Happening(None, (*reads, *given), makes))
+        self.happen(frame, step, Event(None, (*reads, *given), makes))
 
-    def called(self, frame: Frame, step: Step) -> Frame | None:
+    def called(self, frame: Frame, step: NodeStep) -> Frame | None:
         """The function that a node calls; None where it was not followed."""
         name = step.operation.kind.op
         for run in frame.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             if child is not None:
                 self.calls[run.same_call(step)] = child
         found = [self.calls.get(run.same_call(step)) for run in frame.runs]
         runs = tuple([run for run in found if run is not None])
         return Frame(runs, f"{frame.path}{step.site}/", True) if len(runs) == len(found) else None
 
-    def inlined(self, frame: Frame, values: list[int], step: Step, inner: Frame) -> tuple[int, ...]:
+    def inlined(self, frame: Frame, values: list[int], step: NodeStep, inner: Frame) -> tuple[int, ...]:
         """A function works on the values of its caller; what it gives are the outputs of the call."""
         program = inner.program
         mine = self.sources(inner)
         for name, slot in zip(program.graph.inputs, step.arguments, strict=False):
-            mine[program.slots[name]] = NOBODY if slot == MISSING else values[slot]
-        first = len(self.lives)
+            mine[program.slots[name]] = NO_VALUE if slot == MISSING else values[slot]
+        first = len(self.live_ranges)
         self.run(inner, mine, range(len(program.rows)))
         makes: list[int] = []
         for slot, name in zip(step.outputs, program.graph.outputs, strict=False):
             number = mine[program.slots[name]]
-            if slot == UNUSED or number == NOBODY:
-                makes.append(NOBODY if slot == UNUSED else self.made(frame, values, slot, len(self.moments)))
+            if slot == UNUSED or number == NO_VALUE:
+                makes.append(NO_VALUE if slot == UNUSED else self.made(frame, values, slot, len(self.points)))
                 continue
-            life = self.lives[number]
-            if number >= first and life.role == "activation" and number not in makes:
-                self.names.discard(life.name)
-                life.name = self._unique(frame.path + frame.program.names[slot])
-                life.frame, life.slot = frame, slot
+            live_range = self.live_ranges[number]
+            if number >= first and live_range.role == "activation" and number not in makes:
+                self.names.discard(live_range.name)
+                live_range.name = self._unique(frame.path + frame.program.names[slot])
+                live_range.frame, live_range.slot = frame, slot
             values[slot] = number
             makes.append(number)
         return tuple(makes)
 
-    def body(self, frame: Frame, values: list[int], step: Step, name: str) -> list[int]:
+    def body(self, frame: Frame, values: list[int], step: NodeStep, name: str) -> list[int]:
         """The nodes of a body, and the lives of what it gives to its node.
 
         Its own inputs are values of their own, which every run of it needs to its end: another trip reads them again.
         """
         runs: list[Inference] = []
         for run in frame.runs:
-            child = run.children.get(step.place, {}).get(name)
+            child = run.children.get(step.index, {}).get(name)
             while child is not None:
                 runs.append(child)
-                child = child.beside
+                child = child.previous_run
         if not runs:
             return []  # another branch is the one that runs, or there is no trip
         inner = Frame(tuple(runs), f"{frame.path}{step.site}/", True)
-        program, start = inner.program, len(self.moments)
+        program, start = inner.program, len(self.points)
         mine = self.sources(inner)
         for captured, slot in zip(step.operation.captures, step.captured, strict=True):
             if captured in program.slots:
@@ -312,14 +316,14 @@ class _Walk:
         own = [self.new(inner, program.slots[formal], "activation", start) for formal in program.graph.inputs]
         for formal, number in zip(program.graph.inputs, own, strict=True):
             mine[program.slots[formal]] = number
-            self.lives[number].pinned = True
+            self.live_ranges[number].pinned = True
         self.run(inner, mine, range(len(program.rows)))
-        self.touch(own, max(len(self.moments) - 1, start))
+        self.touch(own, max(len(self.points) - 1, start))
         return [mine[program.slots[output]] for output in program.graph.outputs]
 
-    def not_followed(self, frame: Frame, step: Step, start: int) -> int:
+    def not_followed(self, frame: Frame, step: NodeStep, start: int) -> int:
         """Something of unknown size, in place of what could not be followed inside of a node."""
         site = f"{frame.path}{step.site}"
-        reason = next((run.reasons[step.place] for run in frame.runs if step.place in run.reasons), "")
+        reason = next((run.reasons[step.index] for run in frame.runs if step.index in run.reasons), "")
         cause = "what runs inside of this node could not be followed" + (f": {reason}" if reason else "")
-        return self.new(frame, NOBODY, "activation", start, f"{site}/", cause)
+        return self.new(frame, NO_VALUE, "activation", start, f"{site}/", cause)

@@ -12,8 +12,8 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
-from shapeinf.memory.buffers import TimelineMaker
-from shapeinf.memory.liveness import NOBODY, Flat, flatten
+from shapeinf.memory.buffers import TimelineBuilder
+from shapeinf.memory.liveness import NO_VALUE, Flat, flatten
 from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
 from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
@@ -54,10 +54,10 @@ class Memory:
         self._options = (order, aliases, in_place)
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
-        maker = TimelineMaker(inference, aliases=aliases, in_place=in_place)
+        maker = TimelineBuilder(inference, aliases=aliases, in_place=in_place)
         flat = flatten(inference)
         self.timeline: Timeline = maker.of(flat)
-        self._inner = frozenset([life.name for life in flat.lives if life.frame.inner])
+        self._inner = frozenset([live_range.name for live_range in flat.live_ranges if live_range.frame.inner])
         if order == "least":
             self.timeline, self.chosen_at = _least(inference, maker, flat, self.timeline)
 
@@ -92,7 +92,7 @@ class Memory:
 
     def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
         """The memory of the same model where dims may be this small; None for a trial."""
-        again = self.inference.again
+        again = self.inference.infer_smaller
         order, aliases, in_place = self._options
         if again is None:
             return None
@@ -100,9 +100,9 @@ class Memory:
 
     def _for(self, sizes: Mapping[str, int] | None) -> Memory:
         """What can be asked about these sizes: also those below the least that the inference took for granted."""
-        from shapeinf.memory.peak.query import Asked
+        from shapeinf.memory.peak.query import SizeQuery
 
-        lower = Asked(self.store, self.labels).below(as_sizes(sizes or {}))
+        lower = SizeQuery(self.store, self.labels).below(as_sizes(sizes or {}))
         return (self._where_smaller(lower) if lower is not None else None) or self
 
     @cached_property
@@ -179,20 +179,20 @@ class Memory:
 
 
 def _least(
-    inference: Inference, maker: TimelineMaker, flat: Flat, file: Timeline
+    inference: Inference, maker: TimelineBuilder, flat: Flat, file: Timeline
 ) -> tuple[Timeline, dict[str, int] | None]:
     """The best of some orders for typical sizes; that of the file where none is better, or nodes run in cycles."""
-    program = inference.program
+    program = inference.compiled
     if program.groups is not None:
         return file, None
-    sizes = [maker.size(life).bytes for life in flat.lives]
+    sizes = [maker.size(live_range).bytes for live_range in flat.live_ranges]
     binding = typical_binding(maker.store, [size for size in sizes if size is not None])
     weights = [0] * len(flat.values)
     kept = set()
     for slot, number in enumerate(flat.values):
-        if number != NOBODY and flat.lives[number].role in ("activation", "output"):
+        if number != NO_VALUE and flat.live_ranges[number].role in ("activation", "output"):
             weights[slot] = bytes_at(sizes[number], binding)
-            if flat.lives[number].role == "output":
+            if flat.live_ranges[number].role == "output":
                 kept.add(slot)
     best, least = file, peak_at(file, binding)
     for order in candidates(program, weights, kept):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from shapeinf.engine.compiled import Program
+from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import ShapeStore
@@ -37,7 +37,7 @@ def bytes_at(size: Dim | None, binding: Mapping[str, int]) -> int:
 
 def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     """The most bytes of activations and outputs that are alive at one moment."""
-    change = [0] * (len(timeline.moments) + 1)
+    change = [0] * (len(timeline.points) + 1)
     known: dict[Dim | None, int] = {}
     for buffer in timeline.buffers:
         if buffer.role in ("activation", "output"):
@@ -53,7 +53,7 @@ def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     return most
 
 
-def candidates(program: Program, weights: Sequence[int], kept: Collection[int]) -> Iterator[list[int]]:
+def candidates(program: CompiledGraph, weights: Sequence[int], kept: Collection[int]) -> Iterator[list[int]]:
     """Topological orders that may need less than that of the file: greedy ones, from the front and from the back.
 
     `weights` are the bytes of each slot; the slots in `kept` live to the end.
@@ -69,7 +69,7 @@ class _Greedy:
     it takes O(E log E).
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: CompiledGraph) -> None:
         self.reads = [tuple({slot for slot in row[1] if slot != MISSING}) for row in program.rows]
         self.makes = [tuple({slot for slot in row[2] if slot != UNUSED}) for row in program.rows]
         self.makers = program.producers
@@ -119,7 +119,7 @@ class _Greedy:
 class _Forward(_Greedy):
     """In the direction of time: outputs become alive, inputs die with the last node that reads them."""
 
-    def __init__(self, program: Program, weights: Sequence[int], kept: Collection[int]) -> None:
+    def __init__(self, program: CompiledGraph, weights: Sequence[int], kept: Collection[int]) -> None:
         super().__init__(program)
         self.weights = weights
         self.left = [0 if slot in kept else len(readers) for slot, readers in enumerate(self.readers)]
@@ -146,7 +146,7 @@ class _Forward(_Greedy):
 class _Backward(_Greedy):
     """Against time: inputs become alive with the first node that is seen to read them, outputs die."""
 
-    def __init__(self, program: Program, weights: Sequence[int]) -> None:
+    def __init__(self, program: CompiledGraph, weights: Sequence[int]) -> None:
         super().__init__(program)
         self.weights = weights
         self.alive = [False] * len(self.readers)

@@ -51,5 +51,5 @@ class Buffer:
 class Timeline:
     """The nodes in the order in which they run, those of subgraphs before the node that holds them, and all buffers."""
 
-    moments: tuple[ProgramPoint, ...]
+    points: tuple[ProgramPoint, ...]
     buffers: tuple[Buffer, ...]

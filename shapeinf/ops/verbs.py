@@ -33,7 +33,7 @@ MAX_RANK = 1000
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
 
-    made_fresh = False
+    created_unknowns = False
     wanted: tuple[bool, ...] = ()
     """Of each output that the node lists, whether it has a name."""
     warnings: tuple[ShapeError, ...] = ()
@@ -182,7 +182,7 @@ class RuleContext:
     def join(self, *shapes: Shape | None) -> Shape:
         """Any of them may be true: relaxed at this site; shapes that are not there yet (None) do not count."""
         there = [s for s in shapes if s is not None]
-        self.made_fresh = True
+        self.created_unknowns = True
         result = there[0]
         for shape in there[1:]:
             result = self.store.relaxer.shape(result, shape, self.site)
@@ -195,7 +195,7 @@ class RuleContext:
         """
         if a == b:
             return a
-        self.made_fresh = True
+        self.created_unknowns = True
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
@@ -245,7 +245,7 @@ class RuleContext:
 
     def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, named by this site."""
-        self.made_fresh = True
+        self.created_unknowns = True
         return self.store.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
     def some_of(self, most: Dim, hint: str, lo: int = 0) -> Dimension:

@@ -15,7 +15,7 @@ from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
-from shapeinf.program.preconditions import Demand, Demands
+from shapeinf.program.preconditions import Requirement, Requirements
 
 MAX_BINDINGS = 1 << 24
 
@@ -72,7 +72,7 @@ class Binder:
         """The symbols of inputs that follow from no others."""
         for symbol in (*self.needed, *others):
             self.labels.setdefault(symbol, quote_name(symbol.name))
-        self.demands = Demands(store, self.labels)
+        self.requirements = Requirements(store, self.labels)
 
     def _free(self) -> list[Dimension]:
         found: dict[Dimension, None] = {}
@@ -120,14 +120,14 @@ class Binder:
         return values
 
     def _broken(self, found: Bindings, given: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
-        demands, program, spans = self.demands.about(found.values, given)
-        if not demands:
+        requirements, program, spans = self.requirements.about(found.values, given)
+        if not requirements:
             return []
         values = run(program, found.arguments(program), found.count)
         errors = []
-        for demand, span in zip(demands, spans, strict=True):
+        for requirement, span in zip(requirements, spans, strict=True):
             holds = np.zeros(found.count, dtype=bool)
-            for row, clause in zip(span, demand.clauses, strict=True):
+            for row, clause in zip(span, requirement.clauses, strict=True):
                 numbers = values.matrix[row]
                 ok = numbers == 0 if clause.zero else numbers >= 0
                 for wrong in (values.overflow.get(row), values.undefined.get(row)):
@@ -137,7 +137,7 @@ class Binder:
                     self._signs(found, program, row, values.overflow[row], ok)
                 holds |= ok
             if not holds.all():
-                errors.append(self._error(found, demand, int(np.argmin(holds))))
+                errors.append(self._error(found, requirement, int(np.argmin(holds))))
                 found.valid[~holds] = False
         return errors
 
@@ -150,8 +150,8 @@ class Binder:
             ok[column] = value is not None and value >= 0
 
     @staticmethod
-    def _error(found: Bindings, demand: Demand, binding: int) -> IllegalSizeError:
-        return IllegalSizeError(demand.text, demand.source, binding, found.at(binding))
+    def _error(found: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
+        return IllegalSizeError(requirement.text, requirement.source, binding, found.at(binding))
 
 
 def _numbers(name: str, size: Size) -> Number:

@@ -28,7 +28,7 @@ class PeakTerms(Protocol):
         """Whether a buffer without a bound comes on top."""
 
 
-PeakMaker = Callable[[], PeakTerms]
+PeakSource = Callable[[], PeakTerms]
 """Finds the peak, when someone asks for it."""
 
 
@@ -84,7 +84,7 @@ class Sizes:
 class Lowered:
     """The programs for calls that give the sizes of the same symbols."""
 
-    def __init__(self, table: Table, given: frozenset[Dimension], peak: PeakMaker | None) -> None:
+    def __init__(self, table: Table, given: frozenset[Dimension], peak: PeakSource | None) -> None:
         """Lowers the dims; the rest when it is asked for."""
         self.table = table
         self._peak = peak

@@ -15,7 +15,7 @@ from shapeinf.lattice import ShapeStore
 
 
 @attrs.frozen
-class Demand:
+class Requirement:
     """A condition: one of the clauses must hold."""
 
     text: str
@@ -29,7 +29,7 @@ class Demand:
         return frozenset().union(*parts)
 
 
-class Demands:
+class Requirements:
     """All demands of some facts."""
 
     def __init__(self, store: ShapeStore, labels: Mapping[Dimension, str]) -> None:
@@ -39,7 +39,7 @@ class Demands:
         self.unreadable: list[str] = []
         """Conditions that are words only: no program can look at them."""
         self.all = [*self._relations(), *self._limits(), *self._divisible(), *self._guards()]
-        self._programs: dict[frozenset[Dimension], tuple[list[Demand], StraightLine, list[range]]] = {}
+        self._programs: dict[frozenset[Dimension], tuple[list[Requirement], StraightLine, list[range]]] = {}
 
     def add_sizes(self, owners: Iterable[tuple[Dim, str]]) -> None:
         """Demand of canonical dims, given with the tensors that have them, that they are no less than 0.
@@ -49,26 +49,26 @@ class Demands:
         for d, name in dict(reversed(list(owners))).items():
             if self.store.bounds(d)[0] < 0:
                 text = f"{self.shown(d)} >= 0 (a size of {name!r})"
-                self.all.append(Demand(text, None, (Clause(d, False),)))
+                self.all.append(Requirement(text, None, (Clause(d, False),)))
 
     def about(
         self, values: Collection[Dimension], given: Collection[Dimension]
-    ) -> tuple[list[Demand], StraightLine, list[range]]:
+    ) -> tuple[list[Requirement], StraightLine, list[range]]:
         """The demands about symbols that have a value, and the rows of a program that has their clauses."""
         key = frozenset(values)
         found = self._programs.get(key)
         if found is None:
-            demands = [d for symbol in given for d in self._solved(symbol)]
-            demands += [d for symbol in values if symbol not in self.store.solved for d in self._bounds(symbol)]
-            demands += self.all
-            demands = [d for d in demands if d.symbols <= key]
+            requirements = [d for symbol in given for d in self._solved(symbol)]
+            requirements += [d for symbol in values if symbol not in self.store.solved for d in self._bounds(symbol)]
+            requirements += self.all
+            requirements = [d for d in requirements if d.symbols <= key]
             lowering = Lowering()
             outputs: list[int] = []
             spans = []
-            for demand in demands:
-                spans.append(range(len(outputs), len(outputs) + len(demand.clauses)))
-                outputs += [lowering.dim(clause.expression) for clause in demand.clauses]
-            found = self._programs[key] = (demands, lowering.program(outputs), spans)
+            for requirement in requirements:
+                spans.append(range(len(outputs), len(outputs) + len(requirement.clauses)))
+                outputs += [lowering.dim(clause.expression) for clause in requirement.clauses]
+            found = self._programs[key] = (requirements, lowering.program(outputs), spans)
         return found
 
     def unchecked(self, values: Collection[Dimension]) -> list[str]:
@@ -84,7 +84,7 @@ class Demands:
         """With equalities put in; not the canonical form, which is right only where the facts hold."""
         return substitute(d, self.store.solved)
 
-    def _bounds(self, symbol: Dimension) -> Iterator[Demand]:
+    def _bounds(self, symbol: Dimension) -> Iterator[Requirement]:
         bounds = self.store.bounds(symbol)
         atom = symbol.terms[0][0][0]
         told = self.store.ranges.get(atom)
@@ -96,39 +96,39 @@ class Demands:
             clauses.append(high - symbol)
         text = f"{self.shown(symbol)} in {as_interval(bounds)}"
         for expression in clauses:
-            yield Demand(text, told.source if told else None, (Clause(expression, False),))
+            yield Requirement(text, told.source if told else None, (Clause(expression, False),))
 
-    def _solved(self, symbol: Dimension) -> Iterator[Demand]:
+    def _solved(self, symbol: Dimension) -> Iterator[Requirement]:
         if symbol in self.store.solved:
             value = self.store.solved[symbol]
             text = f"{self.shown(symbol)} == {self.shown(value)}"
-            yield Demand(text, self.store.sources.get(symbol), (Clause(symbol - value, True),))
+            yield Requirement(text, self.store.sources.get(symbol), (Clause(symbol - value, True),))
 
-    def _relations(self) -> Iterator[Demand]:
+    def _relations(self) -> Iterator[Requirement]:
         for relation in self.store.relations:
             expression = self._plain(relation.expression)
-            yield Demand(f"{self.shown(expression)} >= 0", relation.source, (Clause(expression, False),))
+            yield Requirement(f"{self.shown(expression)} >= 0", relation.source, (Clause(expression, False),))
 
-    def _limits(self) -> Iterator[Demand]:
+    def _limits(self) -> Iterator[Requirement]:
         for symbol, most in self.store.scope.limits.items():
             expression = self._plain(most - symbol)
-            yield Demand(f"{self.shown(expression)} >= 0", None, (Clause(expression, False),))
+            yield Requirement(f"{self.shown(expression)} >= 0", None, (Clause(expression, False),))
 
-    def _divisible(self) -> Iterator[Demand]:
+    def _divisible(self) -> Iterator[Requirement]:
         for fact in self.store.divisibilities:
             expression = self._plain(fact.expression)
             text = self.shown(expression)
             text = text if isinstance(expression, Dimension) and expression.is_symbol else f"({text})"
             clause = Clause(expression % fact.divisor, True)
-            yield Demand(f"{text} % {fact.divisor} == 0", fact.source, (clause,))
+            yield Requirement(f"{text} % {fact.divisor} == 0", fact.source, (clause,))
 
-    def _guards(self) -> Iterator[Demand]:
+    def _guards(self) -> Iterator[Requirement]:
         for disjunction in self.store.disjunctions:
             clauses = disjunction.clauses(self._plain)
             if not clauses:
                 self.unreadable.append(disjunction.text)
             elif disjunction.equation is not None:
-                yield Demand(f"{self.shown(clauses[0].expression)} == 0", disjunction.source, clauses)
+                yield Requirement(f"{self.shown(clauses[0].expression)} == 0", disjunction.source, clauses)
             else:
                 text = disjunction.template.format(*map(self.shown, map(self._plain, disjunction.operands)))
-                yield Demand(text, disjunction.source, clauses)
+                yield Requirement(text, disjunction.source, clauses)

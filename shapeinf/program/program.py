@@ -12,7 +12,7 @@ from shapeinf.expr import Dimension, Interval
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluate import EvaluatedShapes
-from shapeinf.program.lower import Lowered, PeakMaker, Table
+from shapeinf.program.lower import Lowered, PeakSource, Table
 from shapeinf.sharing import exclusive
 
 
@@ -32,7 +32,7 @@ class ShapeProgram:
         store: ShapeStore,
         tensors: Mapping[str, TensorInfo],
         inputs: Mapping[Dimension, str],
-        peak: PeakMaker | None = None,
+        peak: PeakSource | None = None,
         unassuming: Callable[[], ShapeProgram | None] | None = None,
     ) -> None:
         """`inputs` are the symbols of the inputs with their labels, `peak` finds the peak.
@@ -48,7 +48,7 @@ class ShapeProgram:
         needed = set(self._binder.needed)
         self._hidden = [s for s in symbols if s not in needed]
         self._lowered: dict[frozenset[Dimension], Lowered] = {}
-        self._binder.demands.add_sizes(
+        self._binder.requirements.add_sizes(
             (self._table.dims[row], name) for name, rows in self._table.ranked() for row in rows
         )
 
@@ -90,7 +90,7 @@ class ShapeProgram:
     @property
     def unchecked(self) -> tuple[str, ...]:
         """Conditions that no call looks at: they are words only, or about sizes that depend on data."""
-        return tuple(self._binder.demands.unchecked(self._binder.needed))
+        return tuple(self._binder.requirements.unchecked(self._binder.needed))
 
     def __call__(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
         """All shapes at some bindings: a size is an int, or one int for each binding.

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.graph import Graph
 from shapeinf.runtime.protocol import Refusal
 
@@ -43,4 +43,4 @@ def model_bytes(graph: Graph) -> bytes:
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
     """The numpy type of an element type; strings are objects."""
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(DTYPE_NUMBERS[dtype]))
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(ONNX_CODES[dtype]))

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import MissingPackageError
-from shapeinf.formats.onnx.names import DTYPE_NAMES, DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES, ONNX_NAMES
 from shapeinf.graph import Graph
 from shapeinf.runtime.model_file import model_bytes, path_or_bytes
 from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
@@ -136,7 +136,7 @@ class OnnxRuntimeModel:
         value = self.package.OrtValue
         if array.dtype.isbuiltin == 1 and array.dtype.name == dtype:
             return value.ortvalue_from_numpy(array)
-        return value.ortvalue_from_numpy_with_onnx_type(array, DTYPE_NUMBERS[dtype])
+        return value.ortvalue_from_numpy_with_onnx_type(array, ONNX_CODES[dtype])
 
     def observe(self, names: Sequence[str], feeds: Feeds) -> list[ObservedType]:
         """The types of these tensors in a run of the exposed model."""
@@ -165,7 +165,7 @@ class OnnxRuntimeModel:
         for name, value in (feeds.values or {}).items():
             binding.bind_ortvalue_input(name, value)
         for buffer in buffers:
-            number = DTYPE_NUMBERS[buffer.dtype]
+            number = ONNX_CODES[buffer.dtype]
             binding.bind_output(buffer.name, "cpu", 0, number, list(buffer.shape), buffer.address)
         for name in self.graph.outputs:
             if all(buffer.name != name for buffer in buffers):
@@ -180,7 +180,7 @@ def _observed(value: Any) -> ObservedType:
     """The type of an OrtValue, or of an array."""
     if isinstance(value, np.ndarray):
         return ObservedType.from_array(value)
-    return ObservedType(DTYPE_NAMES.get(value.element_type()), tuple(value.shape()))
+    return ObservedType(ONNX_NAMES.get(value.element_type()), tuple(value.shape()))
 
 
 def exposed_bytes(graph: Graph) -> bytes:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from shapeinf.checks.sampling import Binding, legal
-from shapeinf.engine.violations import surely_broken
+from shapeinf.checks.sampling import Binding, legal_bindings
+from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.inputs.reader import SpecLike, input_names
@@ -63,7 +63,7 @@ def choose_run_sizes(
         result = infer({**bind, **named}, replaced)
         labelled = {label: chosen[symbol.name] for symbol, label in open_dims.items()}
         candidate = RunSizes({**bind, **labelled}, labelled, shapes, result)
-        if not surely_broken(result.inference):
+        if not certain_violations(result.inference):
             return candidate
         fallback = fallback or candidate
     assert fallback is not None
@@ -110,7 +110,7 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
 
 def _choices(result: Result, symbols: frozenset[Dimension]) -> list[Binding]:
     """Small sizes that the constraints allow: where possible no 1 (it broadcasts) and no size twice."""
-    drawn = list(itertools.islice(legal(result.store, symbols), MAX_DRAWN))
+    drawn = list(itertools.islice(legal_bindings(result.store, symbols), MAX_DRAWN))
     if not drawn:
         names = ", ".join(sorted(map(str, symbols)))
         raise ShapeInferenceError(f"no small sizes are legal for {names}: give them")

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from shapeinf.api import as_graph, infer
+from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.violations import surely_broken
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names
@@ -98,7 +98,7 @@ class _Inferences:
         ranges = {name: (size, size) for name, size in named.items() if size is not None}
         if not symbolic.store.breaks_assumption(ranges):
             return symbolic
-        return symbolic.where_smaller({}) or symbolic
+        return symbolic.allow_smaller({}) or symbolic
 
 
 class _RunVerifier:
@@ -237,7 +237,8 @@ class _RunVerifier:
 def _false_violations(result: Result, by: str) -> list[Mismatch]:
     """Nodes that ran although the inference reports that they cannot run."""
     return [
-        Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by) for d in surely_broken(result.inference)
+        Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
+        for d in certain_violations(result.inference)
     ]
 
 

@@ -24,7 +24,7 @@ from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.isl_questions import TooMuch, ask_isl, number
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
@@ -184,7 +184,7 @@ class _Cuts:
         """Look for a point of a part that is larger than those known."""
         store = self.writer.store
         names = {s.name for s in self.e.symbols()}
-        if not self.writer.budget.take(STEPS_A_FACT * MAX_CORNERS * store.count):
+        if not self.writer.budget.take(STEPS_PER_CONSTRAINT * MAX_CORNERS * store.count):
             return
         for corner in islice(self.writer.corners(points), MAX_CORNERS):
             value = value_at(store, self.e, corner)

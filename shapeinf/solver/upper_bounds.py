@@ -15,7 +15,7 @@ from shapeinf.expr.evaluation import evaluate
 from shapeinf.solver.budget import Budget, cut_text
 from shapeinf.solver.dominance import Shift
 from shapeinf.solver.long_sums import canonical, is_long
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 Engine = Literal["exact", "isl", "interval"]
 
@@ -164,7 +164,7 @@ def _listed(symbols: Iterable[Dimension]) -> str:
 
 def _climbed(store: ConstraintStore, e: Dimension, budget: Budget) -> dict[str, int] | None:
     """A corner of the bounds of the symbols: that of all upper bounds, with each changed that makes `e` larger."""
-    if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_A_FACT * store.count):
+    if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_PER_CONSTRAINT * store.count):
         return None
     bounds = {s.name: store.bounds(s) for s in e.symbols()}
     if any(inf in map(abs, pair) for pair in bounds.values()):

@@ -15,7 +15,7 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import canonical
 
 SAMPLES = 24
-STEPS_A_FACT = 40
+STEPS_PER_CONSTRAINT = 40
 """What it takes to look at a fact at one point, in the steps of a budget."""
 _SPREAD = 4096
 
@@ -56,7 +56,7 @@ def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: 
     ordered = sorted(symbols, key=lambda s: s.terms[0][0][0])
     found = []
     for number in range(SAMPLES):
-        if not budget.take(STEPS_A_FACT * (store.count + len(ordered))):
+        if not budget.take(STEPS_PER_CONSTRAINT * (store.count + len(ordered))):
             break
         values = _sample(store, ordered, random.Random(number), number)
         if holds_at(store, values):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.checks import Profile, Subject, check_profile, parse_shapes, read_profiles
+from shapeinf.checks import CheckedModel, Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.errors import ModelError, UnknownNameError
 from shapeinf.inputs.spec import SpecError
 from tests.checks.models import halved, joined, model, node, reshaped
@@ -18,7 +18,7 @@ def profile(least, largest, usual=""):
 
 
 def found(one, given):
-    return check_profile(Subject(infer_shapes(one, declared="check")), given)
+    return check_profile(CheckedModel(infer_shapes(one, declared="check")), given)
 
 
 SUM = joined("Add", "batch", "batch")

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from shapeinf import infer_shapes
-from shapeinf.checks import Subject, check_serving, read_serving_config
+from shapeinf.checks import CheckedModel, check_serving, read_serving_config
 from shapeinf.checks.pbtxt import parse_pbtxt
 from shapeinf.cli import main
 from shapeinf.errors import ModelError
@@ -29,7 +29,7 @@ SUM = joined("Add", "batch", "batch")
 def found(tmp_path, text, one=SUM):
     path = tmp_path / "config.pbtxt"
     path.write_text(text, encoding="utf-8")
-    return check_serving(Subject(infer_shapes(one, declared="check")), read_serving_config(str(path)))
+    return check_serving(CheckedModel(infer_shapes(one, declared="check")), read_serving_config(str(path)))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
-from shapeinf.checks.sampling import bindings, maxima
-from shapeinf.engine.rerun import rerun
+from shapeinf.checks.sampling import maxima, sample_bindings
+from shapeinf.engine.session import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore
 from tests.formats.damage.cases import case
@@ -28,4 +28,4 @@ def test_a_tower_is_walked_by_shared_parts():
     for _ in range(23):
         top = (3 * top + m) // 2
     assert not list(maxima([top]))
-    assert next(bindings(ShapeStore(scope), [n, m], about=[top])).keys() == {"n", "m"}
+    assert next(sample_bindings(ShapeStore(scope), [n, m], about=[top])).keys() == {"n", "m"}

@@ -9,7 +9,7 @@ from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"
@@ -94,7 +94,7 @@ def model_of(case, arrays, named=False):
     node = helper.make_node(case.op, names, outputs, "node", domain=case.domain, **case.attributes)
     empty = [helper.make_empty_tensor_value_info(n) for n in outputs if n]
     for i, dtype in case.types.items():
-        empty[i].type.tensor_type.elem_type = DTYPE_NUMBERS[dtype]
+        empty[i].type.tensor_type.elem_type = ONNX_CODES[dtype]
     graph = helper.make_graph([node], "g", inputs, empty)
     graph.initializer.extend(initializers)
     model = helper.make_model(graph, opset_imports=OPSETS)
@@ -154,7 +154,7 @@ def objections(runtime, case):
     found = [str(d) for d in result.diagnostics]
     for output in model.graph.output:
         info = result.tensors[output.name]
-        output.type.tensor_type.elem_type = DTYPE_NUMBERS[info.dtype]
+        output.type.tensor_type.elem_type = ONNX_CODES[info.dtype]
         output.type.tensor_type.shape.SetInParent()
         for dim in info.shape:
             output.type.tensor_type.shape.dim.add(**({"dim_value": dim} if isinstance(dim, int) else {}))

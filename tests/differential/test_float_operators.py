@@ -9,7 +9,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from tests.differential.ort import session_of
 
 FEW = (*range(1, 41), 99, 100, 511, 1000, 4095, 4096)
@@ -25,7 +25,7 @@ def parsed(body, inputs, values=""):
 def typed(made, dtype, rank):
     """onnxruntime wants the type of an output."""
     dims = [None] * rank
-    made.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", DTYPE_NUMBERS[dtype], dims))
+    made.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", ONNX_CODES[dtype], dims))
     return made
 
 
@@ -58,7 +58,7 @@ def test_ranges_of_floats(dtype):
     for factor in FACTORS:
         for step in STEPS:
             values = f"{kind} factor = {{{float(factor)!r}}}, {kind} step = {{{float(step)!r}}}, {kind} first = {{2}}"
-            chain = f"f = Cast<to = {DTYPE_NUMBERS[dtype]}>(s) limit = Mul(f, factor) y = Range(first, limit, step)"
+            chain = f"f = Cast<to = {ONNX_CODES[dtype]}>(s) limit = Mul(f, factor) y = Range(first, limit, step)"
             ours = parsed(f"v = Shape(x) s = Squeeze(v) {chain}", "float[N] x", values)
             session = session_of(typed(parsed(chain, "int64 s", values), dtype, 1))
             real = [({"N": n}, len(session.run(None, {"s": np.array(n)})[0])) for n in FEW]
@@ -106,7 +106,7 @@ PAIRS = [(n, m) for n in (1, 3, 45, 2047, 2048, 2049, 4097, 2**24, 2**24 + 1) fo
 @pytest.mark.parametrize("bound", ["", "40", "2048", "4097"])
 def test_reductions_of_float_sizes(operator, dtype, bound):
     pytest.importorskip("onnxruntime")
-    chain = f"f = Cast<to = {DTYPE_NUMBERS[dtype]}>(s) r = {operator}<keepdims = 1>(f) k = Cast<to = 7>(r)"
+    chain = f"f = Cast<to = {ONNX_CODES[dtype]}>(s) r = {operator}<keepdims = 1>(f) k = Cast<to = 7>(r)"
     ours = parsed(f"s = Shape(x) {chain} y = ConstantOfShape(k)", "float[N, M] x")
     try:
         session = session_of(typed(parsed(f"{chain} y = Identity(k)", "int64[2] s"), "int64", 1))

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate, parse_dim
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.lattice import numpy_dtype
 from tests.differential.ort import session_of
 
@@ -47,7 +47,7 @@ class Chain:
         return self
 
     def cast(self, dtype):
-        return self.then("Cast", to=DTYPE_NUMBERS[dtype])
+        return self.then("Cast", to=ONNX_CODES[dtype])
 
     def run(self, sizes):
         """What onnxruntime makes of these sizes; None where it has no kernel."""

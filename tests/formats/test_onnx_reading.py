@@ -17,7 +17,7 @@ from onnx.external_data_helper import set_external_data
 from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
 from shapeinf.formats.onnx import read
 from shapeinf.formats.onnx.reader import read_model
-from shapeinf.formats.onnx.wire import encoded_varint
+from shapeinf.formats.onnx.wire import encode_varint
 from shapeinf.lattice import PartialTensor
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
@@ -39,7 +39,7 @@ def model_of(nodes, inputs=(), outputs=(), initializers=(), **options):
 
 def field(number, data):
     """A protobuf field that holds bytes."""
-    return encoded_varint(number << 3 | 2) + encoded_varint(len(data)) + data
+    return encode_varint(number << 3 | 2) + encode_varint(len(data)) + data
 
 
 def agreed(model):

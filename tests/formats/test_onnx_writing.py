@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import ModelError, infer_shapes
 from shapeinf.formats.onnx import read
-from shapeinf.formats.onnx.wire import encoded_varint
+from shapeinf.formats.onnx.wire import encode_varint
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
 from tests.formats.test_onnx_reading import SHAPE, everything, external, field, model_of, tensor_value
@@ -323,13 +323,13 @@ def large_file(path, size):
     """A model with one weight of `size` bytes of float32, all of it a hole of the file; its number of columns."""
     columns = size // (4 * 1024)
     weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1024, columns]).SerializeToString()
-    head = weight + encoded_varint(9 << 3 | 2) + encoded_varint(size)
+    head = weight + encode_varint(9 << 3 | 2) + encode_varint(size)
     nodes = field(1, helper.make_node("MatMul", ["x", "w"], ["h"]).SerializeToString())
     nodes += field(1, helper.make_node("Relu", ["h"], ["y"]).SerializeToString())
     tail = field(11, tensor_value("x", ["n", 1024]).SerializeToString())
     tail += field(12, helper.make_empty_tensor_value_info("y").SerializeToString())
-    tensor = encoded_varint(5 << 3 | 2) + encoded_varint(len(head) + size) + head
-    graph = encoded_varint(7 << 3 | 2) + encoded_varint(len(nodes) + len(tensor) + size + len(tail))
+    tensor = encode_varint(5 << 3 | 2) + encode_varint(len(head) + size) + head
+    graph = encode_varint(7 << 3 | 2) + encode_varint(len(nodes) + len(tensor) + size + len(tail))
     with open(path, "wb") as file:
         file.write(field(8, helper.make_opsetid("", 21).SerializeToString()) + graph + nodes + tensor)
         file.seek(size, os.SEEK_CUR)

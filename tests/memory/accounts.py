@@ -31,11 +31,11 @@ class Account:
         self.graph = load(str(path))
         self.result = infer_shapes(self.graph)
         self.peak = self.result.memory().peak
-        moments = independent.alive(self.proto.graph)
-        self.names = sorted(set().union(*moments))
+        points = independent.alive(self.proto.graph)
+        self.names = sorted(set().union(*points))
         place = {name: i for i, name in enumerate(self.names)}
-        self.alive = np.zeros((len(moments), len(self.names)), dtype=np.int64)
-        for at, there in enumerate(moments):
+        self.alive = np.zeros((len(points), len(self.names)), dtype=np.int64)
+        for at, there in enumerate(points):
             self.alive[at, [place[name] for name in there]] = 1
         self.nested = any(independent.bodies(node) for node in self.proto.graph.node)
         self.dims = sorted(self._symbols(), key=str)
@@ -54,7 +54,7 @@ class Account:
         if any(d.severity == "error" for d in result.diagnostics):
             return None
         inner = _of_bodies(self.proto, point) if self.nested else {}
-        slots = result.inference.program.slots
+        slots = result.inference.compiled.slots
         return [
             _bytes(result.inference.current(slots[name])) if name in slots else inner.get(name) for name in self.names
         ]

@@ -32,16 +32,16 @@ class Drawn:
 
     buffers: tuple[tuple[str, int, int], ...]
     relations: tuple[str, ...]
-    moments: int = 5
+    points: int = 5
 
     def timeline(self, scope):
         """The timeline, with sizes of the scope."""
         buffers = []
         for i, (text, birth, length) in enumerate(self.buffers):
             size = parse_dim(text, scope)
-            death = min(birth + length, self.moments)
+            death = min(birth + length, self.points)
             buffers.append(Buffer(f"t{i}", size, birth, death, "activation", "uint8", Shape([size]), (f"t{i}",)))
-        return Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(self.moments)), tuple(buffers))
+        return Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(self.points)), tuple(buffers))
 
     def store(self):
         """The facts with all relations; None where they contradict each other."""
@@ -54,14 +54,14 @@ class Drawn:
             return None
         return store
 
-    def total(self, moment, point):
+    def total(self, point, point):
         """The bytes in use at a moment."""
-        alive = (text for text, birth, length in self.buffers if birth <= moment < birth + length)
+        alive = (text for text, birth, length in self.buffers if birth <= point < birth + length)
         return sum(value(text, point) for text in alive)
 
     def peak(self, point):
         """The most of all moments."""
-        return max(self.total(moment, point) for moment in range(self.moments))
+        return max(self.total(point, point) for point in range(self.points))
 
     def points(self, relations=None, high=HIGH):
         """All points of the box at which all relations hold."""

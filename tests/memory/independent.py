@@ -102,7 +102,7 @@ def alive(graph, path="", formals=frozenset(), outer=None):
     runs, what it gives until its node is done.
     """
     outputs, held = {v.name for v in graph.output}, stored(graph, outer)
-    nodes, moments = list(graph.node), []
+    nodes, points = list(graph.node), []
     last = {name: at for at, node in enumerate(nodes) for name in reads(node)} | dict.fromkeys(outputs, len(nodes))
     needed = set()
     for at, node in enumerate(nodes):
@@ -113,8 +113,8 @@ def alive(graph, path="", formals=frozenset(), outer=None):
         inner_path, handed = f"{path}{node.name or node.output[0]}/", set()
         for body in bodies(node):
             taken = {inner_path + v.name for v in body.input}
-            moments += [here | handed | inside for inside in alive(body, inner_path, frozenset(taken), held)]
+            points += [here | handed | inside for inside in alive(body, inner_path, frozenset(taken), held)]
             own = {v.name for v in body.input} | {name for n in body.node for name in n.output}
             handed |= {inner_path + v.name for v in body.output if v.name in own - stored(body, held)}
-        moments.append(here | handed)
-    return moments
+        points.append(here | handed)
+    return points

@@ -21,8 +21,8 @@ def problems(draw: st.DrawFn, most: int = 14, alignments: tuple[int, ...] = (1, 
 
 def most_alive(problem: Problem) -> int:
     """The largest sum of the sizes at one moment, at each at which something begins."""
-    moments = {r.lower for r in problem.requests}
-    return max((sum(r.size for r in problem.requests if r.lower <= t < r.upper) for t in moments), default=0)
+    points = {r.lower for r in problem.requests}
+    return max((sum(r.size for r in problem.requests if r.lower <= t < r.upper) for t in points), default=0)
 
 
 def least_arena(problem: Problem) -> int:

@@ -58,8 +58,8 @@ def test_the_totals_of_a_corpus_model(path):
     timeline = result.memory().timeline
     outer = {name for node in graph.node for name in node.output} - independent.stored(graph)
     places = {node.name or next(o for o in node.output if o): place for place, node in enumerate(graph.node)}
-    moments = {places[m.node]: t for t, m in enumerate(timeline.moments) if m.node in places}
-    assert sorted(moments) == list(range(len(graph.node)))
+    points = {places[m.node]: t for t, m in enumerate(timeline.points) if m.node in places}
+    assert sorted(points) == list(range(len(graph.node)))
     outputs = {value.name for value in graph.output}
     last = {name: at for at, node in enumerate(graph.node) for name in independent.reads(node)}
     last |= dict.fromkeys(outputs, len(graph.node))
@@ -85,7 +85,7 @@ def test_the_totals_of_a_corpus_model(path):
             assert buffer.size is not None, f"{buffer.name} has no size: {buffer.cause}"
             size = evaluate(buffer.size, values)
             assert size == sizes[buffer.name], buffer
-            for place, t in moments.items():
+            for place, t in points.items():
                 found[place] += size if buffer.birth <= t < buffer.death else 0
         assert found == wanted
 

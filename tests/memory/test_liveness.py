@@ -21,7 +21,7 @@ def alive(timeline, binding, roles=("activation", "output")):
     shown = [b for b in timeline.buffers if b.role in roles]
     return [
         {b.name: evaluate(b.size, binding) for b in shown if b.birth <= t < b.death}
-        for t in range(len(timeline.moments))
+        for t in range(len(timeline.points))
     ]
 
 
@@ -160,7 +160,7 @@ def test_bodies_lie_before_their_node(name):
 
 def test_a_branch_that_does_not_run_needs_nothing():
     text = NESTED["branches"].replace("bool c, ", "").replace("a = Relu", "c = Constant<value = bool {1}>()  a = Relu")
-    names = {m.node for m in infer_shapes(parsed(text)).memory().timeline.moments}
+    names = {m.node for m in infer_shapes(parsed(text)).memory().timeline.points}
     assert {"y/q", "y/p"} <= names
     assert not names & {"y/s", "y/u", "y/r"}
 
@@ -175,7 +175,7 @@ def test_what_changes_from_trip_to_trip_has_the_size_of_the_largest():
     sizes = {b.name: evaluate(b.size, {"N": 5}) for b in timeline.buffers}
     row = 5 * 4 * 4
     assert (sizes["y/s"], sizes["y/s2"], sizes["y/k"], sizes["y"]) == (4 * row, 8 * row, row, 8 * row)
-    assert [m.node for m in timeline.moments] == ["n", "y/d", "y/k", "y/s2", "y"]
+    assert [m.node for m in timeline.points] == ["n", "y/d", "y/k", "y/s2", "y"]
 
 
 def test_sizes_that_depend_on_data_are_bounded_by_other_dims():
@@ -227,7 +227,7 @@ def test_functions_work_on_the_values_of_their_caller():
         sizes = independent.sizes(known.graph)
         wanted = [sorted(sizes[name] for name in names) for names in independent.alive(known.graph)]
         found = [sorted(names.values()) for names in alive(timeline, binding)]
-        calls = [t for t, moment in enumerate(timeline.moments) if moment.op == "twice"]
+        calls = [t for t, point in enumerate(timeline.points) if point.op == "twice"]
         assert calls == [5, 11]
         del found[11], found[5]
         assert found == wanted
@@ -244,15 +244,15 @@ def test_what_bodies_need_is_a_total_of_its_own():
 
 
 def test_there_is_a_limit_to_what_functions_expand_to(monkeypatch):
-    monkeypatch.setattr(liveness, "MAX_MOMENTS_OF_BODIES", 7)
+    monkeypatch.setattr(liveness, "MAX_POINTS_IN_BODIES", 7)
     with pytest.raises(LimitError, match="functions expand to more than 7 nodes"):
         infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
 
 
 def test_equal_calls_of_a_function_all_count():
     """The second call is answered from the memo, and still has nodes and values of its own."""
-    moments = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory().timeline.moments
-    assert sum(m.node.startswith("b/") for m in moments) == sum(m.node.startswith("d/") for m in moments) == 4
+    points = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory().timeline.points
+    assert sum(m.node.startswith("b/") for m in points) == sum(m.node.startswith("d/") for m in points) == 4
 
 
 ROLES = """g (float[N, 4] x, float[4] w, float[N, 4] through) => (float[] y, float[N, 4] through, float[4] k)

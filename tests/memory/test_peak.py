@@ -28,9 +28,9 @@ def buffer(name, size, birth, death, role="activation", cause=""):
     return Buffer(name, size, birth, death, role, "uint8", Shape([]), (name,), cause)
 
 
-def peak_of(store, *buffers, moments=5, **more):
+def peak_of(store, *buffers, points=5, **more):
     """A peak of (name, size, birth, death, ...) tuples."""
-    timeline = Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(moments)), tuple(buffer(*b) for b in buffers))
+    timeline = Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(points)), tuple(buffer(*b) for b in buffers))
     return Peak(timeline, store, **more)
 
 
@@ -64,7 +64,7 @@ def kv(store):
 )
 def test_the_cache_of_the_issue(assume, expected):
     found = kv(ShapeStore()).over(past=(0, 4095), seq=(1, 4096), assume=assume)
-    assert (found.value, found.tight, found.moment.node) == (expected, True, "n3")
+    assert (found.value, found.tight, found.point.node) == (expected, True, "n3")
     assert found.engine == ("isl" if assume else "exact")
     assert kv(ShapeStore()).at(found.sizes).bytes == expected
 
@@ -119,7 +119,7 @@ def test_terms_that_are_never_more_are_left_out():
         store, ("small", b, 0, 1), ("same", 8 * b * s, 1, 2), ("again", 8 * b * s, 2, 3), ("other", 100 * b, 3, 4)
     )
     assert str(peak) == "max(8*b*s, 100*b)"
-    assert [(str(t.size), t.moments) for t in peak.terms] == [("8*b*s", (1, 2)), ("100*b", (3,))]
+    assert [(str(t.size), t.points) for t in peak.terms] == [("8*b*s", (1, 2)), ("100*b", (3,))]
     assert peak.exact
 
 
@@ -150,7 +150,7 @@ def test_sums_are_not_capped():
 def test_more_work_than_is_sane_is_refused(monkeypatch):
     monkeypatch.setattr(terms, "MAX_WORK", 10)
     store = ShapeStore()
-    peak = peak_of(store, *((f"t{i}", store.scope.symbol(f"d{i}"), i, i + 3) for i in range(9)), moments=12)
+    peak = peak_of(store, *((f"t{i}", store.scope.symbol(f"d{i}"), i, i + 3) for i in range(9)), points=12)
     with pytest.raises(LimitError):
         str(peak)
 
@@ -271,7 +271,7 @@ def test_past_its_limits_more_terms_are_kept_and_answers_stay(monkeypatch, limit
         monkeypatch.setattr(dominance, limit, 1)
     store = facts_of(*((f"n{i}", 1) for i in range(40)))
     sizes = [(1 + most) * store.scope.symbol(f"n{i}") for most in (0, 7) for i in range(40)]
-    peak = peak_of(store, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), moments=80)
+    peak = peak_of(store, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), points=80)
     assert len(peak.terms) == kept
     assert peak.at({f"n{i}": i + 1 for i in range(40)}).bytes == 8 * 40
     assert peak.over({f"n{i}": (1, i + 2) for i in range(40)}).value == 8 * 41
@@ -340,7 +340,7 @@ def test_division_by_zero_is_an_answer_in_words():
 
 def test_no_moments():
     peak = Peak(Timeline((), ()), ShapeStore())
-    assert (str(peak), peak.at().bytes, peak.at().moment, peak.over().value) == ("0", 0, None, 0)
+    assert (str(peak), peak.at().bytes, peak.at().point, peak.over().value) == ("0", 0, None, 0)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_regions():
     b, s = store.scope.symbol("b"), store.scope.symbol("s")
     peak = peak_of(store, ("t", 100 * b, 0, 1), ("u", b * ceildiv(s, 2), 1, 2))
     found = peak.regions("s", b=3, s=(1, 400))
-    assert [(r.first, r.last, r.moment.node) for r in found] == [(1, 200, "n0"), (201, 400, "n1")]
+    assert [(r.first, r.last, r.point.node) for r in found] == [(1, 200, "n0"), (201, 400, "n1")]
     with pytest.raises(MissingSizeError, match="for b"):
         peak.regions("s", s=(1, 400))
     with pytest.raises(MissingSizeError, match="for s"):

@@ -29,7 +29,7 @@ def test_at_is_the_most_of_all_moments(case, random):
         assert found.bytes == case.peak(point) == case.total(found.index, point)
         assert sum(size for _, size in found.alive) == found.bytes
         assert [size for _, size in found.alive] == sorted((size for _, size in found.alive), reverse=True)
-        assert found.moment == peak.timeline.moments[found.index]
+        assert found.point == peak.timeline.points[found.index]
 
 
 @given(drawn(1))
@@ -157,4 +157,4 @@ def test_regions_name_the_winner(case, others):
     for region in regions:
         for x in (region.first, region.last):
             point = {**others, "x": x}
-            assert case.total(region.term.moments[0], point) == case.peak(point)
+            assert case.total(region.term.points[0], point) == case.peak(point)

@@ -38,7 +38,7 @@ def test_the_cache_of_the_issue(kv):
     related, free = kv.over(ranges, assume=f"{PAST} + {SEQ} <= 4096"), kv.over(ranges)
     assert (related.value, related.tight, related.engine) == (135_266_304, True, "isl")
     assert (free.value, free.tight, free.engine) == (270_499_584, True, "exact")
-    assert related.moment.op == free.moment.op == "Softmax"
+    assert related.point.op == free.point.op == "Softmax"
     assert [b.name for b, _ in kv.at(related.sizes).alive] == ["sc", "pr", "kv"]
 
 

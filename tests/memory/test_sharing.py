@@ -128,9 +128,9 @@ def test_what_a_body_captures_is_not_overwritten_in_it():
             d = Identity(c)  t = Relu(a)  u = Neg(t)  v = Flatten(s)  s2 = Add(u, v) }> }"""
     timeline = infer_shapes(parsed(text)).memory(aliases=True, in_place=True).timeline
     assert shared(timeline) == ["y/c y/d", "y/s y/v", "y/t y/u y/s2"]
-    lives = {b.name: (b.birth, b.death) for b in timeline.buffers}
-    assert lives["a"] == (0, 9)  # softmax, softmax, constant, five of the body, the loop itself
-    assert lives["y/t"] == (4, 9)
+    live_ranges = {b.name: (b.birth, b.death) for b in timeline.buffers}
+    assert live_ranges["a"] == (0, 9)  # softmax, softmax, constant, five of the body, the loop itself
+    assert live_ranges["y/t"] == (4, 9)
 
 
 # -- laws over random graphs
@@ -167,8 +167,8 @@ def graphs(draw):
 def totals(timeline, binding):
     counted = [b for b in timeline.buffers if b.role in ("activation", "output")]
     sizes = [evaluate(b.size, binding) for b in counted]
-    moments = range(len(timeline.moments))
-    return [sum(s for b, s in zip(counted, sizes, strict=True) if b.birth <= t < b.death) for t in moments]
+    points = range(len(timeline.points))
+    return [sum(s for b, s in zip(counted, sizes, strict=True) if b.birth <= t < b.death) for t in points]
 
 
 def account(graph, nodes, binding):
@@ -201,7 +201,7 @@ def test_another_order_is_topological_and_no_worse(graph):
     result = infer_shapes(graph)
     memory = result.memory(order="least")
     by_name = {node.outputs[0]: node for node in graph.nodes}
-    nodes = [by_name[moment.node] for moment in memory.timeline.moments]
+    nodes = [by_name[point.node] for point in memory.timeline.points]
     assert sorted(by_name) == sorted(node.outputs[0] for node in nodes)
     made = {"x", "z"}
     for node in nodes:
@@ -239,8 +239,8 @@ def test_nodes_with_bodies_move_as_a_whole():
                     else_branch = e () => (float[] r) { r = ReduceSum<keepdims = 0>(x) }>
         v = ReduceSum<keepdims = 0>(w)
         y = Add(s, v) }"""
-    moments = infer_shapes(parsed(text)).memory(order="least").timeline.moments
-    assert [m.node for m in moments] in (
+    points = infer_shapes(parsed(text)).memory(order="least").timeline.points
+    assert [m.node for m in points] in (
         ["w", "v", "s/q", "s/p", "s/r", "s", "y"],
         ["s/q", "s/p", "s/r", "s", "w", "v", "y"],
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, element_bits
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
@@ -26,7 +26,7 @@ WIDTHS = {
 """From the comments on TensorProto.DataType in onnx.proto."""
 
 
-@pytest.mark.parametrize("name", sorted(set(DTYPE_NAMES.values()) - {"string"}))
+@pytest.mark.parametrize("name", sorted(set(ONNX_NAMES.values()) - {"string"}))
 def test_every_element_type_of_onnx_has_its_width(name):
     assert element_bits(name) == (WIDTHS[name] if name in WIDTHS else np.dtype(name).itemsize * 8)
 

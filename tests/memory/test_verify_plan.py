@@ -16,7 +16,7 @@ from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, Timeline
 from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
-from shapeinf.memory.planning.overlaps import MOST_MEETINGS
+from shapeinf.memory.planning.overlaps import MAX_OVERLAPS
 from tests.memory.planning_cases import problems
 
 
@@ -284,7 +284,7 @@ def test_the_overlaps_of_a_hostile_plan_are_counted_out():
     count = 3000
     timeline, store = model(*((f"b{i}", 8, 0, 2) for i in range(count)))
     found = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, store)
-    assert [one.kind for one in found] == ["overlap"] * MOST_MEETINGS + ["too many"]
+    assert [one.kind for one in found] == ["overlap"] * MAX_OVERLAPS + ["too many"]
 
 
 def test_a_planner_is_not_monotone_but_its_plan_for_a_range_is_valid():

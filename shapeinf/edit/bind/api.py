@@ -13,9 +13,8 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import too_wide
 from shapeinf.edit.bind.request import Wishes, sorted_wishes
 from shapeinf.edit.bind.rewriting import Rewriting
-from shapeinf.engine.annotation import annotation
-from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import save
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
@@ -89,10 +88,10 @@ def bind(
     wishes = sorted_wishes(graph, dims or {}, inputs, options.min_dim)
     assume = [*wishes.equalities, *options.assume]
     result = infer(graph, attrs.evolve(options, dims=wishes.ranges, bind=wishes.values, assume=assume))
-    findings = surely_broken(result.inference)
+    findings = certain_violations(result.inference)
     if findings:
         plain = infer(graph, attrs.evolve(options, dims=None, bind=None, assume=(), progress=None))
-        _refuse(findings, surely_broken(plain.inference), wishes)
+        _refuse(findings, certain_violations(plain.inference), wishes)
     narrow = list(too_wide(result, wishes.ranges))
     if narrow:
         raise BindError(f"the graph cannot run with all of {wishes}", narrow)

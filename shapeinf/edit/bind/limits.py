@@ -21,10 +21,10 @@ MAX_VALUES_TRIED = 4096
 
 def too_wide(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]) -> Iterator[Diagnostic]:
     """A finding for each range that has values with which the graph cannot run."""
-    store, setup = result.store, result.inference.setup
+    store, initial_store = result.store, result.inference.initial_store
     for name in ranges:
         symbol = store.scope.symbol(name)
-        given, left = setup.bounds(symbol), store.bounds(symbol)
+        given, left = initial_store.bounds(symbol), store.bounds(symbol)
         if left != given and not _source(store, symbol).assumed:
             message = f"{name} is to be {as_interval(given)}, but the graph runs only where it is {as_interval(left)}"
             source = _source(store, symbol)
@@ -40,7 +40,7 @@ def too_wide(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]
 
 def _counterexample(store: ShapeStore, condition: Precondition, symbol: Dimension) -> int | None:
     """The first value of the symbol within its bounds with which a condition on it alone does not hold."""
-    if condition.free != {symbol}:
+    if condition.free_symbols != {symbol}:
         return None
     low, high = store.bounds(symbol)
     first = 0 if low == -inf else int(low)
@@ -57,7 +57,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 
 def _finding(result: Result, message: str, node: str, reason: str) -> Diagnostic:
     """An error at the node that demands it."""
-    program = result.inference.program
+    program = result.inference.compiled
     sites = (program.step(place) for place in range(len(program.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")
     return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

@@ -10,7 +10,7 @@ import attrs
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Interval, parse_dim, quote_name
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, as_named, input_names
+from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.lattice import ShapeStore
 
 _BOUNDS = re.compile(r"\d*\s*(?:\.\.|~|:)\s*(?:\d*|-1)|\d+")
@@ -47,7 +47,7 @@ def sorted_wishes(
         if isinstance(wanted, str) and not _BOUNDS.fullmatch(wanted.strip()):
             _named(wishes, name, wanted.strip(), known)
             continue
-        found = as_named(name, wanted.replace(":", "..") if isinstance(wanted, str) else wanted)
+        found = to_named_dim(name, wanted.replace(":", "..") if isinstance(wanted, str) else wanted)
         if found.min is not None and found.min == found.max:
             wishes.values[name] = found.min
         else:
@@ -79,9 +79,9 @@ def _known(graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int) -> list[s
     names = input_names(graph)
     for name in names:
         declaration = graph.declared.get(name)
-        declared = None if declaration is None else reader.declared(declaration, name)
+        declared = None if declaration is None else reader.read_declared(declaration, name)
         if name in inputs:
-            reader.given(inputs[name], declared, name)
+            reader.read_spec(inputs[name], declared, name)
     unknown = next((name for name in inputs if name not in names), None)
     if unknown is not None:
         raise UnknownNameError("input", unknown, names)

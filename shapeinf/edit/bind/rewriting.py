@@ -39,7 +39,7 @@ class Rewriting:
     def declared(self, dim: Dim) -> Dim:
         """A dim of an input as it is to be declared: its size where that is known, else in the words of the user."""
         found = self.inference.store.canon(dim)
-        return found if isinstance(found, int) else self.renamed(self.inference.setup.canon(dim))
+        return found if isinstance(found, int) else self.renamed(self.inference.initial_store.canon(dim))
 
     def info(self, found: Info) -> TensorInfo:
         """What is known of a value, under the new names; equal records stay one."""
@@ -52,8 +52,8 @@ class Rewriting:
     def inputs(self) -> dict[str, TensorInfo]:
         """The inputs with their new declarations."""
         found: dict[str, TensorInfo] = {}
-        for name in input_names(self.inference.program.graph):
-            record = info(self.inference.asked.get(name))
+        for name in input_names(self.inference.compiled.graph):
+            record = info(self.inference.input_types.get(name))
             dims = record.shape.dims
             shape = record.shape if dims is None else Shape(map(self.declared, dims))
             found[name] = TensorInfo(record.dtype, shape, record.kind)
@@ -65,7 +65,7 @@ class Rewriting:
         return attrs.evolve(self._inner(found), inputs=changed, assumptions=self.assumptions())
 
     def _differs(self, name: str, new: TensorInfo) -> bool:
-        return new.shape != info(self.inference.asked.get(name)).shape
+        return new.shape != info(self.inference.input_types.get(name)).shape
 
     def _inner(self, found: Annotation) -> Annotation:
         bodies = {
@@ -82,7 +82,7 @@ class Rewriting:
 
     def assumptions(self) -> list[str]:
         """The relations that the file is to hold: its own, those of the user, the bounds; those decided left out."""
-        relations = [*self.inference.program.graph.assumptions, *self.assumed]
+        relations = [*self.inference.compiled.graph.assumptions, *self.assumed]
         said = [text for relation in relations if (text := self._relation(relation)) is not None]
         for name, bounds in self.wishes.ranges.items():
             said += self._bounds(name, bounds)

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
-from shapeinf.engine.annotation import annotation
+from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
@@ -125,7 +125,7 @@ def _with_constants(base: Result) -> Graph:
     """The graph with nodes that read nothing and make known numbers as constants."""
     graph, inference = base.graph, base.inference
     found: dict[str, PartialTensor] = {}
-    for step in inference.program.steps:
+    for step in inference.compiled.steps:
         made = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
         if isinstance(made, PartialTensor) and made.elements is not None:
             found[step.node.outputs[0]] = made

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dimension
@@ -22,7 +22,7 @@ MAX_NODES = 400
 
 def constants_above(inference: Inference, place: int) -> Iterator[str]:
     """The constants with known whole numbers that the nodes above a place read, nearest first."""
-    program = inference.program
+    program = inference.compiled
     constants = program.graph.constants
     seen: set[str] = set()
     queue, visited = deque([place]), {place}
@@ -48,7 +48,7 @@ def is_list(found: Type | None) -> bool:
 
 def only_sizes(inference: Inference, name: str, index: int) -> bool:
     """Whether an item of a constant goes, as it is, into shapes and nowhere else."""
-    program = inference.program
+    program = inference.compiled
     found = inference.current(program.slots[name])
     assert isinstance(found, TensorType) and found.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
@@ -75,7 +75,7 @@ def _with(found: TensorType, index: int, mark: Dimension) -> PartialTensor:
     return PartialTensor(found.dtype, found.shape, elements)
 
 
-def _goes_on(inference: Inference, step: Step, marked: dict[int, Type], mark: Dimension) -> dict[int, Type] | None:
+def _goes_on(inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension) -> dict[int, Type] | None:
     """The outputs that hold the mark among their contents (none where it has become a size); None for other uses."""
     call = step.operation.call
     if call is None or step.operation.bodies:

@@ -8,7 +8,7 @@ before and after: where the axis is the first one.
 
 from __future__ import annotations
 
-from shapeinf.engine.compiled import Step
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
@@ -16,10 +16,10 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, dims_in
 
 
-def mixing_node(inference: Inference, symbol: Dimension) -> Step | None:
+def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
     """The first node after which the items may be mixed; None where they stay apart everywhere."""
     in_order: set[int] = set()
-    program = inference.program
+    program = inference.compiled
     for name in program.graph.inputs:
         slot = program.slots[name]
         if _axes(inference.current(slot), symbol) == [0]:
@@ -36,7 +36,7 @@ def mixing_node(inference: Inference, symbol: Dimension) -> Step | None:
     return None
 
 
-def _apart(inference: Inference, step: Step, symbol: Dimension, holders: list[int], in_order: set[int]) -> bool:
+def _apart(inference: Inference, step: NodeStep, symbol: Dimension, holders: list[int], in_order: set[int]) -> bool:
     """Whether a node keeps the items apart; enters its outputs with the items one after the other."""
     found, batch = _probed(inference, step, symbol)
     for position, slot in enumerate(step.outputs):
@@ -63,7 +63,7 @@ def _apart(inference: Inference, step: Step, symbol: Dimension, holders: list[in
     return True
 
 
-def _probed(inference: Inference, step: Step, symbol: Dimension) -> tuple[list[Type] | None, set[Dimension]]:
+def _probed(inference: Inference, step: NodeStep, symbol: Dimension) -> tuple[list[Type] | None, set[Dimension]]:
     """The outputs of a rule for a symbol in place of each axis, and the symbols that stand for the batch."""
     assert step.operation.call is not None
     store = inference.store.copy()

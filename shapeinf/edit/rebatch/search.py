@@ -9,7 +9,7 @@ import attrs
 from shapeinf.api import infer
 from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
 from shapeinf.edit.rebatch.items import mixing_node
-from shapeinf.engine.violations import surely_broken
+from shapeinf.engine.inference import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions
@@ -72,10 +72,10 @@ class Search:
 
     def trouble(self, result: Result) -> Trouble | None:
         """What comes first of all that keeps the axis from being dynamic."""
-        known = {(found.code, found.node) for found in surely_broken(self.base.inference)}
+        known = {(found.code, found.node) for found in certain_violations(self.base.inference)}
         found = [
             Trouble(self._place(result, one.node), f"{one.message} ({one.op.partition(' ')[0]} {one.node})")
-            for one in surely_broken(result.inference)
+            for one in certain_violations(result.inference)
             if (one.code, one.node) not in known
         ]
         symbol = result.scope.symbol(self.name)
@@ -89,18 +89,18 @@ class Search:
     def _mixing(self, result: Result, first: Trouble | None) -> Trouble | None:
         """The first node before that trouble after which items may be mixed; there the symbol is still free."""
         if first is not None:
-            steps = result.inference.program.steps[: first.place]
+            steps = result.inference.compiled.steps[: first.place]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
         step = mixing_node(result.inference, result.scope.symbol(self.name))
         if step is None:
             return None
         text = f"{step.operation.kind.op} {step.site} may mix what belongs to different items"
-        return Trouble(step.place, text)
+        return Trouble(step.index, text)
 
     def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Trouble]:
         """Outputs that keep the old size in the axis and have the new one in another."""
-        program = result.inference.program
+        program = result.inference.compiled
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
             mixed = any(isinstance(d, Dimension) and symbol in d.symbols() for d in dims)
@@ -112,11 +112,11 @@ class Search:
     @staticmethod
     def _place(result: Result, site: str) -> int:
         """The place of a node by the name that facts carry; of the node around it for one in a body."""
-        steps = result.inference.program.steps
-        exact = next((step.place for step in steps if step.site == site), None)
+        steps = result.inference.compiled.steps
+        exact = next((step.index for step in steps if step.site == site), None)
         if exact is not None:
             return exact
-        return next((step.place for step in steps if site.startswith(f"{step.site}/")), 0)
+        return next((step.index for step in steps if site.startswith(f"{step.site}/")), 0)
 
     def solve(self) -> tuple[Result, Trouble | None]:
         """Rewrite items until nothing is in the way; the last result, and what is still in the way."""
@@ -162,7 +162,7 @@ class Search:
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
             return ()
-        program, (other, *more) = result.inference.program, taken
+        program, (other, *more) = result.inference.compiled, taken
         if more or not only_sizes(result.inference, name, other):
             return None
         for place in program.consumers[program.slots[name]]:
@@ -231,6 +231,6 @@ class Search:
     def holds_at(self, symbolic: Result, size: int) -> bool:
         """Whether the graph runs with another size, and makes the shapes that the symbol says."""
         result = self.infer(size)
-        known = {(found.code, found.node) for found in surely_broken(self.base.inference)}
-        new = [found for found in surely_broken(result.inference) if (found.code, found.node) not in known]
+        known = {(found.code, found.node) for found in certain_violations(self.base.inference)}
+        new = [found for found in certain_violations(result.inference) if (found.code, found.node) not in known]
         return not new and self.same(result, symbolic, size)

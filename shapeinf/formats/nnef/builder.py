@@ -10,7 +10,7 @@ from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import Symbol, Tensor, Value, flattened, literal_shape, primitive_of
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.language.ast import Document
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
@@ -191,7 +191,7 @@ class Builder:
         return f"the extents of {operation.outputs[0]} must be {kind}, not {given}"
 
     def _wrong(self, operation: Operation, message: str) -> None:
-        if len(self.problems) < MAX_PROBLEMS:
+        if len(self.problems) < MAX_DIAGNOSTICS:
             self.problems.append(Problem("N601", message, operation.at, operation.calls))
 
 

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NAMES
+from shapeinf.formats.onnx.names import ASSUMPTIONS, ONNX_NAMES
 from shapeinf.formats.onnx.ranges import LaterRange, at_once, range_in_file, wants_range
 from shapeinf.formats.paths import is_path
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
@@ -171,7 +171,7 @@ def read_tensor(proto: onnx.TensorProto) -> PartialTensor:
     dims = tuple(proto.dims)
     if any(d < 0 for d in dims):
         raise ModelError(f"a tensor has the negative dims {list(dims)}", node=proto.name)
-    dtype = DTYPE_NAMES.get(proto.data_type)
+    dtype = ONNX_NAMES.get(proto.data_type)
     if _is_external(proto) or not wants_contents(dtype, dims):
         return PartialTensor(dtype, Shape(dims), None)
     return _with_contents(proto, dtype, dims)
@@ -190,7 +190,7 @@ def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[in
 
 def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
     """How to read what a rule may want of a tensor and `read_tensor` has not: external contents, or a range."""
-    dtype = DTYPE_NAMES.get(proto.data_type)
+    dtype = ONNX_NAMES.get(proto.data_type)
     if _is_external(proto):
         wanted = wants_contents(dtype, proto.dims) or wants_range(dtype, proto.dims)
         return (lambda: external_contents(proto.SerializeToString(), folder)) if wanted else None
@@ -209,7 +209,7 @@ def external_contents(data: bytes, folder: str | None) -> PartialTensor:
         proto = onnx.TensorProto.FromString(data)
     except DecodeError as error:
         raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
-    dtype, dims = DTYPE_NAMES.get(proto.data_type), tuple(proto.dims)
+    dtype, dims = ONNX_NAMES.get(proto.data_type), tuple(proto.dims)
     entries = {entry.key: entry.value for entry in proto.external_data}
     path = _inside(folder, entries.get("location", ""), proto.name)
     if path is None:
@@ -254,7 +254,7 @@ def _piece(path: str, offset: str | None, length: str | None, name: str) -> byte
 
 def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:
     """A sparse tensor: name, dtype and shape."""
-    return proto.values.name, PartialTensor(DTYPE_NAMES.get(proto.values.data_type), Shape(proto.dims), None)
+    return proto.values.name, PartialTensor(ONNX_NAMES.get(proto.values.data_type), Shape(proto.dims), None)
 
 
 _CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "optional"}
@@ -269,12 +269,12 @@ def read_type(proto: onnx.TypeProto, depth: int = 0) -> Declared | None:
         return Declared(kind=_CONTAINERS[which], of=read_type(getattr(proto, which).elem_type, depth + 1))
     if which == "map_type":
         value = read_type(proto.map_type.value_type, depth + 1)
-        return Declared(DTYPE_NAMES.get(proto.map_type.key_type), None, "map", value)
+        return Declared(ONNX_NAMES.get(proto.map_type.key_type), None, "map", value)
     if which not in ("tensor_type", "sparse_tensor_type"):
         return None
     tensor = getattr(proto, which)
     dims = _read_dims(tensor.shape.dim) if tensor.HasField("shape") else None
-    return Declared(DTYPE_NAMES.get(tensor.elem_type), dims)
+    return Declared(ONNX_NAMES.get(tensor.elem_type), dims)
 
 
 def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:

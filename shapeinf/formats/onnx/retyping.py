@@ -7,7 +7,7 @@ import onnx
 from shapeinf.expr import Dim
 from shapeinf.expr.printing import expression_of
 from shapeinf.formats.annotation import Info
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 
 
 def retyped(proto: onnx.TypeProto, info: Info) -> None:
@@ -18,7 +18,7 @@ def retyped(proto: onnx.TypeProto, info: Info) -> None:
         return
     tensor = proto.sparse_tensor_type if proto.WhichOneof("value") == "sparse_tensor_type" else proto.tensor_type
     if info.dtype is not None:
-        tensor.elem_type = DTYPE_NUMBERS[info.dtype]
+        tensor.elem_type = ONNX_CODES[info.dtype]
     tensor.shape.SetInParent()
     if len(tensor.shape.dim) != len(info.shape.dims):
         del tensor.shape.dim[:]

@@ -12,7 +12,7 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.names import DTYPE_NAMES
+from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.formats.onnx.ranges import LaterRange, wants_range
 from shapeinf.formats.onnx.reader import external_contents, read_tensor
 from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, fields, packed_varints, signed
@@ -118,7 +118,7 @@ class TensorScanner:
             elif number == 14:
                 external = start == onnx.TensorProto.EXTERNAL
         self.external |= external
-        dtype = DTYPE_NAMES.get(number_of_type)
+        dtype = ONNX_NAMES.get(number_of_type)
         if any(d < 0 for d in dims):
             raise ModelError(f"a tensor has the negative dims {dims}", node=name)
         small = wants_contents(dtype, dims)
@@ -155,7 +155,7 @@ def _header(data: bytes) -> tuple[list[int], str | None]:
             dims.append(signed(value))
         else:
             number_of_type = value
-    return dims, DTYPE_NAMES.get(number_of_type)
+    return dims, ONNX_NAMES.get(number_of_type)
 
 
 def _is_external(buffer: Buffer, start: int, end: int) -> bool:

@@ -74,7 +74,7 @@ def packed_varints(data: bytes) -> list[int]:
     return found
 
 
-def encoded_varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """The bytes of an unsigned integer."""
     found = bytearray()
     while value > 127:
@@ -86,4 +86,4 @@ def encoded_varint(value: int) -> bytes:
 
 def tagged(number: int, kind: int) -> bytes:
     """The bytes that start a field."""
-    return encoded_varint(number << 3 | kind)
+    return encode_varint(number << 3 | kind)

@@ -14,12 +14,12 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.onnx.names import ASSUMPTIONS, DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ASSUMPTIONS, ONNX_CODES
 from shapeinf.formats.onnx.reader import domain_of
 from shapeinf.formats.onnx.retyping import retyped, set_dim
 from shapeinf.formats.onnx.rewriting import constant_node, initializer
 from shapeinf.formats.onnx.source import TEXT_FORMATS
-from shapeinf.formats.onnx.wire import BYTES, Buffer, encoded_varint, fields, tagged
+from shapeinf.formats.onnx.wire import BYTES, Buffer, encode_varint, fields, tagged
 from shapeinf.graph import Graph
 
 Piece = bytes | tuple[int, int]
@@ -98,7 +98,7 @@ def _size(pieces: list[Piece]) -> int:
 
 
 def _message(number: int, pieces: list[Piece]) -> list[Piece]:
-    return [tagged(number, BYTES) + encoded_varint(_size(pieces)), *pieces]
+    return [tagged(number, BYTES) + encode_varint(_size(pieces)), *pieces]
 
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Piece]:
@@ -252,7 +252,7 @@ class _Writer:
 
 
 def _field(number: int, payload: bytes) -> bytes:
-    return tagged(number, BYTES) + encoded_varint(len(payload)) + payload
+    return tagged(number, BYTES) + encode_varint(len(payload)) + payload
 
 
 def encoded_type(info: Info) -> bytes:
@@ -264,10 +264,10 @@ def encoded_type(info: Info) -> bytes:
         elif kind == "optional":
             inner = inner.optional_type.elem_type
         else:
-            inner.map_type.key_type = DTYPE_NUMBERS[kind[4:-1]]
+            inner.map_type.key_type = ONNX_CODES[kind[4:-1]]
             inner = inner.map_type.value_type
     tensor = inner.tensor_type
-    tensor.elem_type = DTYPE_NUMBERS[info.dtype or ""]
+    tensor.elem_type = ONNX_CODES[info.dtype or ""]
     if info.shape.dims is not None:
         tensor.shape.SetInParent()
         for d in info.shape.dims:

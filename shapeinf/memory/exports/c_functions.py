@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lowered
 from shapeinf.memory.exports.c_names import comment, literal
-from shapeinf.program.preconditions import Demand
+from shapeinf.program.preconditions import Requirement
 
 MATH = """\
 #if !defined(@P_PORTABLE_MATH) && ((defined(__GNUC__) && __GNUC__ >= 5) || defined(__clang__))
@@ -98,19 +98,19 @@ class Functions:
         """The checked operations."""
         return MATH.replace("@P", self.prefix.upper()).replace("@p", self.prefix)
 
-    def check(self, demands: Iterable[Demand]) -> str:
+    def check(self, requirements: Iterable[Requirement]) -> str:
         """`check`: whether the sizes fit what must hold of them."""
-        chosen = list(demands)
+        chosen = list(requirements)
         lowering = Lowering()
-        registers = [lowering.dim(clause.expression) for demand in chosen for clause in demand.clauses]
+        registers = [lowering.dim(clause.expression) for requirement in chosen for clause in requirement.clauses]
         program = lowering.program(registers)
         lines = self._registers(program)
         outputs = iter(program.outputs)
         if program.instructions:
             lines += ["    if (status != 0) {", "        return status;", "    }"]
-        for demand in chosen:
-            tests = [f"r{next(outputs)} {'==' if clause.zero else '>='} 0" for clause in demand.clauses]
-            lines.append(f"    if (!({' || '.join(tests)})) {{ /* {comment(demand.text)} */")
+        for requirement in chosen:
+            tests = [f"r{next(outputs)} {'==' if clause.zero else '>='} 0" for clause in requirement.clauses]
+            lines.append(f"    if (!({' || '.join(tests)})) {{ /* {comment(requirement.text)} */")
             lines += [f"        return {self.prefix.upper()}_ILLEGAL;", "    }"]
         return self._function("check", program, [*lines, "    return status;"])
 

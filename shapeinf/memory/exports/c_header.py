@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from shapeinf.expr import Dim, format_dim
 from shapeinf.memory.exports.c_functions import Functions
 from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
-from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.timeline import Buffer
 
 _INTRODUCTION = """\
@@ -30,7 +30,7 @@ _INTRODUCTION = """\
 """
 
 
-def c_header(subject: Subject, prefix: str | None = None) -> str:
+def c_header(subject: MemoryExport, prefix: str | None = None) -> str:
     """The text of the header; `prefix` is what all names begin with, made of the model's name unless given."""
     return "\n".join(_Writer(subject, prefix_of(subject.name if prefix is None else prefix)).parts())
 
@@ -38,7 +38,7 @@ def c_header(subject: Subject, prefix: str | None = None) -> str:
 class _Writer:
     """Writes one header."""
 
-    def __init__(self, subject: Subject, prefix: str) -> None:
+    def __init__(self, subject: MemoryExport, prefix: str) -> None:
         self.subject = subject
         self.prefix = prefix
         self.macro = prefix.upper()
@@ -56,8 +56,8 @@ class _Writer:
         yield self.functions.math()
         dims = self.subject.dims
         yield "/* 0 where the model can run with these dims, as far as is known. */"
-        yield self.functions.check(self.subject.binder.demands.about(dims, dims)[0])
-        for text in self.subject.binder.demands.unchecked(dims):
+        yield self.functions.check(self.subject.binder.requirements.about(dims, dims)[0])
+        for text in self.subject.binder.requirements.unchecked(dims):
             yield f"/* not checked: {comment(text)} */\n"
         yield from self.peak()
         yield from self.sizes()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.json_export import json_text
-from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.exports.tables import csv_text, write_parquet
 from shapeinf.memory.planning import Plan
 from shapeinf.sharing import held
@@ -37,16 +37,16 @@ def export(
     Tables (CSV, Parquet) are of one binding: `sizes` has the dims. Raises ExportError for another suffix, and for
     tables what a `ShapeProgram` raises for its sizes.
     """
-    write(Subject(memory.inference.program.graph.name, memory.peak, plan), path, sizes)
+    write(MemoryExport(memory.inference.compiled.graph.name, memory.peak, plan), path, sizes)
 
 
-def write(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:
+def write(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:
     """Write a subject to a file, as `export` does."""
     with held(subject.peak):
         _write(subject, Path(path), sizes)
 
 
-def _write(subject: Subject, target: Path, sizes: Mapping[str, int] | None) -> None:
+def _write(subject: MemoryExport, target: Path, sizes: Mapping[str, int] | None) -> None:
     suffix = target.suffix.lower()
     if suffix == ".parquet":
         write_parquet(subject, target, sizes or {})

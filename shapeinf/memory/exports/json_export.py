@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from shapeinf.expr import Dim, Dimension, format_dim, quote_name
-from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
-from shapeinf.program.preconditions import Demands
+from shapeinf.program.preconditions import Requirements
 from shapeinf.schemas import MEMORY, load_schema
 
 LONGEST = 1_000_000
@@ -25,15 +25,15 @@ def schema() -> dict[str, Any]:
     return load_schema(MEMORY)
 
 
-def json_text(subject: Subject) -> str:
+def json_text(subject: MemoryExport) -> str:
     """The JSON text, with a line end."""
     return json.dumps(as_json(subject), indent=1, ensure_ascii=True) + "\n"
 
 
-def as_json(subject: Subject) -> dict[str, Any]:
+def as_json(subject: MemoryExport) -> dict[str, Any]:
     """Everything that is known, as plain values: an expression is an int, or a text in the grammar of dims."""
     peak, plan = subject.peak, subject.plan
-    demands = Demands(subject.store, {})
+    requirements = Requirements(subject.store, {})
     return {
         "schema": MEMORY,
         "model": subject.name,
@@ -41,11 +41,11 @@ def as_json(subject: Subject) -> dict[str, Any]:
             *(_symbol(subject, symbol, "input") for symbol in subject.dims),
             *(_symbol(subject, symbol, "data") for symbol in subject.data_dependent),
         ],
-        "conditions": [*(demand.text for demand in demands.all), *demands.unreadable],
-        "moments": [{"node": moment.node, "op": moment.op} for moment in subject.timeline.moments],
+        "conditions": [*(requirement.text for requirement in requirements.all), *requirements.unreadable],
+        "moments": [{"node": point.node, "op": point.op} for point in subject.timeline.points],
         "tensors": [_tensor(subject, buffer) for buffer in subject.timeline.buffers],
         "peak": {
-            "terms": [{"bytes": _expression(t.size), "moments": list(t.moments)} for t in peak.terms],
+            "terms": [{"bytes": _expression(t.size), "moments": list(t.points)} for t in peak.terms],
             "at_least": peak.at_least,
             "at_most": peak.at_most,
         },
@@ -63,13 +63,13 @@ def _plan(plan: Plan) -> dict[str, Any]:
     return {"arena": plan.arena, "alignment": plan.alignment, "unplaced": unplaced}
 
 
-def _symbol(subject: Subject, symbol: Dimension, role: str) -> dict[str, Any]:
+def _symbol(subject: MemoryExport, symbol: Dimension, role: str) -> dict[str, Any]:
     bounds = subject.store.interval(symbol)
     label = subject.binder.labels[symbol]
     return {"name": quote_name(symbol.name), "label": label, "role": role, "min": bounds.lo, "max": bounds.hi}
 
 
-def _tensor(subject: Subject, buffer: Buffer) -> dict[str, Any]:
+def _tensor(subject: MemoryExport, buffer: Buffer) -> dict[str, Any]:
     dims = subject.store.canon_shape(buffer.shape).dims
     size, slot = subject.size(buffer), subject.slots.get(buffer.name)
     return {

@@ -19,7 +19,7 @@ from shapeinf.solver.long_sums import canonical
 
 
 @attrs.frozen(slots=False)
-class Subject:
+class MemoryExport:
     """The memory of one model.
 
     Args:
@@ -51,7 +51,7 @@ class Subject:
     def binder(self) -> Binder:
         """The names of its dims, and what must hold of them."""
         found = Binder(self.store, self.labels, self.data_dependent)
-        found.demands.add_sizes(
+        found.requirements.add_sizes(
             (self.store.canon(d), buffer.name)
             for buffer in self.timeline.buffers
             for d in self.store.canon_shape(buffer.shape).dims or ()

@@ -11,7 +11,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, exact
 from shapeinf.expr.straight_line import lowered
 from shapeinf.memory.csv_lines import csv_text as csv_of
-from shapeinf.memory.exports.subject import Subject
+from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
 
@@ -22,7 +22,7 @@ COLUMNS = ("name", "role", "dtype", "shape", "bytes", "birth", "death", "offset"
 Row = dict[str, Any]
 
 
-def rows(subject: Subject, sizes: Mapping[str, int]) -> list[Row]:
+def rows(subject: MemoryExport, sizes: Mapping[str, int]) -> list[Row]:
     """One row a buffer.
 
     Raises UnknownNameError, MissingSizeError, IllegalSizeError, SizeOverflowError for the sizes.
@@ -44,12 +44,12 @@ def rows(subject: Subject, sizes: Mapping[str, int]) -> list[Row]:
     return found
 
 
-def csv_text(subject: Subject, sizes: Mapping[str, int]) -> str:
+def csv_text(subject: MemoryExport, sizes: Mapping[str, int]) -> str:
     """The table as CSV, with a line of the names of its columns."""
     return csv_of([COLUMNS, *([row[column] for column in COLUMNS] for row in rows(subject, sizes))])
 
 
-def write_parquet(subject: Subject, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
+def write_parquet(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
     """The table as a Parquet file. Raises MissingPackageError without pyarrow."""
     try:
         import pyarrow
@@ -85,7 +85,7 @@ class _Numbers:
         return str(self.value(d, str(d))) if self.known(d) else "?"
 
 
-def _bytes(subject: Subject, numbers: _Numbers, buffer: Buffer) -> tuple[int | None, str]:
+def _bytes(subject: MemoryExport, numbers: _Numbers, buffer: Buffer) -> tuple[int | None, str]:
     """The bytes of a buffer, and what is to be said of them."""
     what = f"the bytes of {buffer.name!r}"
     size = subject.size(buffer)

@@ -28,7 +28,7 @@ class PeakAt:
     """
 
     bytes: int
-    moment: ProgramPoint | None
+    point: ProgramPoint | None
     index: int
     alive: tuple[tuple[Buffer, int], ...]
     at_least: bool = False
@@ -36,8 +36,8 @@ class PeakAt:
 
     def __str__(self) -> str:
         """The bytes, the node, and the buffers one a line."""
-        where = f" at {self.moment.op} '{self.moment.node}'" if self.moment else ""
-        lines = [f"{qualified(str(self.bytes), self.at_least, self.at_most)} bytes{where}"]
+        where = f" at {self.point.op} '{self.point.node}'" if self.point else ""
+        lines = [f"{qualify(str(self.bytes), self.at_least, self.at_most)} bytes{where}"]
         return "\n".join([*lines, *(f"  {size} {buffer.name}" for buffer, size in self.alive)])
 
 
@@ -52,7 +52,7 @@ class PeakBound(UpperBound):
         cause: where there is no bound because a formula passes a limit, which one.
     """
 
-    moment: ProgramPoint | None = None
+    point: ProgramPoint | None = None
     at_least: bool = False
     at_most: bool = False
     cause: str = ""
@@ -72,7 +72,7 @@ class Region:
     first: int
     last: int
     term: PeakTerm
-    moment: ProgramPoint
+    point: ProgramPoint
 
 
 @attrs.frozen
@@ -112,6 +112,6 @@ class Largest:
         return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{doubt}{more}"
 
 
-def qualified(text: str, at_least: bool, at_most: bool) -> str:
+def qualify(text: str, at_least: bool, at_most: bool) -> str:
     """A text about bytes that says where they are no exact number."""
     return f"at least {text}" if at_least else f"at most {text}" if at_most else text

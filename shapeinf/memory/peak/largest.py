@@ -19,7 +19,7 @@ from shapeinf.expr import Dim, Dimension, evaluate, substitute
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest
 from shapeinf.memory.peak.budgets import parse_budget
-from shapeinf.memory.peak.query import Asked
+from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
@@ -27,7 +27,7 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import by_terms, canonical
 from shapeinf.solver.monotonicity import is_monotone_in
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at, violated_at
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at, violated_at
 
 MAX_TRIED = 20_000
 """Sizes for which the bound over the other dims is asked, one after the other; some minutes at the very worst."""
@@ -36,11 +36,11 @@ MAX_WINDOWS = 64
 _ENDLESS = 1 << 63
 
 
-class Search:
+class LargestSearch:
     """Looks for the largest size of one dim."""
 
     def __init__(
-        self, terms: Sequence[PeakTerm], store: ShapeStore, asked: Asked, name: str, at_least: bool, work: Budget
+        self, terms: Sequence[PeakTerm], store: ShapeStore, asked: SizeQuery, name: str, at_least: bool, work: Budget
     ) -> None:
         """`store` hold the sizes and ranges of the other dims."""
         self.work = work
@@ -175,7 +175,7 @@ class Search:
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
-            if not self.work.take(STEPS_A_FACT * (2 + self.store.count) + sum(map(_terms, self.dims))):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_terms, self.dims))):
                 return self._answer(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
@@ -245,7 +245,7 @@ class Search:
 
     def _legal_by_trial(self, start: int, top: int) -> Iterator[int]:
         for value in range(top, start - 1, -1):
-            if not self.work.take(STEPS_A_FACT * (2 + self.store.count)):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count)):
                 return
             if self._with(value) is not None:
                 yield value

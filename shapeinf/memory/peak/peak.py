@@ -8,11 +8,11 @@ from threading import RLock
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
-from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualified
-from shapeinf.memory.peak.largest import Search
-from shapeinf.memory.peak.query import Asked, both
+from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualify
+from shapeinf.memory.peak.largest import LargestSearch
+from shapeinf.memory.peak.query import SizeQuery, both
 from shapeinf.memory.peak.regions import regions_of
-from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
+from shapeinf.memory.peak.terms import CountedBuffers, PeakTerm, Unbounded, count_buffers, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
 from shapeinf.sharing import cached_property, exclusive
@@ -37,8 +37,8 @@ class Peak:
     >>> b, s = store.scope.symbol("batch"), store.scope.symbol("seq")
     >>> def buffer(name, size, birth, death):
     ...     return Buffer(name, size, birth, death, "activation", "uint8", Shape([size]), (name,))
-    >>> moments = (ProgramPoint("project", "MatMul"), ProgramPoint("score", "MatMul"))
-    >>> peak = Peak(Timeline(moments, (buffer("p", 512 * b, 0, 1), buffer("q", b * s * s, 1, 2))), store)
+    >>> points = (ProgramPoint("project", "MatMul"), ProgramPoint("score", "MatMul"))
+    >>> peak = Peak(Timeline(points, (buffer("p", 512 * b, 0, 1), buffer("q", b * s * s, 1, 2))), store)
     >>> print(peak)
     max(512*batch, batch*seq*seq)
     >>> print(peak.at(batch=2, seq=100))
@@ -74,9 +74,9 @@ class Peak:
         self.timeline = timeline
         self.store = store
         self.roles = tuple(roles)
-        self._asked = Asked(store, labels)
+        self._asked = SizeQuery(store, labels)
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
-        self._sizes: Sizes = sizes_of(counted, store, self._asked.kept, self._budget)
+        self._sizes: CountedBuffers = count_buffers(counted, store, self._asked.kept, self._budget)
 
     @property
     def lock(self) -> RLock:
@@ -138,7 +138,7 @@ class Peak:
         """`max(...)` of the terms, in bytes."""
         texts = list(dict.fromkeys(self._asked.shown(canonical(self.store, term.size)) for term in self.terms)) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
-        return qualified(text, self.at_least, self.at_most)
+        return qualify(text, self.at_least, self.at_most)
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> PeakAt:
         """The peak for these sizes; names that are no identifiers go into the mapping.
@@ -155,12 +155,12 @@ class Peak:
         if not values:
             return PeakAt(0, None, 0, (), self.at_least, self.at_most)
         most = max(values)
-        index = min(term.moments[0] for term, value in zip(self.terms, values, strict=True) if value == most)
+        index = min(term.points[0] for term, value in zip(self.terms, values, strict=True) if value == most)
         places = [i for i, b in enumerate(self._sizes.buffers) if b.birth <= index < b.death]
         bytes_of = self._asked.evaluate((self._sizes.upper[i] for i in places), store)
         alive = [(self._sizes.buffers[i], size) for i, size in zip(places, bytes_of, strict=True)]
         alive.sort(key=lambda pair: (-pair[1], pair[0].birth))
-        return PeakAt(most, self.timeline.moments[index], index, tuple(alive), self.at_least, self.at_most)
+        return PeakAt(most, self.timeline.points[index], index, tuple(alive), self.at_least, self.at_most)
 
     def over(
         self,
@@ -191,7 +191,7 @@ class Peak:
             self._asked.sizes(given, best, store),
             tuple(map(self._asked.label, best.unbounded)),
             best.cut,
-            moment=self.timeline.moments[self.terms[place].moments[0]] if self.terms else None,
+            point=self.timeline.points[self.terms[place].points[0]] if self.terms else None,
             at_least=self.at_least,
             at_most=self.at_most,
             cause=self._past_a_limit(best, place),
@@ -202,8 +202,8 @@ class Peak:
         cause = too_long(map(self.store.scope.symbol, best.unbounded))
         if not cause:
             return ""
-        moment = self.timeline.moments[self.terms[place].moments[0]]
-        return f"of a value in use at {moment.op} '{moment.node}', {cause}"
+        point = self.timeline.points[self.terms[place].points[0]]
+        return f"of a value in use at {point.op} '{point.node}', {cause}"
 
     def largest(
         self,
@@ -228,7 +228,7 @@ class Peak:
         if other is not self:
             return other.largest(name, budget, given, assume=assume)
         store = self._asked.ranged(given, assume)
-        return Search(self.terms, store, self._asked, name, self.at_least, Budget(self.work)).largest(budget)
+        return LargestSearch(self.terms, store, self._asked, name, self.at_least, Budget(self.work)).largest(budget)
 
     def regions(
         self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike

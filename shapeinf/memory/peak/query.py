@@ -9,7 +9,7 @@ from shapeinf.constraints.labels import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
 from shapeinf.expr import Dim, Dimension, evaluate, format_dim, quote_name
 from shapeinf.inputs.assumptions import add_assumptions
-from shapeinf.inputs.reader import RangeLike, as_named, as_sizes
+from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.upper_bounds import UpperBound
 from shapeinf.solver.witnesses import value_at, violated_at
@@ -20,7 +20,7 @@ LONGEST_TOTAL = 1_000_000
 """Characters."""
 
 
-class Asked:
+class SizeQuery:
     """The names of dims as users write them, and the facts that hold before a question."""
 
     def __init__(self, store: ShapeStore, labels: Mapping[Dimension, str] | None = None) -> None:
@@ -69,7 +69,7 @@ class Asked:
         store = self.store.copy()
         for name, given in ranges.items():
             symbol = self.symbol(name)
-            asked = as_named(name, given)
+            asked = to_named_dim(name, given)
             told = Source("", f"{self.labels[symbol]} in {_text(asked.min, asked.max)} is asked")
             self._policy(symbol, asked.min, told)
             _tell(lambda: store.add_range(symbol, asked.min, asked.max, told), told)  # noqa: B023
@@ -87,7 +87,7 @@ class Asked:
         found: dict[str, int] = {}
         ranges: dict[str, tuple[int, int | None]] = {}
         for name, value in given.items():
-            symbol, asked = self.symbol(name), as_named(name, value)
+            symbol, asked = self.symbol(name), to_named_dim(name, value)
             least, low = asked.min, symbol.symbol.lo
             ranges[symbol.name] = (low or 0) if least is None else least, asked.max
             if least is not None and low is not None and least < low and not symbol.symbol.anonymous:

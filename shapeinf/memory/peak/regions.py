@@ -13,7 +13,7 @@ from shapeinf.expr.many_bindings import Values, exact, run
 from shapeinf.expr.straight_line import StraightLine, lowered
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Region
-from shapeinf.memory.peak.query import Asked
+from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
@@ -27,7 +27,7 @@ NUMBERS_A_STEP = 500
 
 
 def regions_of(
-    terms: Sequence[PeakTerm], store: ShapeStore, asked: Asked, name: str, timeline: Timeline, budget: Budget
+    terms: Sequence[PeakTerm], store: ShapeStore, asked: SizeQuery, name: str, timeline: Timeline, budget: Budget
 ) -> tuple[Region, ...]:
     """Ranges of sizes of a dim, with the term that is the largest there; the first one of those that are equal."""
     symbol = asked.followed(name, store)
@@ -43,12 +43,12 @@ def regions_of(
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
     ends = [*starts[1:], bounds.hi - low + 1]
     return tuple(
-        Region(low + start, low + end - 1, terms[winners[start]], timeline.moments[terms[winners[start]].moments[0]])
+        Region(low + start, low + end - 1, terms[winners[start]], timeline.points[terms[winners[start]].points[0]])
         for start, end in zip(starts, ends, strict=True)
     )
 
 
-def only(d: Dim, symbol: Dimension, store: ShapeStore, asked: Asked) -> Dim:
+def only(d: Dim, symbol: Dimension, store: ShapeStore, asked: SizeQuery) -> Dim:
     """A dim of one symbol. Raises MissingSizeError for another one in it."""
     inside = d.symbols() if isinstance(d, Dimension) else frozenset()
     others = inside - {symbol}

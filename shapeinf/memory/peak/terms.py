@@ -31,7 +31,7 @@ class PeakTerm:
     """
 
     size: Dim
-    moments: tuple[int, ...]
+    points: tuple[int, ...]
 
 
 @attrs.frozen
@@ -47,7 +47,7 @@ class Unbounded:
 
 
 @attrs.frozen
-class Sizes:
+class CountedBuffers:
     """What each counted buffer takes at most, in symbols that can be asked about.
 
     Args:
@@ -63,7 +63,9 @@ class Sizes:
     unbounded: tuple[Unbounded, ...]
 
 
-def sizes_of(buffers: Sequence[Buffer], store: ShapeStore, kept: Callable[[Dimension], bool], budget: Budget) -> Sizes:
+def count_buffers(
+    buffers: Sequence[Buffer], store: ShapeStore, kept: Callable[[Dimension], bool], budget: Budget
+) -> CountedBuffers:
     """The sizes of buffers without what depends on data."""
     without = Elimination(store, kept, budget)
     upper: list[Dim] = []
@@ -78,7 +80,7 @@ def sizes_of(buffers: Sequence[Buffer], store: ShapeStore, kept: Callable[[Dimen
         elif buffer.size is not None and not without.stays(canonical(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
-    return Sizes(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
+    return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
 
 
 def why_unbounded(buffer: Buffer, without: Elimination) -> str:
@@ -93,7 +95,7 @@ def why_unbounded(buffer: Buffer, without: Elimination) -> str:
     )
 
 
-def totals(timeline: Timeline, sizes: Sizes, store: ShapeStore) -> dict[Dim, list[int]]:
+def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict[Dim, list[int]]:
     """The different totals that can be the largest, with the moments that have them, in one walk over time.
 
     A moment before one at which buffers are only made is left out: the next total is that and more.
@@ -103,24 +105,24 @@ def totals(timeline: Timeline, sizes: Sizes, store: ShapeStore) -> dict[Dim, lis
     found: dict[Dim, list[int]] = {}
     work = 0
     total: Dim | None = 0
-    for moment, changed in enumerate(changes):
+    for point, changed in enumerate(changes):
         for size, sign in changed:
             _add(running, store.scope, size, sign)
         total = None if changed else total
-        if moment + 1 < len(changes) and _only_grows(changes[moment + 1], store):
+        if point + 1 < len(changes) and _only_grows(changes[point + 1], store):
             continue
         if total is None:
             work += len(running)
             if work > MAX_WORK:
                 raise LimitError("the sizes of its tensors are too many different expressions to find a symbolic peak")
             total = store.scope.make(running)
-        found.setdefault(total, []).append(moment)
+        found.setdefault(total, []).append(point)
     return found
 
 
-def _changes(timeline: Timeline, sizes: Sizes) -> list[list[tuple[Dim, int]]]:
+def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[Dim, int]]]:
     """For each moment the sizes that come (1) and go (-1)."""
-    count = len(timeline.moments)
+    count = len(timeline.points)
     changes: list[list[tuple[Dim, int]]] = [[] for _ in range(count)]
     for buffer, size in zip(sizes.buffers, sizes.upper, strict=True):
         first, end = max(buffer.birth, 0), min(buffer.death, count)
@@ -152,4 +154,4 @@ def terms_of_peak(found: Mapping[Dim, Sequence[int]], store: ShapeStore, budget:
     """The totals that are not proved to be always at most another one, in the order of their first moments."""
     dims = list(found)
     kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(store, dims, budget=budget)]
-    return tuple(sorted(kept, key=lambda term: term.moments))
+    return tuple(sorted(kept, key=lambda term: term.points))

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import ShapeStore
-from shapeinf.memory.peak.query import Asked
+from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning.planners import planner_named
 from shapeinf.memory.planning.problem import Plan, Problem, Request, Unplaced
 from shapeinf.memory.sizes import too_long
@@ -80,8 +80,8 @@ def needs(
     budget: Budget | None = None,
 ) -> list[tuple[Buffer, int | str]]:
     """The buffers with the most bytes that each can need, or the reason why there is no such number."""
-    inside = Asked(store, labels).bound(sizes or {})
-    without = Elimination(inside, Asked(inside, labels).kept, budget)
+    inside = SizeQuery(store, labels).bound(sizes or {})
+    without = Elimination(inside, SizeQuery(inside, labels).kept, budget)
     found: dict[Dim, int | str] = {}
     answer: list[tuple[Buffer, int | str]] = []
     for buffer in timeline.buffers:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-MOST_MEETINGS = 1000
+MAX_OVERLAPS = 1000
 """Pairs that are looked for at most."""
 
 
@@ -28,8 +28,8 @@ class Block:
         return f"bytes [{self.bottom}, {self.top}) at moments [{self.lower}, {self.upper})"
 
 
-def meetings(blocks: Sequence[Block]) -> Iterator[tuple[Block, Block]]:
-    """All pairs of blocks of different owners that share a byte at some moment; it ends after MOST_MEETINGS + 1 pairs.
+def overlaps(blocks: Sequence[Block]) -> Iterator[tuple[Block, Block]]:
+    """All pairs of blocks of different owners that share a byte at some moment; it ends after MAX_OVERLAPS + 1 pairs.
 
     A sweep over time. Blocks that share nothing with any other are kept sorted, so that only neighbours are looked at;
     the others, few, are looked at one by one.
@@ -42,7 +42,7 @@ def meetings(blocks: Sequence[Block]) -> Iterator[tuple[Block, Block]]:
     )
     apart: list[tuple[int, int]] = []
     crowd: set[int] = set()
-    left = MOST_MEETINGS + 1
+    left = MAX_OVERLAPS + 1
     for _, begins, i in events:
         entry = (blocks[i].bottom, i)
         if not begins:

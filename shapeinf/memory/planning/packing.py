@@ -32,8 +32,8 @@ class Blocks:
     def of(cls, problem: Problem) -> Blocks:
         """The arrays of a problem."""
         requests = problem.requests
-        moments = sorted({t for r in requests for t in (r.lower, r.upper)})
-        rank = {t: i for i, t in enumerate(moments)}
+        points = sorted({t for r in requests for t in (r.lower, r.upper)})
+        rank = {t: i for i, t in enumerate(points)}
         size = _array(r.size for r in requests)
         return cls(
             _array(rank[r.lower] for r in requests),

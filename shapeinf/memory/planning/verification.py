@@ -12,7 +12,7 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.planning.from_timeline import PLANNED, end_of, needs
-from shapeinf.memory.planning.overlaps import MOST_MEETINGS, Block, meetings
+from shapeinf.memory.planning.overlaps import MAX_OVERLAPS, Block, overlaps
 from shapeinf.memory.planning.problem import Plan, Slot, check_alignment
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.solver.budget import WORK, Budget, cut_text
@@ -151,14 +151,12 @@ class _Subject:
         """Pairs of slots that share bytes at some moment."""
         seen: set[tuple[str, str]] = set()
         for of_plan in (False, True):
-            for a, b in meetings(self._blocks(of_plan)):
+            for a, b in overlaps(self._blocks(of_plan)):
                 if (a.name, b.name) in seen:
                     continue
                 seen.add((a.name, b.name))
-                if len(seen) > MOST_MEETINGS:
-                    yield PlanFinding(
-                        "too many", "", f"more than {MOST_MEETINGS} pairs overlap; the rest is not listed"
-                    )
+                if len(seen) > MAX_OVERLAPS:
+                    yield PlanFinding("too many", "", f"more than {MAX_OVERLAPS} pairs overlap; the rest is not listed")
                     return
                 told = ", as the plan says itself" if of_plan else ""
                 cause = f"{a.extent} and {b.name}: {b.extent} share memory{told}"

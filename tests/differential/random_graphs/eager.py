@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from shapeinf.formats.onnx.names import DTYPE_NUMBERS
+from shapeinf.formats.onnx.names import ONNX_CODES
 from tests.differential.ort import session_of
 
 Value = Any
@@ -43,7 +43,7 @@ def declared(name: str, value: Value, dims: Sequence[int | str | None] | None = 
 
 
 def _number(array: np.ndarray[Any, Any]) -> int:
-    return DTYPE_NUMBERS["string" if array.dtype.kind in "OU" else array.dtype.name]
+    return ONNX_CODES["string" if array.dtype.kind in "OU" else array.dtype.name]
 
 
 def model_of_nodes(

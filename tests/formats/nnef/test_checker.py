@@ -10,11 +10,11 @@ from opdefs.nnef.library import LAYERS, library
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, SourceText
 
 HEAD = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
 T, L, I = "tensor<scalar>", "tensor<logical>", "integer"  # noqa: E741
-MANY = MAX_PROBLEMS * 2
+MANY = MAX_DIAGNOSTICS * 2
 
 
 @lru_cache
@@ -277,7 +277,7 @@ def test_the_bodies_of_all_operations_follow_the_rules(dialect):
 
 
 def test_there_are_no_more_problems_than_anybody_wants():
-    assert len(problems(graph(*(f"a{i} = nosuch(x);" for i in range(MANY)), "y = x;"))) == MAX_PROBLEMS
+    assert len(problems(graph(*(f"a{i} = nosuch(x);" for i in range(MANY)), "y = x;"))) == MAX_DIAGNOSTICS
 
 
 @pytest.mark.parametrize("grown", ["(k{0}, k{0})", "[k{0}]"])
@@ -329,4 +329,4 @@ def test_deep_expressions_do_not_exhaust_the_stack(around):
     expression = "x"
     for _ in range(DEEPEST):
         expression = around.format(expression)
-    assert len(problems(body(f"k = {expression};"))) <= MAX_PROBLEMS
+    assert len(problems(body(f"k = {expression};"))) <= MAX_DIAGNOSTICS

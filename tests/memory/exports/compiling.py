@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shapeinf.memory.exports import Subject, c_header
+from shapeinf.memory.exports import MemoryExport, c_header
 
 COMPILERS = {
     "c99": ("gcc", ["-std=c99", "-x", "c"]),
@@ -42,7 +42,7 @@ def compiled(text: str, statements: Iterable[str], folder: Path, kind: str = "c9
 
 
 def values(
-    found: Subject, functions: Iterable[str], bindings: Sequence[tuple[int, ...]], folder: Path, kind: str = "c99"
+    found: MemoryExport, functions: Iterable[str], bindings: Sequence[tuple[int, ...]], folder: Path, kind: str = "c99"
 ) -> list[list[int]]:
     """What functions of a header with the prefix `m` return: one list of numbers for each binding."""
     dims = range(len(found.dims))

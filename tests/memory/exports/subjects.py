@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, ProgramPoint, Timeline
-from shapeinf.memory.exports import Subject
+from shapeinf.memory.exports import MemoryExport
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan
 
@@ -19,10 +19,10 @@ def subject(
     name: str = "model",
     plan: Plan | None = None,
     labels: Mapping[Dimension, str] | None = None,
-) -> Subject:
+) -> MemoryExport:
     """Buffers of bytes: each lives at its own moment and the next one, the last one only at its own."""
     count = len(sizes)
-    moments = tuple(ProgramPoint(f"node{i}", "Step") for i in range(count))
+    points = tuple(ProgramPoint(f"node{i}", "Step") for i in range(count))
     buffers = tuple(
         Buffer(n, d, i, min(i + 2, count), "activation", "uint8", Shape(None), (n,), "no idea")
         if d is None
@@ -31,4 +31,4 @@ def subject(
     )
     if labels is None:
         labels = {store.scope.symbol(s): s for s in store.scope.names()}
-    return Subject(name, Peak(Timeline(moments, buffers), store, labels=labels), plan)
+    return MemoryExport(name, Peak(Timeline(points, buffers), store, labels=labels), plan)

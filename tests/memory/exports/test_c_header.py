@@ -29,7 +29,7 @@ LIMIT = 2**63
 OVERFLOW, ILLEGAL, UNDEFINED = -1, -2, -3
 
 
-def sizes_of(scope: Scope) -> dict[str, Dim]:
+def count_buffers(scope: Scope) -> dict[str, Dim]:
     b, s = scope.symbol("batch", 1), scope.symbol("seq", 0)
     return {
         "linear": 4 * b * s,
@@ -74,7 +74,7 @@ def test_no_name_of_a_dim_hides_a_function(kind: str, prefix: str, tmp_path: Pat
 @pytest.mark.parametrize("kind", COMPILERS)
 def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> None:
     store = ShapeStore()
-    sizes = sizes_of(store.scope)
+    sizes = count_buffers(store.scope)
     found = subject(store, sizes)
     assert [str(d) for d in found.dims] == ["batch", "seq"]
     bindings = draws(400)
@@ -196,5 +196,5 @@ def test_buffers_of_one_name_all_have_a_function(tmp_path: Path) -> None:
     n = store.scope.symbol("n")
     made = subject(store, {"x": 3 * n, "y": 5 * n})
     buffers = tuple(attrs.evolve(buffer, name="x") for buffer in made.timeline.buffers)
-    both = attrs.evolve(made, peak=Peak(Timeline(made.timeline.moments, buffers), store))
+    both = attrs.evolve(made, peak=Peak(Timeline(made.timeline.points, buffers), store))
     assert values(both, ["bytes_x", "bytes_x_2"], [(7,)], tmp_path) == [[21, 35]]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.memory.exports import Subject, export
+from shapeinf.memory.exports import MemoryExport, export
 from tests.conformance.conftest import ROOT
 from tests.memory.exports.compiling import compiled, printing, values
 
@@ -24,7 +24,7 @@ def test_the_peaks_of_the_issue_in_c(kind: str, tmp_path: Path) -> None:
     dims = {"past_sequence_length": (0, 4095), "sequence_length": (1, 4096)}
     result = infer_shapes(str(KV), dims=dims, min_dim=0)
     memory = result.memory()
-    subject = Subject("m", memory.peak)
+    subject = MemoryExport("m", memory.peak)
     assert [str(d) for d in subject.dims] == ["b", "past_sequence_length", "sequence_length"]
     bindings = [(1, 0, 4096), (1, 4095, 4096), (1, 4096, 4096), (1, 1, 0), (2**40, 4095, 4096)]
     printed = values(subject, ["peak"], bindings, tmp_path, kind)

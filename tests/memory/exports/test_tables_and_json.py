@@ -18,13 +18,13 @@ from shapeinf.errors import (
 )
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
-from shapeinf.memory.exports import ExportError, Subject, as_json, csv_text, json_text, schema, write
+from shapeinf.memory.exports import ExportError, MemoryExport, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.sizes import size_of_tensor
 from tests.memory.exports.subjects import subject
 
 
-def example() -> Subject:
+def example() -> MemoryExport:
     """Two known buffers, one that depends on data with a bound, one without, and one of which nothing is known."""
     store = ShapeStore()
     b, s = store.scope.symbol("batch", 1, 8), store.scope.symbol("seq len")

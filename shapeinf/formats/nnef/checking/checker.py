@@ -35,7 +35,7 @@ from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, TupleOf
 
 
 def check(document: Document, source: SourceText, library: Library) -> list[Problem]:
-    """All static problems of a document, at most `MAX_PROBLEMS`, in the order of the text.
+    """All static problems of a document, at most `MAX_DIAGNOSTICS`, in the order of the text.
 
     Args:
         document: its syntax tree.

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from shapeinf.formats.nnef.language.ast import Fragment, GraphDefinition
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, Problem, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, Problem, SourceText
 
 MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
 """Names among which one like another is looked for, and characters of that: it takes time."""
@@ -33,7 +33,7 @@ class Findings:
     def add(self, code: str, message: str, at: int) -> None:
         """Notes a problem. Raises EnoughError when it is the last that is wanted."""
         self.problems.append(Problem(code, message, at))
-        if len(self.problems) >= MAX_PROBLEMS:
+        if len(self.problems) >= MAX_DIAGNOSTICS:
             raise EnoughError
 
     def name_of(self, declared: Fragment | GraphDefinition) -> int:

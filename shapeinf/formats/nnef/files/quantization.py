@@ -27,7 +27,7 @@ from shapeinf.formats.nnef.language.ast import (
 from shapeinf.formats.nnef.language.cursor import Stop
 from shapeinf.formats.nnef.language.expressions import ExpressionParser
 from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquoted
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
 
 
@@ -56,7 +56,7 @@ def parse_quantization(source: SourceText, dialect: DialectName) -> tuple[Entry,
     parser = _QuantizationParser(tokens, offsets, dialect)
     entries: list[Entry] = []
     problems: list[Problem] = []
-    while parser.tokens[parser.next] and len(problems) < MAX_PROBLEMS:
+    while parser.tokens[parser.next] and len(problems) < MAX_DIAGNOSTICS:
         try:
             entries.append(parser.entry())
         except Stop as stop:
@@ -113,10 +113,10 @@ def check_quantization(
         checked = _Checked(entry, fragment, exact)
         problems += checked.problems()
         tensors += checked.tensors
-        if len(problems) >= MAX_PROBLEMS:
+        if len(problems) >= MAX_DIAGNOSTICS:
             break
     if problems:
-        raise NnefError(problems[:MAX_PROBLEMS], source)
+        raise NnefError(problems[:MAX_DIAGNOSTICS], source)
     return tensors
 
 

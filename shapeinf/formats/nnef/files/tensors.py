@@ -16,7 +16,7 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, unsafe
 from shapeinf.formats.nnef.files.dat import Header, read_contents, read_header, wanted
 from shapeinf.formats.nnef.language.ast import DialectName
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
 
@@ -80,7 +80,7 @@ def attach(
                 _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
             else:
                 problems.append(Problem("N702", message, variable.at, variable.calls))
-        if len(problems) >= MAX_PROBLEMS:
+        if len(problems) >= MAX_DIAGNOSTICS:
             break
     if problems:
         raise NnefError(problems, source)

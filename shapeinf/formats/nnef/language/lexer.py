@@ -9,7 +9,7 @@ import re
 import string
 from itertools import accumulate
 
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
 
 MAX_TOKENS = 20_000_000
 """Tokens, with blanks and comments, after which a document is refused: about a minute's work."""
@@ -84,7 +84,7 @@ def _verify(tokens: list[str], offsets: list[int], source: SourceText) -> None:
         if token in wrong and i not in free
     ]
     if found:
-        raise NnefError(found[:MAX_PROBLEMS], source)
+        raise NnefError(found[:MAX_DIAGNOSTICS], source)
 
 
 def _of_tract_extensions(tokens: list[str]) -> frozenset[int]:

@@ -26,7 +26,7 @@ from shapeinf.formats.nnef.language.ast import (
 from shapeinf.formats.nnef.language.cursor import Stop
 from shapeinf.formats.nnef.language.declarations import DeclarationParser
 from shapeinf.formats.nnef.language.lexer import NAME_START, tokenize
-from shapeinf.formats.nnef.language.problems import MAX_PROBLEMS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
 
 FRAGMENTS, OPERATORS = "KHR_enable_fragment_definitions", "KHR_enable_operator_expressions"
 
@@ -77,7 +77,7 @@ def _guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part]) -> 
     else:
         if not parser.problems:
             return part
-    raise NnefError(parser.problems[:MAX_PROBLEMS], source)
+    raise NnefError(parser.problems[:MAX_DIAGNOSTICS], source)
 
 
 class _Parser(DeclarationParser):
@@ -205,7 +205,7 @@ class _Parser(DeclarationParser):
             except Stop as stop:
                 self._recover(stop, frozenset([";", "}"]))
                 self.accept(";")
-            if not tokens[self.next] or len(self.problems) >= MAX_PROBLEMS:
+            if not tokens[self.next] or len(self.problems) >= MAX_DIAGNOSTICS:
                 self.fail(f"expected '}}' after a body, found {self.described()}")
         self.next += 1
         return tuple(found)
@@ -213,7 +213,7 @@ class _Parser(DeclarationParser):
     def _recover(self, stop: Stop, places: frozenset[str]) -> None:
         """Goes on at the next token that begins or ends something."""
         self.problems.append(stop.problem)
-        if len(self.problems) >= MAX_PROBLEMS or stop.problem.code >= "N9":
+        if len(self.problems) >= MAX_DIAGNOSTICS or stop.problem.code >= "N9":
             raise NnefError(self.problems, self.source)
         self.depth = 0
         while self.tokens[self.next] and self.tokens[self.next] not in places:

@@ -11,7 +11,7 @@ from shapeinf.errors import ModelError
 from shapeinf.sharing import cached_property
 from shapeinf.texts import printable, printable_lines
 
-MAX_PROBLEMS = 20
+MAX_DIAGNOSTICS = 20
 """Problems after which a check stops looking."""
 
 
