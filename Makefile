@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find shapeinf opdefs -name '*.py')
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
@@ -20,6 +20,11 @@ lint: $(VENV)/.editable
 format: $(VENV)/.editable
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The pages that are made from the source.
+docs: $(VENV)/.editable
+	$(BIN)/python tools/make_floor_plan.py
+	$(BIN)/python tools/make_operator_table.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'

@@ -7,11 +7,12 @@
 
 from shapeinf.api import infer_shapes
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.edit.bind import BindError, Bound, bind
+from shapeinf.edit.bind import Bound, bind
 from shapeinf.edit.comparison import Difference, diff
-from shapeinf.edit.rebatch import Rebatched, RebatchError, rebatch
+from shapeinf.edit.rebatch import Rebatched, rebatch
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import (
+    BindError,
     BudgetError,
     Contradiction,
     CyclicGraphError,
@@ -21,6 +22,7 @@ from shapeinf.errors import (
     MissingSizeError,
     ModelError,
     NoSizeError,
+    RebatchError,
     ShapeError,
     ShapeInferenceError,
     SizeOverflowError,
@@ -30,7 +32,8 @@ from shapeinf.errors import (
 )
 from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
 from shapeinf.expr import Dim, Dimension, Interval
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
+from shapeinf.formats.nnef.options import NnefOptions
 from shapeinf.graph import Declared, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import InferenceOptions
@@ -62,6 +65,7 @@ __all__ = [
     "ModelError",
     "NamedDim",
     "NnefError",
+    "NnefOptions",
     "NoSizeError",
     "Node",
     "RebatchError",

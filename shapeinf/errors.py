@@ -1,28 +1,29 @@
-"""Every error that shapeinf raises, in one hierarchy under :class:`ShapeInferenceError`.
+"""Every error that reaches a user, in one hierarchy under :class:`ShapeInferenceError`.
 
-Errors carry fields; the text is rendered from them, so a program can act on the fields and a person can read the text.
+Errors carry fields for programs; the message is rendered from them.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import attrs
 
 from shapeinf.diagnostics import Diagnostic, Severity
-from shapeinf.texts import printable
+from shapeinf.texts import printable, printable_lines
 
-_MOST_SHOWN = 12
-_MOST_NAMES = 8
+_MAX_SIZES = 12
+_MAX_NAMES = 8
+_CONTEXT = 40
 
 
 @attrs.frozen
 class Source:
-    """Who said a fact: the node (or input, or user) and the law in plain words.
+    """The provenance of a constraint: the node (or input, or user) and the rule that requires it.
 
-    `assumed` says that the inference takes it to be so, but that the node may run without it.
+    `assumed` marks a constraint that the inference assumes although the node may run without it.
     """
 
     node: str
@@ -38,19 +39,19 @@ class ShapeInferenceError(Exception):
     """Base of everything that shapeinf raises on purpose."""
 
     def __str__(self) -> str:
-        """The message on one line that any terminal may show: names in it come from files."""
+        """The message on one line, printable on any terminal: names in it come from files."""
         return printable(super().__str__())
 
 
 class ShapeError(ShapeInferenceError):
-    """A law of an operator does not hold: the model is wrong (code S1xx).
+    """A node violates a rule of its operator: the model is wrong (code S1xx).
 
     Args:
-        law: the broken law in plain words, the first line of the message.
-        code: stable code of the diagnostic.
-        operands: the two (or more) sides, as the user declared them.
-        because: the fact that made it decidable.
-        help: one line, only where a unique repair exists.
+        message: the violated rule, the first line of the text.
+        code: the code of the diagnostic.
+        operands: the two (or more) sides, as declared.
+        because: the constraint that decides it.
+        help: the repair in one line, where it is unique.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class ShapeError(ShapeInferenceError):
         because: str | None = None,
         help: str | None = None,
     ) -> None:
-        """Keep the fields; the driver adds the node."""
+        """Keep the fields; the engine adds the node."""
         super().__init__(message)
         self.message = message
         self.code = code
@@ -74,7 +75,7 @@ class ShapeError(ShapeInferenceError):
         self.location = ""
 
     def __str__(self) -> str:
-        """The law, the operands, the node and its place in the source, on one line."""
+        """Location, node, message, operands and reason on one line."""
         text = self.message
         if self.operands:
             text += ": " + ", ".join(self.operands)
@@ -107,10 +108,10 @@ class ShapeError(ShapeInferenceError):
 
 
 class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)
-    """Two facts cannot both hold; names both of their sources."""
+    """Two constraints that cannot both hold, with their sources."""
 
     def __init__(self, message: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
-        """Keep both sources; `first` is the one told last."""
+        """Keep both sources; `first` is that of the newer constraint."""
         because = str(second) if second is not None and second != first else None
         super().__init__(message, operands=operands, because=because)
         self.first = first
@@ -121,8 +122,8 @@ class ModelError(ShapeInferenceError):
     """The model file or graph is malformed.
 
     Args:
-        cause: what is wrong, in plain words.
-        node: the node (or tensor, or file) that it is about.
+        cause: what is wrong.
+        node: the node, tensor or file.
     """
 
     def __init__(self, cause: str, *, node: str | None = None) -> None:
@@ -133,24 +134,127 @@ class ModelError(ShapeInferenceError):
 
 
 class CyclicGraphError(ModelError):
-    """The graph has a cycle where its dialect allows none."""
+    """The graph has a cycle, and its dialect allows none."""
 
 
 class UnknownFormatError(ModelError):
-    """The bytes are not of a format that shapeinf reads."""
+    """The model is in no format that shapeinf reads."""
 
 
 class LimitError(ModelError):
-    """A limit that protects against hostile input was reached."""
+    """The input exceeds a limit that protects against hostile files."""
+
+
+class PlanError(ModelError):
+    """A memory plan, a planning problem or a file of one is malformed; names the line or the buffer."""
+
+
+class PlanFileError(PlanError):
+    """A line of a CSV file of a plan is malformed.
+
+    Args:
+        line: its number, from 1.
+        cause: what is wrong with it.
+    """
+
+    def __init__(self, line: int, cause: str) -> None:
+        """Keep the fields."""
+        super().__init__(f"line {line}: {cause}")
+        self.line = line
+        self.cause = cause
+
+
+class ExportError(ShapeInferenceError):
+    """The suffix of a path belongs to no format that memory can be exported to."""
+
+
+class BindError(ShapeInferenceError):
+    """The graph cannot run with the requested dims; `diagnostics` name the nodes and what they require."""
+
+    def __init__(self, headline: str, diagnostics: Sequence[Diagnostic]) -> None:
+        """Keep both."""
+        super().__init__("\n".join([headline, *map(str, diagnostics)]))
+        self.headline = headline
+        self.diagnostics = tuple(diagnostics)
+
+    def __str__(self) -> str:
+        """The headline, and the lines of each diagnostic."""
+        return "\n".join([printable(self.headline), *map(str, self.diagnostics)])
+
+
+class RebatchError(ShapeInferenceError):
+    """The axis cannot be made dynamic; `reasons` name what prevents it."""
+
+    def __init__(self, headline: str, reasons: Sequence[str] = ()) -> None:
+        """Keep both."""
+        super().__init__("\n".join([headline, *reasons]))
+        self.headline = headline
+        self.reasons = tuple(reasons)
+
+    def __str__(self) -> str:
+        """The headline, and a line for each reason."""
+        return printable_lines([self.headline, *self.reasons])
+
+
+class TextError(ShapeInferenceError, ValueError):
+    """A text of the user has a syntax error.
+
+    Args:
+        text: the text.
+        position: the position of the error in it, from 0.
+        expected: what the grammar expects there.
+        message: the message in place of the usual one.
+    """
+
+    def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:
+        """Keep the fields."""
+        super().__init__(message or f"{_abbreviate(text, 80)!r}: expected {expected} at character {position + 1}")
+        self.text = text
+        self.position = position
+        self.expected = expected
+
+
+class DimSyntaxError(TextError):
+    """A dimension with a syntax error."""
+
+    def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:
+        """Keep the fields."""
+        at = f"expected {expected} at character {position + 1}"
+        super().__init__(text, position, expected, message or f"{_abbreviate(text, 60)!r} is not a dimension: {at}")
+
+
+class AssumptionSyntaxError(DimSyntaxError):
+    """An assumption with a syntax error, or in a form that is not supported."""
+
+    def __init__(self, text: str, position: int, expected: str) -> None:
+        """Keep the fields."""
+        at = f"expected {expected} at character {position + 1}"
+        super().__init__(text, position, expected, f"{text!r} cannot be assumed: {at}")
+
+
+class SpecError(TextError):
+    """A shape, range or binding with a syntax error."""
+
+
+class OpDefError(ShapeInferenceError, ValueError):
+    """The texts of an operator definition have errors; the message has a line for each."""
+
+    def __str__(self) -> str:
+        """All lines."""
+        return printable_lines(str(self.args[0]).split("\n"))
+
+
+def _abbreviate(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 class UnknownNameError(ShapeInferenceError):
-    """A dim, input or tensor name that the model does not have.
+    """The model has no dim, input or tensor of this name.
 
     Args:
-        kind: what was looked for ("dim", "input", "tensor").
-        name: the name as given.
-        choices: the names that exist; the nearest are shown.
+        kind: "dim", "input" or "tensor".
+        name: the unknown name.
+        choices: the existing names; the message lists the nearest.
     """
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
@@ -162,49 +266,50 @@ class UnknownNameError(ShapeInferenceError):
         if near:
             hint = f"did you mean {_quoted(near)}?"
         elif self.choices:
-            more = len(self.choices) - _MOST_NAMES
-            hint = f"known are {_quoted(self.choices[:_MOST_NAMES])}" + (f" and {more} more" if more > 0 else "")
+            more = len(self.choices) - _MAX_NAMES
+            hint = f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
         else:
-            hint = "there is none"
+            hint = "none is available"
         super().__init__(f"no {kind} is named {name!r}; {hint}")
 
 
 def _quoted(names: Iterable[str]) -> str:
-    """Names that may hold spaces and commas, or be words of the sentence ('one')."""
+    """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
 
 
 class MissingSizeError(ShapeInferenceError):
-    """A question that needs the size of a dim, or a bound of it, which it does not have.
+    """A query needs the size or a bound of dims that have none.
 
     Args:
         names: the dims.
-        help: what can be given.
+        help: how to give them.
     """
 
     def __init__(self, names: Iterable[str], help: str) -> None:
         """Name all of them."""
         self.names = tuple(names)
         self.help = help
-        super().__init__(f"no size is known for {', '.join(self.names)}: {help}")
+        super().__init__(f"no size for {', '.join(self.names)}: {help}")
 
 
 class BudgetError(ShapeInferenceError):
-    """An amount of memory that cannot be read."""
+    """A value that is not an amount of memory."""
 
     def __init__(self, budget: object) -> None:
-        """Show it, and what can be read."""
+        """Keep the value; the message has the accepted forms."""
         self.budget = budget
-        super().__init__(f"{budget!r} is no amount of memory: give bytes as an int, or text such as '64MiB', '1.5 GB'")
+        forms = "bytes as an int, or text such as '64MiB' or '1.5 GB'"
+        super().__init__(f"{budget!r} is not an amount of memory: expected {forms}")
 
 
 class IllegalSizeError(ShapeInferenceError):
-    """Sizes that break a bound, a relation or another fact.
+    """Sizes that violate a constraint of the model.
 
     Args:
-        condition: what must hold, as text.
-        source: who says so, where that is known.
-        binding: the number of the first binding that breaks it, from 0.
+        condition: the constraint, as text.
+        source: its provenance, where known.
+        binding: the index of the first binding that violates it.
         sizes: the sizes of that binding, by name.
     """
 
@@ -215,50 +320,50 @@ class IllegalSizeError(ShapeInferenceError):
         self.binding = binding
         self.sizes = dict(sizes)
         because = f" (because {source})" if source is not None else ""
-        super().__init__(f"{at_binding(binding, sizes)}: {condition} does not hold{because}")
+        super().__init__(f"{format_binding(binding, sizes)}: {condition} does not hold{because}")
 
 
 class NoSizeError(ShapeInferenceError):
-    """What was asked for has no number: it depends on data, or nobody knows it, or it divides by zero.
+    """The queried quantity has no numeric value: it depends on data, is unknown, or divides by zero.
 
     Args:
-        what: such as "the shape of 'y'".
-        reason: why there is none.
+        subject: such as "the shape of 'y'".
+        reason: the reason.
     """
 
-    def __init__(self, what: str, reason: str) -> None:
+    def __init__(self, subject: str, reason: str) -> None:
         """Keep the fields."""
-        super().__init__(f"there is no number for {what}: {reason}")
-        self.what = what
+        super().__init__(f"{subject} has no numeric value: {reason}")
+        self.subject = subject
         self.reason = reason
 
 
 class SizeOverflowError(ShapeInferenceError):
-    """A number that does not fit 64 bits.
+    """The queried quantity overflows 64 bits.
 
     Args:
-        what: such as "the bytes of 'y'".
-        binding: the number of the first binding at which it does not fit, from 0.
+        subject: such as "the bytes of 'y'".
+        binding: the index of the first binding at which it overflows.
         sizes: the sizes of that binding, by name.
     """
 
-    def __init__(self, what: str, binding: int, sizes: Mapping[str, int]) -> None:
+    def __init__(self, subject: str, binding: int, sizes: Mapping[str, int]) -> None:
         """Keep the fields."""
-        super().__init__(f"{at_binding(binding, sizes)}: 64 bits are too few for {what}")
-        self.what = what
+        super().__init__(f"{format_binding(binding, sizes)}: 64-bit overflow in {subject}")
+        self.subject = subject
         self.binding = binding
         self.sizes = dict(sizes)
 
 
-def at_binding(binding: int, sizes: Mapping[str, int]) -> str:
-    """A binding as messages name it: `binding 3 (batch=1, seq=512)`."""
-    shown = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MOST_SHOWN))
-    shown += ", ..." if len(sizes) > _MOST_SHOWN else ""
-    return f"binding {binding} ({shown})" if shown else f"binding {binding}"
+def format_binding(binding: int, sizes: Mapping[str, int]) -> str:
+    """The text of a binding in messages: `binding 3 (batch=1, seq=512)`."""
+    listed = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MAX_SIZES))
+    listed += ", ..." if len(sizes) > _MAX_SIZES else ""
+    return f"binding {binding} ({listed})" if listed else f"binding {binding}"
 
 
 class UnknownOperatorError(ShapeInferenceError):
-    """An operator that no installed dialect has a rule for (strict mode; else its outputs are unknown)."""
+    """No installed dialect has a rule for an operator (strict mode; otherwise its outputs are unknown)."""
 
     def __init__(self, node: str, op: str) -> None:
         """Name both."""
@@ -268,30 +373,42 @@ class UnknownOperatorError(ShapeInferenceError):
 
 
 class MissingPackageError(ShapeInferenceError):
-    """An optional package that is not installed; says how to install it.
+    """A feature needs an optional package that is not installed.
 
     Args:
-        what: what needs it.
+        feature: what needs it.
         package: its name.
-        extra: the extra of shapeinf that brings it.
+        extra: the extra of shapeinf that installs it.
     """
 
-    def __init__(self, what: str, package: str, extra: str) -> None:
-        """Name the command."""
-        super().__init__(f"{what} needs {package}, which is not installed: pip install 'shapeinf[{extra}]'")
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        """Keep the fields; the message has the command that installs it."""
+        super().__init__(f"{feature} needs {package}, which is not installed: pip install 'shapeinf[{extra}]'")
         self.package = package
         self.extra = extra
 
 
 class LayoutError(ShapeInferenceError):
-    """An array in memory that cannot be (a bad layout, tile or padding), or an index or axis that it does not have."""
+    """An illegal array in memory (layout, tile, padding), or an index or axis that an array does not have."""
 
 
-class NotKnown(Exception):  # noqa: N818  (no error: a rule's way to say so)
-    """Raised inside a rule: the outputs cannot be known, for this reason. Not an error of the model."""
+class LayoutSyntaxError(LayoutError, TextError):
+    """The text of an array type or layout has a syntax error."""
+
+    def __init__(self, text: str, position: int, expected: str) -> None:
+        """Keep the fields; the message has the text around the position."""
+        begin, end = max(position - _CONTEXT, 0), position + _CONTEXT
+        excerpt = ("..." if begin else "") + text[begin:end] + ("..." if text[end:] else "")
+        TextError.__init__(
+            self, text, position, expected, f"{excerpt!r}: expected {expected} at character {position + 1}"
+        )
+
+
+class NotKnown(Exception):  # noqa: N818  (no error of the model)
+    """Raised inside a rule: the outputs are unknown for this reason."""
 
     def __init__(self, reason: str, dtype: str | None = None) -> None:
-        """Keep the reason for the diagnostics, and the element type where only the rule knows it."""
+        """Keep the reason, and the element type where only the rule knows it."""
         super().__init__(reason)
         self.reason = reason
         self.dtype = dtype

@@ -1,4 +1,4 @@
-"""What an inference gives back."""
+"""`Result`: the inferred shapes of a model, and what is derived from them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.session import Made, Session, updated
-from shapeinf.engine.tensor_info import TensorInfo, annotation, infos
+from shapeinf.engine.session import Session, SessionResult
+from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import explain
 from shapeinf.explain.unknowns import UnknownGroup, unknowns
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
     from shapeinf.contract import Contract
     from shapeinf.memory import Memory
+    from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
 
 
 @attrs.frozen
 class Coverage:
-    """How much of a graph is known: nodes, values of known rank, values fully known, operators without a rule."""
+    """How much of a graph is inferred: nodes, values of known rank, values fully known, operators without a rule."""
 
     nodes: int
     values: int
@@ -55,27 +56,27 @@ class Coverage:
 
 @exclusive
 class Result:
-    """The shapes of every tensor of a graph, what was found, and what is known about the dims."""
+    """The shapes of every tensor of a graph, the diagnostics, and the constraints on its dims."""
 
     def __init__(
         self,
         inference: Inference,
         reader: InputReader,
         notes: Iterable[Diagnostic] = (),
-        setup: Session | None = None,
+        session: Session | None = None,
     ) -> None:
-        """Wraps a finished inference; without a `setup` it is one that cannot be updated."""
+        """Wraps a finished inference; a what-if run has no `session` and cannot be updated."""
         self._inference = inference
         self._reader = reader
         self._notes = tuple(notes)
-        self._setup = setup
+        self._session = session
         self._tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
 
     @property
     def lock(self) -> RLock:
-        """Every question to this result, its contract, memory and program takes it, so threads may share them.
+        """Held by every query of this result, its contract, memory and program, so that threads may share them.
 
         Hold it (`with result.lock:`) to work with `store` and `inference` yourself. It is re-entrant.
         """
@@ -93,7 +94,7 @@ class Result:
 
     @property
     def store(self) -> ShapeStore:
-        """What is known about the dims, with sources."""
+        """The constraints on the dims, with their sources."""
         return self._inference.store
 
     @property
@@ -103,44 +104,44 @@ class Result:
 
     @property
     def policy(self) -> str:
-        """The assumption that holds for all named dims, and those that the user says may be smaller."""
+        """The least size of named dims, and the dims that the user allows to be smaller."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
         return f"named dims are at least {self._reader.min_dim}{lower}"
 
     @property
     def visited(self) -> int:
-        """Rules visited by the run or update that made this result."""
+        """Nodes visited by the run or update that produced this result."""
         return self._inference.visited
 
     @property
     def tensors(self) -> dict[str, TensorInfo]:
         """Every value of the graph by name: inputs, constants and the outputs of all nodes."""
         if self._tensors is None:
-            self._tensors = infos(self._inference)
+            self._tensors = tensor_infos(self._inference)
         return self._tensors
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All findings: lints of the file first, then in the order of the graph."""
+        """All diagnostics: those of packages, file and user first, then in the order of the graph."""
         return [*self._notes, *self._inference.diagnostics]
 
     @property
     def coverage(self) -> Coverage:
-        """How much is known."""
+        """How much of the graph is inferred."""
         steps = self._inference.compiled.steps
         missing = Counter(s.node.op for s in steps if not s.operation.known)
-        made = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
-        ranked = [shape for shape in made if shape.dims is not None]
+        shapes = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
+        ranked = [shape for shape in shapes if shape.dims is not None]
         known = sum(not any(d.is_anonymous for d in shape.symbols()) for shape in ranked)
-        return Coverage(len(steps), len(made), len(ranked), known, dict(missing))
+        return Coverage(len(steps), len(shapes), len(ranked), known, dict(missing))
 
     def interval(self, dim: Dim) -> Interval:
-        """The bounds of a dim under all facts."""
+        """The bounds of a dim under all constraints."""
         return self.store.interval(dim)
 
     @property
     def contract(self) -> Contract:
-        """What the graph demands of the sizes of its inputs, and who demands it."""
+        """The preconditions of the graph on the sizes of its inputs, each with the node that requires it."""
         if self._contract is None:
             from shapeinf.contract import Contract
 
@@ -148,17 +149,17 @@ class Result:
         return self._contract
 
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
-        """Why an axis of a tensor has its size: one line a step, from the tensor back to its first cause.
+        """The provenance of an axis of a tensor: one line a step, from the tensor back to its first cause.
 
-        `work` is the budget, in steps that are the same on every machine; where it is reached the last line says so.
-        Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that there is not.
+        `work` is the budget, in steps that are the same on every machine; the last line reports that it is exhausted.
+        Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
         if name not in self._inference.compiled.slots:
             raise UnknownNameError("tensor", name, self._inference.compiled.slots)
         return explain(self._inference, name, axis, work)
 
     def program(self) -> ShapeProgram:
-        """All shapes as one numpy program, to be called with arrays of sizes."""
+        """All shapes as one numpy program, which is called with arrays of sizes."""
         if self._program is None:
             from shapeinf.program import ShapeProgram
 
@@ -173,10 +174,10 @@ class Result:
         return None if result is None else result.program()
 
     def unknowns(self, *, work: int = WORK) -> list[UnknownGroup]:
-        """All axes and ranks that are not known, grouped by the node or input that first did not know; most first.
+        """All unknown axes and ranks, grouped by the node or input where they originate; the largest group first.
 
-        `work` is the budget, in steps that are the same on every machine. Unknowns whose cause it was not enough to
-        find are a group of their own, with a cause of kind `budget`.
+        `work` is the budget, in steps that are the same on every machine. Unknowns whose cause is not found within it
+        are a group of their own, with a cause of kind `budget`.
         """
         return unknowns(self._inference, work)
 
@@ -186,47 +187,52 @@ class Result:
         order: Literal["file", "least"] = "file",
         aliases: bool = False,
         in_place: bool = False,
+        layouts: Layouts | None = None,
         work: int = WORK,
     ) -> Memory:
-        """Which blocks of memory the graph uses when, as dims of bytes.
+        """The blocks of memory that the graph uses, their live ranges and sizes in bytes.
 
         Args:
-            order: "file" for the nodes as the file lists them, "least" for an order that needs less at once.
-            aliases: values that are views of others, such as reshaped ones, have no memory of their own.
-            in_place: results are written in the place of inputs that nobody needs any more, where operators allow it.
-            work: the budget of each question about a peak, in steps that are the same on every machine; answers say
-                where it was reached.
+            order: "file" for the order of the file, "least" for an order with a lower peak.
+            aliases: views of other values, such as reshaped ones, have no memory of their own.
+            in_place: outputs overwrite inputs with no later consumer, where operators allow it.
+            layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
+                function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
+            work: the budget of each peak query, in steps that are the same on every machine; answers report that it
+                is exhausted.
 
-        Raises UnknownNameError for another order, LimitError when functions and bodies expand to too many nodes.
+        Raises UnknownNameError for another order or a layout of a tensor that the graph does not have, LayoutError for
+        a layout whose rank is not that of its tensor, LimitError when functions and bodies expand to too many nodes.
         """
         from shapeinf.memory.memory import Memory
 
-        return Memory(self._inference, order, aliases=aliases, in_place=in_place, work=work)
+        return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
 
     def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
-        """The same inference where named dims may be as small as this, below `min_dim`; None for a trial.
+        """The same inference where named dims may be as small as this, below `min_dim`; None for a what-if run.
 
-        Nothing is assumed of sizes there, as of those that a window fits into: where none are given, that is all.
+        Nodes assume nothing of sizes there, such as that a window fits into its input.
         """
-        return None if self._setup is None else Result(*self._setup.allow_smaller(least).run())
+        return None if self._session is None else Result(*self._session.allow_smaller(least).run())
 
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
-        """Write the model annotated with the inferred shapes, in the format that it was read from.
+        """Write the model annotated with the inferred shapes, in its own format.
 
         The target is a path; for an NNEF document also a stream, such as `sys.stdout`.
         """
         save(self.graph, annotation(self._inference), target)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
-        """The result for other input shapes, as if all had been said at once; all else that was said stays.
+        """The result for other input shapes, equal to one of all shapes at once; all other options stay.
 
-        Visits only the nodes that depend on the inputs where neither nodes nor the shapes told any facts, such as
-        bounds: those may not hold for the new shapes, and everything runs again. This result must not be used any more.
+        Only nodes that depend on the changed inputs run again, unless nodes or shapes added constraints: those may not
+        hold for the new shapes, and all nodes run again. This result must not be used any more.
         Raises UnknownNameError for an input that the graph does not have.
         """
-        assert self._setup is not None, "a trial is not updated"
+        assert self._session is not None, "a what-if run is not updated"
         names = input_names(self.graph)
         for name in inputs:
             if name not in names:
                 raise UnknownNameError("input", name, names)
-        return Result(*updated(Made(self._inference, self._reader, self._notes, self._setup), inputs))
+        last = SessionResult(self._inference, self._reader, self._notes, self._session)
+        return Result(*self._session.update(last, inputs))

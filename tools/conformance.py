@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import Dim, format_dim
-from shapeinf.formats.onnx.names import ONNX_CODES
+from shapeinf.lattice.dtypes import ONNX_CODES
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from shapeinf.formats.nnef.language.ast import DialectName, Fragment
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.ast import Fragment
+from shapeinf.formats.nnef.language.diagnostics import SourceText
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.sharing import built_once
 
 NOT_PROVISIONAL = frozenset(

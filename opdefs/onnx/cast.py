@@ -6,17 +6,15 @@ import re
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.conversion import converted
-from shapeinf.formats.onnx.names import ONNX_CODES, ONNX_NAMES
 from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.lattice.dtypes import FROM_ONNX_NAMES, ONNX_CODES, ONNX_NAMES
 from shapeinf.ops import InferenceContext, Value
 
 
 def dtype_name(number: object) -> str | None:
     """The dtype of an attribute such as `to`: ONNX's number, or its name as opset 1 writes it."""
     if isinstance(number, str):
-        return ONNX_NAMES.get(ONNX_CODES.get(number.lower(), 0)) or {"FLOAT": "float32", "DOUBLE": "float64"}.get(
-            number
-        )
+        return ONNX_NAMES.get(ONNX_CODES.get(number.lower(), 0)) or FROM_ONNX_NAMES.get(number)
     return ONNX_NAMES.get(number) if isinstance(number, int) else None
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import onnx
 import onnx.defs
 
-from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.formats.onnx.reader import read_function
 from shapeinf.graph import Graph, bound
 from shapeinf.lattice import PartialTensor, TensorType, Type
+from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.ops.opdef import Expansion
 
 

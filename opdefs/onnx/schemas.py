@@ -9,7 +9,7 @@ import onnx.defs
 from onnx.defs import OpSchema
 
 from opdefs.onnx.functions import expansion
-from shapeinf.formats.onnx.names import ONNX_NAMES
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 _KINDS = {"seq": "sequence", "optional": "optional"}

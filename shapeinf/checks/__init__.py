@@ -1,21 +1,21 @@
-"""Findings about a model: what its file declares, or a deployment asks, against what its graph does."""
+"""Checks of a model: the declarations of its file, or a deployment, against what its graph computes."""
 
-from shapeinf.checks import coupled, declared, forced, names, split, unbounded, volumes
+from shapeinf.checks import axes, declarations, dim_names, sizes
 from shapeinf.checks.api import check
+from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import CHECKS, Check
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
-from shapeinf.checks.subject import CheckedModel
 
-_LOOKS = (coupled, declared, forced, names, split, unbounded, volumes)
-"""The modules whose import registers what they look for."""
+_CHECK_MODULES = (axes, declarations, dim_names, sizes)
+"""The modules whose import registers the checks."""
 
 __all__ = [
     "CHECKS",
     "Check",
+    "CheckedModel",
     "Profile",
     "ServingConfig",
-    "CheckedModel",
     "check",
     "check_profile",
     "check_serving",

@@ -1,4 +1,4 @@
-"""`check`: a result in, everything that is wrong with its model out."""
+"""`check`: all diagnostics of an inferred model."""
 
 from __future__ import annotations
 
@@ -6,96 +6,87 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from shapeinf.checks.declared import COMPARISONS
-from shapeinf.checks.nowhere import runs_nowhere
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.declarations import COMPARISONS
+from shapeinf.checks.numeric_runs import fails_everywhere
 from shapeinf.checks.registry import CHECKS
-from shapeinf.checks.repairs import Tried, likely_cause
-from shapeinf.checks.subject import CheckedModel
-from shapeinf.checks.taken import taken_at_its_word
+from shapeinf.checks.repairs import Candidates, likely_cause
+from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.result import Result
 from shapeinf.sharing import held
 
 
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Diagnostic]:
-    """All findings of a model that was inferred with `declared="check"`, in the order of the graph; notes come last.
+    """All diagnostics of a model that was inferred with `declared="check"`, in the order of the graph; notes last.
 
-    So the first finding is the nearest to the cause. What only follows from another finding comes behind it and names
-    its node as the `cause`. `ranges` are the dims that the user gave bounds of: what these let happen is more than a
-    note.
+    The first one is the nearest to the cause. What follows from another diagnostic comes after it and names its node as
+    the `cause`. `ranges` are the dims with bounds of the user: what these bounds allow is more than a note.
     """
     with held(result):
-        subject = CheckedModel(result, ranges)
-        found = _sorted(_findings(subject), subject)
-        if not any(one.fails for one in found):
-            found = _sorted([*found, *runs_nowhere(subject)], subject)
-        return _causes_first(found, subject) if any(one.fails for one in found) else found
+        model = CheckedModel(result, ranges)
+        diagnostics = _sort(_run_checks(model), model)
+        if not any(diagnostic.fails for diagnostic in diagnostics):
+            diagnostics = _sort([*diagnostics, *fails_everywhere(model)], model)
+        fails = any(diagnostic.fails for diagnostic in diagnostics)
+        return _put_cause_first(diagnostics, model) if fails else diagnostics
 
 
-def _findings(subject: CheckedModel) -> Iterator[Diagnostic]:
-    yield from (_of_inference(one, subject) for one in subject.result.diagnostics if not _compared_here(one, subject))
-    for check in CHECKS.values():
-        yield from check(subject)
+def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:
+    for diagnostic in model.result.diagnostics:
+        # The check of declarations compares those of the graph itself; the inference those of bodies.
+        if diagnostic.code != "S120" or diagnostic.node not in model.nodes:
+            unknown = diagnostic.code.startswith("S2")  # an unknown shape is no fault of the model
+            yield attrs.evolve(diagnostic, severity="note") if unknown else diagnostic
+    for run in CHECKS.values():
+        yield from run(model)
 
 
-def _sorted(found: Iterable[Diagnostic], subject: CheckedModel) -> list[Diagnostic]:
-    def rank(one: Diagnostic) -> tuple[object, ...]:
-        return not one.fails, _place(one, subject), bool(one.cause), one.weight, one.code
+def _sort(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
+    """Without duplicates: failures before notes, in graph order of the node or its cause; inputs and model first."""
 
-    return sorted(dict.fromkeys(found), key=rank)
+    def rank(diagnostic: Diagnostic) -> tuple[object, ...]:
+        node = diagnostic.cause or diagnostic.node
+        position = model.order.get(node, len(model.order) if node else -1)
+        return not diagnostic.fails, position, bool(diagnostic.cause), diagnostic.weight, diagnostic.code
+
+    return sorted(dict.fromkeys(diagnostics), key=rank)
 
 
-def _causes_first(found: list[Diagnostic], subject: CheckedModel) -> list[Diagnostic]:
-    """The findings with the likely cause first: what breaks a declaration by itself, else what a repair shows.
+def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
+    """The diagnostics with the likely cause first: a violated declaration, else what a repair points to.
 
-    Where one axis is declared otherwise, and nothing else is found, it is the declaration or an input. Where one node
-    breaks its declaration, it is that node or one that makes sizes for it, of which declarations do not tell.
+    A single failure of one declared axis is caused by the declaration or an input. A single node that violates its
+    declaration is the cause, or a node that computes sizes for it, which declarations do not cover.
     """
-    failing = [one for one in found if one.fails]
-    left = _left(failing, subject)
-    places = {one.subject for one in left}
-    one_declaration = len(failing) == 1 and failing[0].code in COMPARISONS
-    tried: Tried = "sizes" if len(places) == 1 else "inputs" if left or one_declaration else "all"
-    likely = None if places and one_declaration else likely_cause(subject, failing, _findings, tried)
+    failures = [diagnostic for diagnostic in diagnostics if diagnostic.fails]
+    remaining = _remaining_with_declarations(failures, model)
+    subjects = {diagnostic.subject for diagnostic in remaining}
+    single_declaration = len(failures) == 1 and failures[0].code in COMPARISONS
+    candidates: Candidates = "sizes" if len(subjects) == 1 else "inputs" if remaining or single_declaration else "all"
+    likely = None if subjects and single_declaration else likely_cause(model, failures, _run_checks, candidates)
     if likely is not None:
-        finding, alone = likely
-        return _led_by([finding], found, finding.subject if alone else "")
-    return _led_by(left, found, left[0].subject if len(places) == 1 else "") if left else found
+        cause, is_unique = likely
+        return _lead_with([cause], diagnostics, cause.subject if is_unique else "")
+    if not remaining:
+        return diagnostics
+    return _lead_with(remaining, diagnostics, remaining[0].subject if len(subjects) == 1 else "")
 
 
-def _left(failing: list[Diagnostic], subject: CheckedModel) -> list[Diagnostic]:
-    """What is still found where every declaration is taken at its word, if that explains what is found."""
-    taken = taken_at_its_word(subject)
-    if taken is None:
+def _remaining_with_declarations(failures: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
+    """The failures that remain where the inference trusts every declaration, if these explain all failures."""
+    trusted = trust_declarations(model)
+    if trusted is None:
         return []
-    other, differences = taken
-    alone = [one for one in _findings(other) if one.code not in COMPARISONS] + differences
-    left = [one for one in _sorted(alone, other) if one.fails]
-    fewer = len(left) < len(failing) or any(one.code in COMPARISONS for one in differences)
-    return left if fewer and len({one.subject for one in left}) <= len({one.subject for one in failing}) else []
+    other, violations = trusted
+    rest = [diagnostic for diagnostic in _run_checks(other) if diagnostic.code not in COMPARISONS] + violations
+    remaining = [diagnostic for diagnostic in _sort(rest, other) if diagnostic.fails]
+    explains = len(remaining) < len(failures) or any(d.code in COMPARISONS for d in violations)
+    return remaining if explains and len({d.subject for d in remaining}) <= len({d.subject for d in failures}) else []
 
 
-def _led_by(first: list[Diagnostic], found: list[Diagnostic], cause: str) -> list[Diagnostic]:
-    """These first, then what else was found; what the cause explains names it."""
-    places, said = {one.subject for one in first}, {(one.code, one.subject, one.tensor) for one in first}
-    rest = [one for one in found if (one.code, one.subject, one.tensor) not in said]
-    return [
-        *first,
-        *(attrs.evolve(one, cause=cause) if one.fails and one.subject not in places else one for one in rest),
-    ]
-
-
-def _compared_here(found: Diagnostic, subject: CheckedModel) -> bool:
-    """Declarations of the graph itself are compared by a check of their own; the inference compares those of bodies."""
-    return found.code == "S120" and found.node in subject.nodes
-
-
-def _of_inference(found: Diagnostic, subject: CheckedModel) -> Diagnostic:
-    """A diagnostic of the inference; an unknown shape is no fault of the model."""
-    return attrs.evolve(found, severity="note") if found.code.startswith("S2") else found
-
-
-def _place(found: Diagnostic, subject: CheckedModel) -> int:
-    """Those of a node, or of what it causes, in the order of the graph; those of inputs and the whole model first."""
-    node = found.cause or found.node
-    return subject.order.get(node, len(subject.order) if node else -1)
+def _lead_with(first: list[Diagnostic], diagnostics: list[Diagnostic], cause: str) -> list[Diagnostic]:
+    """These first, then the other diagnostics; the failures that the cause explains name it."""
+    subjects, reported = {d.subject for d in first}, {(d.code, d.subject, d.tensor) for d in first}
+    rest = [d for d in diagnostics if (d.code, d.subject, d.tensor) not in reported]
+    return [*first, *(attrs.evolve(d, cause=cause) if d.fails and d.subject not in subjects else d for d in rest)]

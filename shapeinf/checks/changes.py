@@ -1,40 +1,51 @@
-"""Small changes of one node: what it may have been before someone changed it.
+"""Small changes of one node: what it may have been before an edit broke it.
 
-A change is of what is written in the node (an attribute, a constant that it reads, its list of inputs), or it leaves
-open what the node makes: then what the rest of the graph needs there is found out.
+A change replaces what the node states (an attribute, a constant that it reads, its list of inputs), or leaves what it
+computes unknown: then the what-if run determines the size that the rest of the graph requires there.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from shapeinf.checks.variants import near_numbers, other_numbers, other_orders, other_values, text_of
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim
 from shapeinf.graph import MISSING, UNUSED, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
-WRITTEN, INPUT, NUMBERS, OPENED, OUTLINE = range(5)
-"""How well a change explains, the best first: another attribute of a node, two axes of an input exchanged, other
-numbers (of which there are many to try), a size that the rest of the graph determines, axes that fit."""
-_HIGHEST = 6
-"""The highest rank of which an axis more or less is tried."""
-_FEW = 8
-"""So many numbers of a constant are looked at."""
+ATTRIBUTE, INPUT, NUMBERS, SOLVED, OUTLINE = range(5)
+"""How well a change explains, best first: another attribute of a node, two axes of an input exchanged, other numbers
+(of which there are many candidates), a size that the rest of the graph determines, an outline that fits."""
+_MAX_RANK = 6
+"""The highest rank for which an axis is added or removed."""
+_MAX_NUMBERS = 8
+"""The most numbers of a constant that are changed."""
+_MAX_PERMUTED = 4
+"""Permutations up to this length are tried in all orders, longer ones with two positions exchanged."""
+_DISTANCE = 4
+_OPEN_END = 2**63 - 1
+"""The end of a slice that is open."""
 
 Prepare = Callable[[Inference], None]
 
 
 @attrs.frozen
 class Change:
-    """A change of one node, as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+    """A change of one node.
 
-    Of `kind`, `inputs` (slots) and `constant` (a slot and what it holds for this node alone) those are used that are
-    given; `prepare` leaves open what is made, and `needed` says then what the rest of the graph needs (None: nothing
-    certain, so that it is no repair).
+    Args:
+        text: the change as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+        weight: how well it explains (less is better).
+        kind: another operator or other attributes.
+        inputs: other input slots.
+        constant: a slot and its contents for this node alone.
+        prepare: makes what the node computes unknown in an inference.
+        required: with `prepare`: the size that the rest of the graph then requires, as text; None where it is not
+            determined, so that the change is no repair.
     """
 
     text: str
@@ -43,30 +54,41 @@ class Change:
     inputs: tuple[int, ...] | None = None
     constant: tuple[int, Type] | None = None
     prepare: Prepare | None = None
-    needed: Callable[[], str | None] | None = None
+    required: Callable[[], str | None] | None = None
 
 
-def attributes(step: NodeStep) -> Iterator[Change]:
+# -- what the node states --------------------------------------------------------------------------------------------
+
+
+def attribute_changes(step: NodeStep) -> Iterator[Change]:
     """Other attributes of a node."""
     kind = step.operation.kind
     for name, value in kind.attrs.items():
         for other in other_values(value):
             edited = attrs.evolve(kind, attrs={**kind.attrs, name: other})
-            yield Change(f"{name} {text_of(other)} in place of {text_of(value)}", WRITTEN, kind=edited)
-    yield from _moved(kind)
+            yield Change(f"{name} {_value_text(other)} in place of {_value_text(value)}", ATTRIBUTE, kind=edited)
+    numbers = {name: n for name, n in kind.attrs.items() if isinstance(n, int) and not isinstance(n, bool)}
+    for offset in (1, -1) if len(numbers) > 1 else ():  # a range of axes that is off by one
+        moved = {name: n + offset for name, n in numbers.items()}
+        text = ", ".join(f"{name} {n} in place of {numbers[name]}" for name, n in moved.items())
+        yield Change(text, NUMBERS, kind=attrs.evolve(kind, attrs={**kind.attrs, **moved}))
 
 
-def operands(inference: Inference, step: NodeStep) -> Iterator[Change]:
-    """Its first inputs exchanged; one less in the list of its inputs; other numbers in the constants that it reads."""
+def _value_text(value: object) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)
+
+
+def operand_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
+    """The first two inputs exchanged; an input of a list removed; other numbers in the constants that it reads."""
     call = step.operation.call
     if call is not None and not call.rule.variadic and len(step.arguments) > 1:
-        yield Change("its first two inputs exchanged", WRITTEN, inputs=(*step.inputs[1::-1], *step.inputs[2:]))
+        yield Change("its first two inputs exchanged", ATTRIBUTE, inputs=(*step.inputs[1::-1], *step.inputs[2:]))
     if call is not None and call.rule.variadic and len(step.arguments) == len(step.inputs) > 2:
         for position, name in enumerate(step.node.inputs):
             rest = (*step.inputs[:position], *step.inputs[position + 1 :])
-            yield Change(f"its input {position} ({name}) left out", WRITTEN, inputs=rest)
+            yield Change(f"its input {position} ({name}) removed", ATTRIBUTE, inputs=rest)
     for name, slot in zip(step.node.inputs, step.arguments, strict=False):
-        old = _own_numbers(inference, slot)
+        old = _small_constant(inference, slot)
         for numbers in () if old is None else other_numbers(old.elements or ()):
             assert old is not None
             new = PartialTensor(old.dtype, old.shape, numbers)
@@ -74,186 +96,257 @@ def operands(inference: Inference, step: NodeStep) -> Iterator[Change]:
             yield Change(text, NUMBERS, constant=(slot, new))
 
 
-def _moved(kind: NodeKind) -> Iterator[Change]:
-    """All numbers of a node that are no lists moved by one: a range of axes elsewhere."""
-    numbers = {name: n for name, n in kind.attrs.items() if isinstance(n, int) and not isinstance(n, bool)}
-    for by in (1, -1) if len(numbers) > 1 else ():
-        moved = {name: n + by for name, n in numbers.items()}
-        text = ", ".join(f"{name} {n} in place of {numbers[name]}" for name, n in moved.items())
-        yield Change(text, NUMBERS, kind=attrs.evolve(kind, attrs={**kind.attrs, **moved}))
-
-
-def _own_numbers(inference: Inference, slot: int) -> PartialTensor | None:
-    """The constant in a slot, if it has a few known integers; one that a node without inputs makes is one too."""
+def _small_constant(inference: Inference, slot: int) -> PartialTensor | None:
+    """The constant of a few integers in a slot, also one that a node without inputs produces."""
     producer = None if slot == MISSING else inference.compiled.producers[slot]
     if slot == MISSING or (producer is not None and inference.compiled.rows[producer][1]):
         return None
-    found = numbers_in(inference.table.types[inference.numbers[slot]])
-    elements = () if found is None else found.elements or ()
-    return found if 0 < len(elements) <= _FEW and all(isinstance(one, int) for one in elements) else None
+    constant = integers_in(inference.table.types[inference.numbers[slot]])
+    elements = () if constant is None else constant.elements or ()
+    return constant if 0 < len(elements) <= _MAX_NUMBERS and all(isinstance(e, int) for e in elements) else None
 
 
-def opened(inference: Inference, step: NodeStep, sizes_of_its_own: bool, constants: set[int]) -> Iterator[Change]:
-    """Other sizes of the axes of what a node makes: each axis, then all of them if none has a name.
+# -- what the node computes ------------------------------------------------------------------------------------------
 
-    Where numbers do not decide what it makes, only those that a weight in one of these slots brings in.
+
+def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constants: set[int]) -> Iterator[Change]:
+    """Other sizes of the axes that a node computes: each axis, then all of them if none has a name.
+
+    Of a node without sizes of its own, only the axes whose size a weight in one of these slots determines.
     """
-    outputs = [slot for slot in step.outputs if slot != UNUSED]
-    dims = outline(inference.table.types[inference.numbers[outputs[0]]])[1] if len(outputs) == 1 else None
+    slot, dims = _single_output(inference, step)
     if dims is None:
         return
-    if not sizes_of_its_own or hands_on(inference, step):
-        for axis in _brought_in(inference, step, dims, constants):
-            yield _with_open_axes(outputs[0], (axis,))
+    if not own_sizes or preserves_shape(inference, step):
+        for axis in _axes_of_weights(inference, step, dims, constants):
+            yield _with_unknown_axes(slot, (axis,))
             for size in (near for near in near_numbers(dims[axis]) if near > 0):
                 other = (*dims[:axis], size, *dims[axis + 1 :])
-                text = f"{size} in place of {dims[axis]} on axis {axis} of what it makes"
-                yield Change(text, OPENED, prepare=_making(outputs[0], dims, other))
+                text = f"{size} in place of {dims[axis]} on axis {axis} of its output"
+                yield Change(text, SOLVED, prepare=_with_dims(slot, dims, other))
         return
-    axes = [(axis,) for axis in range(len(dims))]
-    whole = [tuple(range(len(dims)))] if len(dims) > 1 and all(isinstance(dim, int) for dim in dims) else []
-    for some in (*axes, *whole):
-        yield _with_open_axes(outputs[0], some)
+    choices: list[tuple[int, ...]] = [(axis,) for axis in range(len(dims))]
+    if len(dims) > 1 and all(isinstance(dim, int) for dim in dims):
+        choices.append(tuple(range(len(dims))))
+    for axes in choices:
+        yield _with_unknown_axes(slot, axes)
 
 
-def hands_on(inference: Inference, step: NodeStep) -> bool:
-    """Whether a node only hands on the shape of something it reads, with axes of 1 more or less."""
+def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim, ...] | None]:
+    """The slot and the dims of the only output of a node; no dims where it has several."""
+    outputs = [slot for slot in step.outputs if slot != UNUSED]
+    if len(outputs) != 1:
+        return UNUSED, None
+    return outputs[0], outline(inference.table.types[inference.numbers[outputs[0]]])[1]
+
+
+def preserves_shape(inference: Inference, step: NodeStep) -> bool:
+    """Whether a node passes on the shape of an input, up to axes of 1."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
-    given = (outline(one)[1] for one in map(inference.current, _given(step)))
-    return dims is not None and any(_but_ones(one) == _but_ones(dims) for one in given)
+    inputs = (outline(inference.current(slot))[1] for slot in step.arguments if slot != MISSING)
+    return dims is not None and any(_without_unit_axes(shape) == _without_unit_axes(dims) for shape in inputs)
 
 
-def _brought_in(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
-    """The axes whose size a weight has, and nothing else that the node reads."""
+def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
+    """The axes whose size a weight has, and no other input of the node."""
     sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
-    for slot in _given(step):
-        sizes[slot in constants].update(outline(inference.current(slot))[1] or ())
+    for slot in step.arguments:
+        if slot != MISSING:
+            sizes[slot in constants].update(outline(inference.current(slot))[1] or ())
     for axis, dim in enumerate(dims):
         if dim != 1 and dim in sizes[True] - sizes[False]:
             yield axis
 
 
-def has_sizes_of_its_own(inference: Inference, step: NodeStep, constants: set[int]) -> bool:
-    """Whether constants or the number of its inputs decide what a node makes."""
+def has_own_sizes(inference: Inference, step: NodeStep, constants: set[int]) -> bool:
+    """Whether constants or the number of its inputs determine what a node computes."""
     types = [inference.table.types[inference.numbers[slot]] for slot in step.arguments if slot in constants]
     call = step.operation.call
-    return any(numbers_in(one) is not None for one in types) or (call is not None and call.rule.variadic)
+    return any(integers_in(type_) is not None for type_ in types) or (call is not None and call.rule.variadic)
 
 
-def longer(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
-    """One number more in the list of numbers that a node makes: one that the rest determines, or one of these."""
-    outputs = [slot for slot in step.outputs if slot != UNUSED]
-    found = numbers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
-    if found is not None and found.shape.rank == 1 and len(found.elements or ()) <= _HIGHEST:
-        for place in range(len(found.elements or ()) + 1):
-            for size in (None, *sizes):
-                yield _with_one_more(outputs[0], place, size)
-
-
-def _with_one_more(slot: int, place: int, number: Dim | None) -> Change:
-    seen: list[tuple[Inference, Dim]] = []
+def _with_unknown_axes(slot: int, axes: tuple[int, ...]) -> Change:
+    runs: list[tuple[Inference, list[Dim], list[Dim]]] = []
 
     def prepare(fresh: Inference) -> None:
-        def insert(given: int, at: NodeStep) -> int:
-            made = numbers_in(fresh.table.get(given))
-            if made is None:
-                return given
-            new = fresh.store.scope.fresh(f"{at.site}.{place}", 0) if number is None else number
-            seen.append((fresh, new))
-            elements = [*(made.elements or ())[:place], new, *(made.elements or ())[place:]]
-            return fresh.table.add(PartialTensor(made.dtype, Shape([len(elements)]), elements))
+        def replace(number: int, at: NodeStep) -> int:
+            computed = fresh.table.get(number)
+            if not isinstance(computed, TensorType) or computed.shape.dims is None:
+                return number
+            if max(axes) >= len(computed.shape.dims):
+                return number
+            dims = list(computed.shape.dims)
+            for axis in axes:
+                dims[axis] = fresh.store.presumed_size(f"{at.site}.{axis}")
+            runs.append((fresh, dims, list(computed.shape.dims)))
+            return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
+
+        fresh.declared[slot] = replace
+
+    def required() -> str | None:
+        if not runs:
+            return None
+        fresh, dims, old = runs[-1]
+        if len(axes) > 1:
+            return f"other sizes in place of {Shape(old)}"
+        return _required_size(fresh, axes[0], dims[axes[0]], old[axes[0]])
+
+    return Change("", SOLVED, prepare=prepare, required=required)
+
+
+def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str | None:
+    """The size that the rest of the graph requires of an unknown axis, as text; None for an open or the old size."""
+    size = fresh.store.canon(unknown)
+    known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
+    if not known or fresh.store.prove_eq(size, old) is True:
+        return None
+    return f"{size} in place of {old} on axis {axis} of its output"
+
+
+def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
+    """A number added to the list that a node computes: one that the rest of the graph determines, or one of these."""
+    outputs = [slot for slot in step.outputs if slot != UNUSED]
+    numbers = integers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
+    if numbers is not None and numbers.shape.rank == 1 and len(numbers.elements or ()) <= _MAX_RANK:
+        for index in range(len(numbers.elements or ()) + 1):
+            for size in (None, *sizes):
+                yield _with_added_number(outputs[0], index, size)
+
+
+def _with_added_number(slot: int, index: int, number: Dim | None) -> Change:
+    runs: list[tuple[Inference, Dim]] = []
+
+    def prepare(fresh: Inference) -> None:
+        def insert(type_number: int, at: NodeStep) -> int:
+            computed = integers_in(fresh.table.get(type_number))
+            if computed is None:
+                return type_number
+            added = fresh.store.scope.fresh(f"{at.site}.{index}", 0) if number is None else number
+            runs.append((fresh, added))
+            elements = [*(computed.elements or ())[:index], added, *(computed.elements or ())[index:]]
+            return fresh.table.add(PartialTensor(computed.dtype, Shape([len(elements)]), elements))
 
         fresh.declared[slot] = insert
 
-    def needed() -> str | None:
-        size = seen[-1][0].store.canon(seen[-1][1]) if seen else None
+    def required() -> str | None:
+        size = runs[-1][0].store.canon(runs[-1][1]) if runs else None
         known = isinstance(size, int) or (size is not None and not size.is_anonymous)
-        return f"one number more, {size}, in place {place} of what it makes" if known else None
+        return f"an added number, {size}, at index {index} of its output" if known else None
 
-    return Change("", OPENED, prepare=prepare, needed=needed)
-
-
-def _with_open_axes(slot: int, axes: tuple[int, ...]) -> Change:
-    seen: list[tuple[Inference, list[Dim], list[Dim]]] = []
-
-    def prepare(fresh: Inference) -> None:
-        def opener(number: int, at: NodeStep) -> int:
-            made = fresh.table.get(number)
-            if not isinstance(made, TensorType) or made.shape.dims is None or max(axes) >= len(made.shape.dims):
-                return number
-            dims = list(made.shape.dims)
-            for axis in axes:
-                dims[axis] = fresh.store.presumed_size(f"{at.site}.{axis}")
-            seen.append((fresh, dims, list(made.shape.dims)))
-            return fresh.table.add(PartialTensor(made.dtype, Shape(dims), None))
-
-        fresh.declared[slot] = opener
-
-    def needed() -> str | None:
-        if not seen:
-            return None
-        fresh, dims, was = seen[-1]
-        if len(axes) > 1:
-            return f"other sizes in place of {Shape(was)}"
-        return _solved(fresh, axes[0], dims[axes[0]], was[axes[0]])
-
-    return Change("", OPENED, prepare=prepare, needed=needed)
+    return Change("", SOLVED, prepare=prepare, required=required)
 
 
-def _solved(fresh: Inference, axis: int, open_: Dim, was: Dim) -> str | None:
-    """The size that the rest of the graph needs of an open axis, as text, if it needs a certain other one."""
-    size = fresh.store.canon(open_)
-    known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
-    if not known or fresh.store.prove_eq(size, was) is True:
-        return None
-    return f"{size} in place of {was} on axis {axis} of what it makes"
-
-
-def other_outlines(inference: Inference, step: NodeStep) -> Iterator[Change]:
-    """An axis of 1 more or less in what a node makes; its axes in another order."""
-    outputs = [slot for slot in step.outputs if slot != UNUSED]
-    dims = outline(inference.table.types[inference.numbers[outputs[0]]])[1] if len(outputs) == 1 else None
-    if dims is None or len(dims) > _HIGHEST:
+def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
+    """An axis of 1 added to or removed from what a node computes; its axes in another order."""
+    slot, dims = _single_output(inference, step)
+    if dims is None or len(dims) > _MAX_RANK:
         return
     others = [(*dims[:i], 1, *dims[i:]) for i in range(len(dims) + 1)]
     others += [(*dims[:i], *dims[i + 1 :]) for i, dim in enumerate(dims) if dim == 1]
     others += [tuple(dims[axis] for axis in order) for order in other_orders(len(dims))]
     for other in dict.fromkeys(others):
         if other != dims:
-            yield Change(f"{Shape(other)} in place of {Shape(dims)}", OUTLINE, prepare=_making(outputs[0], dims, other))
+            yield Change(f"{Shape(other)} in place of {Shape(dims)}", OUTLINE, prepare=_with_dims(slot, dims, other))
 
 
-def _making(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
-    """Gives a type other dims, if it still is what it was."""
+def _with_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
+    """Replaces the dims of a value, if they still are the old ones."""
 
     def prepare(fresh: Inference) -> None:
         def reshape(number: int, _: NodeStep) -> int:
-            made = fresh.table.get(number)
-            if not isinstance(made, TensorType) or made.shape.dims != old:
+            computed = fresh.table.get(number)
+            if not isinstance(computed, TensorType) or computed.shape.dims != old:
                 return number
-            elements = made.elements if _but_ones(old) == _but_ones(new) else None
-            return fresh.table.add(PartialTensor(made.dtype, Shape(new), elements))
+            elements = computed.elements if _without_unit_axes(old) == _without_unit_axes(new) else None
+            return fresh.table.add(PartialTensor(computed.dtype, Shape(new), elements))
 
         fresh.declared[slot] = reshape
 
     return prepare
 
 
-def numbers_in(found: Type | None) -> PartialTensor | None:
-    """A tensor of which integers are known: sizes, axes, ends."""
-    known = isinstance(found, PartialTensor) and found.elements is not None and found.dtype in ("int32", "int64")
-    return found if known else None  # type: ignore[return-value]
+def integers_in(type_: Type | None) -> PartialTensor | None:
+    """A tensor with known integers (sizes, axes, ends); None for another value."""
+    known = isinstance(type_, PartialTensor) and type_.elements is not None and type_.dtype in ("int32", "int64")
+    return type_ if known else None  # type: ignore[return-value]
 
 
-def outline(found: Type | None) -> tuple[str | None, tuple[Dim, ...] | None]:
+def outline(type_: Type | None) -> tuple[str | None, tuple[Dim, ...] | None]:
     """The element type and the dims of a tensor."""
-    return (found.dtype, found.shape.dims) if isinstance(found, TensorType) else (None, None)
+    return (type_.dtype, type_.shape.dims) if isinstance(type_, TensorType) else (None, None)
 
 
-def _but_ones(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
+def _without_unit_axes(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
     return None if dims is None else [dim for dim in dims if dim != 1]
 
 
-def _given(step: NodeStep) -> list[int]:
-    return [slot for slot in step.arguments if slot != MISSING]
+# -- near values -----------------------------------------------------------------------------------------------------
+
+
+def other_values(value: object) -> Iterator[object]:
+    """Near values of an attribute: of an int, of a tuple of ints, other orders of a permutation."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        near = range(value - _DISTANCE, value + _DISTANCE + 1)
+        yield from (n for n in near if n != value and (n >= 0) == (value >= 0))
+    elif isinstance(value, tuple) and value and all(isinstance(n, int) for n in value):
+        yield from _other_permutations(value) if _is_permutation(value) else _other_tuples(value)
+
+
+def _is_permutation(value: tuple[int, ...]) -> bool:
+    return sorted(value) == list(range(len(value))) and len(value) > 1
+
+
+def _other_permutations(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    orders = itertools.permutations(range(len(value))) if len(value) <= _MAX_PERMUTED else _swaps(value)
+    return (order for order in orders if order != value)
+
+
+def _other_tuples(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """One number changed by one, or all of them where all are equal."""
+    head = enumerate(value[: 2 * _MAX_PERMUTED])
+    near = ((*value[:i], m, *value[i + 1 :]) for i, n in head for m in (n - 1, n + 1))
+    uniform = len(value) > 1 and len(set(value)) == 1
+    all_changed = [(value[0] + d,) * len(value) for d in (-1, 1)] if uniform else []
+    for other in (*near, *all_changed):  # the numbers of windows often are equal on all axes: a repair keeps that
+        if min(other) >= 0 and len(set(other)) <= len(set(value)):
+            yield other
+
+
+def other_numbers(numbers: tuple[object, ...]) -> Iterator[tuple[int, ...]]:
+    """The numbers with one of them changed to a near one, doubled, halved, or an open end for a negative one.
+
+    >>> list(other_numbers((1,)))
+    [(0,), (2,), (3,), (4,), (5,)]
+    """
+    for index, number in enumerate(numbers):
+        for other in near_numbers(number):
+            changed = [n for n in numbers if isinstance(n, int)]
+            changed[index] = other
+            yield tuple(changed)
+
+
+def near_numbers(number: object) -> Iterator[int]:
+    """Near numbers, the double and the half; an open end for a number that counts from the end."""
+    if isinstance(number, int):
+        near = [n for n in other_values(number) if isinstance(n, int)]
+        more = [number * 2, number // 2] if number > _DISTANCE + 1 else [_OPEN_END] if number < 0 else []
+        yield from dict.fromkeys(near + more)
+
+
+def other_orders(length: int) -> Iterator[tuple[int, ...]]:
+    """Other orders of so many axes: first two exchanged, then all others of a few."""
+    identity = tuple(range(length))
+    swaps = list(_swaps(identity))
+    yield from swaps
+    if length <= _MAX_PERMUTED:
+        yield from (order for order in itertools.permutations(identity) if order != identity and order not in swaps)
+
+
+def _swaps(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for a, b in itertools.combinations(range(len(value)), 2):
+        swapped = list(value)
+        swapped[a], swapped[b] = swapped[b], swapped[a]
+        yield tuple(swapped)

@@ -1,16 +1,16 @@
-"""The registry of checks: each is a function over a checked model that reports diagnostics of one code."""
+"""The registry of checks: each is a function over a checked model that yields diagnostics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from shapeinf.checks.subject import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.diagnostics import Diagnostic, Severity, register_code
 
 Check = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 CHECKS: dict[str, Check] = {}
-"""Every check of a model by the code of its diagnostics; they run in this order."""
+"""Every check of a model by the code of its diagnostics, in the order in which they run."""
 
 
 def register_check(

@@ -1,8 +1,8 @@
-"""Small changes of one node with which nothing is found any more: they show which node is wrong.
+"""Repairs: small changes of one node with which the failures vanish, which point to the node that is wrong.
 
-Where nothing is declared, a wrong node is first seen where something behind it does not fit. So every node that leads
-there is tried with a number of it changed: an attribute, or one size of what it makes. A change that leaves no finding
-is a repair; when all repairs are of one node, that node is the likely cause.
+Where the file declares nothing, the first failure is at a node downstream of the wrong one. So each node upstream of it
+is changed in a what-if run: an attribute, a constant, or one size that it computes. A change without remaining failures
+is a repair; where all repairs are of one node, that node is the likely cause.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Literal
 import attrs
 
 from shapeinf.checks.changes import (
+    ATTRIBUTE,
     INPUT,
     NUMBERS,
-    WRITTEN,
     Change,
-    attributes,
-    hands_on,
-    has_sizes_of_its_own,
-    longer,
-    numbers_in,
-    opened,
-    operands,
-    other_outlines,
+    attribute_changes,
+    has_own_sizes,
+    integers_in,
+    list_changes,
+    operand_changes,
     outline,
+    outline_changes,
+    preserves_shape,
+    size_changes,
 )
-from shapeinf.checks.subject import CheckedModel
-from shapeinf.checks.what_if import MOST_VISITS, Look, Trials
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.what_if import MAX_VISITS, RunChecks, WhatIfRuns
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
@@ -39,265 +39,274 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, Node
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
-Tried = Literal["all", "inputs", "sizes"]
-"""What may be changed: nodes and inputs, inputs only, nodes that make sizes for the first finding."""
-_MOST_PLACES = 300
-_MOST_KEPT = 1_000_000
-"""How many numbers the states before all tried places may hold."""
-_FEW_NAMES = 4
-"""So many names of inputs are tried as a size that is missing."""
-CAUSE = register_code(
+Candidates = Literal["all", "inputs", "sizes"]
+"""What may change: nodes and inputs, inputs only, nodes that compute sizes for the first failure."""
+_MAX_NODES = 300
+_MAX_NUMBERS_IN_STATES = 1_000_000
+"""The most type numbers that the states before all candidate nodes may hold."""
+_MAX_NAMES = 4
+"""So many names of inputs are candidates for a missing size."""
+C114 = register_code(
     "C114", "warning", "a node or input that is likely wrong", "With a small change of it no other diagnostic remains."
 )
 
 
 @attrs.frozen
 class Repair:
-    """A change of a node with which nothing is found any more, as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+    """A change of a node (or of an input, then without an operator) that removes the first failure.
 
-    `left` is how much is still found, `weight` how well it explains (the less the better).
+    Args:
+        node: the node or input.
+        op: the operator.
+        change: the change as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+        remaining: the number of failures that remain.
+        weight: how well the change explains (less is better).
     """
 
     node: str
     op: str
     change: str
-    left: int
+    remaining: int
     weight: int
 
 
-def repairs(
-    subject: CheckedModel, found: list[Diagnostic], look: Look, tried: Tried = "all"
-) -> tuple[list[Repair], bool]:
-    """The repairs of what is found first, and whether every node that could be the cause was tried.
-
-    `tried` is what may be changed.
-    Those come first that leave least, of these what is written in a node before what it makes, then the nearest.
-    """
-    inference = subject.result.inference
-    if found[0].code in ("C101", "C102") and _has_numbers(subject, found[0].node):
-        return [], True  # the constant that holds the size is right there
-    places = _leading(inference, _place(subject, found[0]), tried == "sizes")
-    if not places:
-        return [], True
-    near = _near(inference, places[0])
-    trials = Trials(subject, found, look, () if tried == "inputs" else places)
-    search = _Search(subject, trials, found[0].severity == "error")
-    for name in () if tried == "sizes" else subject.asked:
-        asked = inference.input_types[name]
-        if isinstance(asked, TensorType):
-            search.try_input(name, asked)
-    steps = [] if tried == "inputs" else [inference.compiled.step(place) for place in places]
-    for candidates in (attributes, search.operands, search.opened):
-        for step in steps:
-            search.try_all(step, candidates(step))
-    for step in steps if found[0].severity == "error" or found[0].code in ("C101", "C105") else ():
-        if step.index in near:
-            search.try_all(step, other_outlines(inference, step))
-    whole = search.whole and trials.affordable and len(places) < _MOST_PLACES
-    return sorted(search.found, key=lambda one: (one.left, one.weight)), whole
-
-
 def likely_cause(
-    subject: CheckedModel, found: list[Diagnostic], look: Look, tried: Tried = "all"
+    model: CheckedModel, failures: list[Diagnostic], run_checks: RunChecks, candidates: Candidates = "all"
 ) -> tuple[Diagnostic, bool] | None:
-    """The input or node of which a change repairs what is found, and whether it alone does; None if found there.
+    """C114: the input or node whose change repairs the model, and whether it is the only one.
 
-    Where one node is sure to fail for what constants and its attributes say, only what is written elsewhere is an
-    explanation, not sizes or an order of axes that would suit it.
+    None where the first failure is at the wrong node itself. Where one node certainly fails because of constants and
+    its attributes, only other attributes and numbers are an explanation, no sizes or orders of axes that would fit.
     """
-    shown, whole = repairs(subject, found, look, tried)
-    if tried == "sizes":
-        shown = [one for one in shown if one.left == 0]
-    if _fails_by_itself(subject, found):
-        shown = [one for one in shown if one.weight in (WRITTEN, NUMBERS)]
-    nodes = [one.node for one in shown]
-    if not nodes or nodes[0] == found[0].node:
+    repairs, is_complete = find_repairs(model, failures, run_checks, candidates)
+    if candidates == "sizes":
+        repairs = [repair for repair in repairs if repair.remaining == 0]
+    if _fails_by_itself(model, failures):
+        repairs = [repair for repair in repairs if repair.weight in (ATTRIBUTE, NUMBERS)]
+    nodes = [repair.node for repair in repairs]
+    if not nodes or nodes[0] == failures[0].node:
         return None
-    one, others = shown[0], nodes[1:]
-    also_does = f"; so does a change of {', '.join(others)}" if others else ""
-    message = f"{one.node} is likely wrong: with {one.change} the rest holds{also_does}"
-    which = "the only change" if whole and not others else "a change"
-    because = (
-        f"this is {which} of one node, among those tried, that leaves nothing of what is found at {found[0].subject}"
-    )
-    node, tensor = (one.node, "") if one.op else ("", one.node)
-    finding = Diagnostic(
-        "warning", CAUSE, message, node, one.op, tensor=tensor, because=because, location=subject.location(node)
-    )
-    return finding, not others
+    repair, others = repairs[0], nodes[1:]
+    alternatives = f"; it also vanishes with a change of {', '.join(others)}" if others else ""
+    message = f"{repair.node} is likely wrong: with {repair.change} the failure vanishes{alternatives}"
+    only = "the only tested change" if is_complete and not others else "a change"
+    because = f"this is {only} of one node that removes the failure at {failures[0].subject}"
+    node, tensor = (repair.node, "") if repair.op else ("", repair.node)
+    location = model.location(node)
+    cause = Diagnostic("warning", C114, message, node, repair.op, tensor=tensor, because=because, location=location)
+    return cause, not others
 
 
-def _fails_by_itself(subject: CheckedModel, found: list[Diagnostic]) -> bool:
-    """Whether all that is found is an error at one node that reads one value beside constants."""
-    node = subject.nodes.get(found[0].node)
-    if node is None or any(one.severity != "error" or one.node != found[0].node for one in found):
+def find_repairs(
+    model: CheckedModel, failures: list[Diagnostic], run_checks: RunChecks, candidates: Candidates = "all"
+) -> tuple[list[Repair], bool]:
+    """The repairs of the first failure, and whether every candidate was tested.
+
+    Those with the fewest remaining failures come first, of these attributes before computed sizes, then the nearest.
+    """
+    first, inference = failures[0], model.result.inference
+    if first.code in ("C101", "C102") and _reads_integer_constant(model, first.node):
+        return [], True  # the node itself reads the constant with the size
+    indices = _upstream_nodes(inference, _node_index(model, first), candidates == "sizes")
+    if not indices:
+        return [], True
+    runs = WhatIfRuns(model, failures, run_checks, () if candidates == "inputs" else indices)
+    search = _RepairSearch(model, runs, first.severity == "error")
+    for name in () if candidates == "sizes" else model.input_dims:
+        input_type = inference.input_types[name]
+        if isinstance(input_type, TensorType):
+            search.test_input(name, input_type)
+    steps = [] if candidates == "inputs" else [inference.compiled.step(index) for index in indices]
+    for changes_of in (attribute_changes, search.operand_changes, search.size_changes):
+        for step in steps:
+            search.test_changes(step, changes_of(step))
+    nearby = _nearby_nodes(inference, indices[0])
+    for step in steps if first.severity == "error" or first.code in ("C101", "C105") else ():
+        if step.index in nearby:
+            search.test_changes(step, outline_changes(inference, step))
+    is_complete = search.is_complete and runs.affordable and len(indices) < _MAX_NODES
+    return sorted(search.repairs, key=lambda repair: (repair.remaining, repair.weight)), is_complete
+
+
+def _fails_by_itself(model: CheckedModel, failures: list[Diagnostic]) -> bool:
+    """Whether all failures are errors at one node that reads one value besides constants."""
+    node = model.nodes.get(failures[0].node)
+    if node is None or any(f.severity != "error" or f.node != failures[0].node for f in failures):
         return False
-    return len({name for name in node.inputs if name and name not in subject.graph.constants}) <= 1
+    return len({name for name in node.inputs if name and name not in model.graph.constants}) <= 1
 
 
-def _has_numbers(subject: CheckedModel, name: str) -> bool:
-    """Whether a node reads a constant of ints: sizes, axes, ends."""
-    node, inference = subject.nodes.get(name), subject.result.inference
-    names = [] if node is None else [one for one in node.inputs if one in subject.graph.constants]
-    types = [inference.table.types[inference.numbers[inference.compiled.slots[one]]] for one in names]
-    return any(numbers_in(one) is not None for one in types)
+def _reads_integer_constant(model: CheckedModel, name: str) -> bool:
+    """Whether a node reads a constant of integers: sizes, axes, ends."""
+    node, inference = model.nodes.get(name), model.result.inference
+    names = [] if node is None else [source for source in node.inputs if source in model.graph.constants]
+    types = [inference.table.types[inference.numbers[inference.compiled.slots[source]]] for source in names]
+    return any(integers_in(type_) is not None for type_ in types)
 
 
-def _place(subject: CheckedModel, first: Diagnostic) -> int | None:
-    node = subject.nodes.get(first.node) or _with_body(subject, first.node)
+# -- the graph upstream of the first failure -------------------------------------------------------------------------
+
+
+def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
+    """The index of the node of a failure, or of the node around it for one in a body."""
+    node = model.nodes.get(first.node) or _node_around(model, first.node)
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
-    program = subject.result.inference.compiled
+    program = model.result.inference.compiled
     return None if output is None else program.producers[program.slots[output]]
 
 
-def _with_body(subject: CheckedModel, inner: str) -> Node | None:
-    """The node of the graph in whose body a node is: `loop` of `loop/add`."""
-    around = [name for name in subject.nodes if name and inner.startswith(f"{name}/")]
-    return subject.nodes[max(around, key=len)] if around else None
+def _node_around(model: CheckedModel, inner: str) -> Node | None:
+    """The node whose body contains a node: `loop` of `loop/add`."""
+    around = [name for name in model.nodes if name and inner.startswith(f"{name}/")]
+    return model.nodes[max(around, key=len)] if around else None
 
 
-def _inputs(inference: Inference, place: int) -> list[int]:
-    return [slot for slot in inference.compiled.step(place).inputs if slot != MISSING]
+def _input_slots(inference: Inference, index: int) -> list[int]:
+    return [slot for slot in inference.compiled.step(index).inputs if slot != MISSING]
 
 
-def _near(inference: Inference, place: int) -> set[int]:
-    """The places of what makes the inputs of a node, seen through nodes that only hand on a shape."""
-    seen: set[int] = set()
-    stack = [place]
+def _nearby_nodes(inference: Inference, index: int) -> set[int]:
+    """The producers of the inputs of a node, through nodes that preserve the shape."""
+    nearby: set[int] = set()
+    stack = [index]
     while stack:
-        for slot in _inputs(inference, stack.pop()):
-            maker = inference.compiled.producers[slot]
-            if maker is not None and maker not in seen:
-                seen.add(maker)
-                stack += [maker] if hands_on(inference, inference.compiled.step(maker)) else []
-    return seen
+        for slot in _input_slots(inference, stack.pop()):
+            producer = inference.compiled.producers[slot]
+            if producer is not None and producer not in nearby:
+                nearby.add(producer)
+                stack += [producer] if preserves_shape(inference, inference.compiled.step(producer)) else []
+    return nearby
 
 
-def _leading(inference: Inference, place: int | None, by_sizes: bool) -> list[int]:
-    """The places of a node and of all nodes that lead to it (only `by_sizes`: integers), nearest (latest) first."""
-    if place is None or inference.compiled.groups is not None:
+def _upstream_nodes(inference: Inference, index: int | None, by_sizes: bool) -> list[int]:
+    """A node and all nodes upstream (with `by_sizes` through integers only), the nearest (latest) first."""
+    if index is None or inference.compiled.groups is not None:
         return []
-    seen, stack = {place}, [place]
+    upstream, stack = {index}, [index]
     while stack:
-        for slot in _inputs(inference, stack.pop()):
-            maker = inference.compiled.producers[slot]
-            if by_sizes and numbers_in(inference.table.types[inference.numbers[slot]]) is None:
+        for slot in _input_slots(inference, stack.pop()):
+            producer = inference.compiled.producers[slot]
+            if by_sizes and integers_in(inference.table.types[inference.numbers[slot]]) is None:
                 continue
-            if maker is not None and maker not in seen:
-                seen.add(maker)
-                stack.append(maker)
-    return sorted(seen, reverse=True)[: min(_MOST_PLACES, _MOST_KEPT // len(inference.numbers))]
+            if producer is not None and producer not in upstream:
+                upstream.add(producer)
+                stack.append(producer)
+    return sorted(upstream, reverse=True)[: min(_MAX_NODES, _MAX_NUMBERS_IN_STATES // len(inference.numbers))]
 
 
-class _Search:
-    """Tries changes of nodes and inputs, and keeps those that are repairs."""
+# -- the search ------------------------------------------------------------------------------------------------------
 
-    def __init__(self, subject: CheckedModel, trials: Trials, breaks: bool) -> None:
-        """`breaks` says that a node is sure to break, for which weights may be to blame."""
-        self.subject = subject
-        self.breaks = breaks
-        self.trials = trials
-        self.found: list[Repair] = []
-        self.whole = True
-        """Whether all pairs of axes were tried."""
-        program = subject.result.inference.compiled
-        self.constants = {program.slots[name] for name in subject.graph.constants}
 
-    def operands(self, step: NodeStep) -> Iterator[Change]:
+class _RepairSearch:
+    """Tests changes of nodes and inputs, and keeps the repairs."""
+
+    def __init__(self, model: CheckedModel, runs: WhatIfRuns, is_error: bool) -> None:
+        """`is_error` states that a node certainly fails, so that a weight may be wrong."""
+        self.model = model
+        self.runs = runs
+        self.repairs: list[Repair] = []
+        self.is_complete = True
+        """Whether all pairs of axes of inputs were tested."""
+        program = model.result.inference.compiled
+        self.constants = {program.slots[name] for name in model.graph.constants}
+        self.weights = self.constants if is_error else set()
+
+    def operand_changes(self, step: NodeStep) -> Iterator[Change]:
         """Other operands of a node."""
-        return operands(self.subject.result.inference, step)
+        return operand_changes(self.model.result.inference, step)
 
-    def opened(self, step: NodeStep) -> Iterator[Change]:
-        """What a node makes left open."""
-        inference = self.subject.result.inference
-        own = has_sizes_of_its_own(inference, step, self.constants)
-        yield from opened(inference, step, own, self.constants if self.breaks else set())
-        sizes: list[Dim] = [*sorted(self.subject.named, key=str)[:_FEW_NAMES], -1]
-        yield from longer(inference, step, sizes) if own else ()
+    def size_changes(self, step: NodeStep) -> Iterator[Change]:
+        """Unknown sizes in place of those that a node computes."""
+        inference = self.model.result.inference
+        own_sizes = has_own_sizes(inference, step, self.constants)
+        yield from size_changes(inference, step, own_sizes, self.weights)
+        sizes: list[Dim] = [*sorted(self.model.named, key=str)[:_MAX_NAMES], -1]
+        yield from list_changes(inference, step, sizes) if own_sizes else ()
 
-    def try_all(self, step: NodeStep, changes: Iterable[Change]) -> None:
-        """Every change of one node, up to the first that leaves nothing; none of a node that has one."""
-        if self.trials.affordable and all(one.node != step.site or one.left for one in self.found):
-            any(self._makes_another(step, change) and self._try(step, change) for change in changes)
+    def test_changes(self, step: NodeStep, changes: Iterable[Change]) -> None:
+        """Tests the changes of one node up to the first without remaining failures; none where it has one already."""
+        if self.runs.affordable and all(r.node != step.site or r.remaining for r in self.repairs):
+            any(self._changes_outputs(step, change) and self._test(step, change) for change in changes)
 
-    def _try(self, step: NodeStep, change: Change) -> bool:
-        repaired = self.trials.repaired(step, change)
-        if repaired is None:
+    def _test(self, step: NodeStep, change: Change) -> bool:
+        outcome = self.runs.remaining_with_change(step, change)
+        if outcome is None:
             return False
-        left, text = repaired
-        if all(one.node != step.site or one.left > left for one in self.found):
-            self.found = [one for one in self.found if one.node != step.site]
-            self.found.append(Repair(step.site, step.operation.kind.op, text, left, change.weight))
-        return left == 0
+        remaining, text = outcome
+        if all(repair.node != step.site or repair.remaining > remaining for repair in self.repairs):
+            self.repairs = [repair for repair in self.repairs if repair.node != step.site]
+            self.repairs.append(Repair(step.site, step.operation.kind.op, text, remaining, change.weight))
+        return remaining == 0
 
-    def try_input(self, name: str, found: TensorType) -> None:
-        """Two axes of an input exchanged."""
-        dims = list(found.shape.dims or ())
+    def test_input(self, name: str, input_type: TensorType) -> None:
+        """Tests two axes of an input exchanged."""
+        dims = list(input_type.shape.dims or ())
         for a, b in itertools.combinations(range(len(dims)), 2):
-            other = list(dims)
-            if other[a] == other[b]:
+            if dims[a] == dims[b]:
                 continue
-            if self.trials.spent > MOST_VISITS // 2:  # the other half is for the nodes
-                self.whole = False
+            if self.runs.spent > MAX_VISITS // 2:  # the other half is for the nodes
+                self.is_complete = False
                 return
+            other = list(dims)
             other[a], other[b] = other[b], other[a]
-            swapped = PartialTensor(found.dtype, Shape(other), None)
-            left = self.trials.left_with(name, swapped)
-            if left is not None:
-                self.found.append(Repair(name, "", f"{swapped.shape} in place of {found.shape}", left, INPUT))
+            exchanged = PartialTensor(input_type.dtype, Shape(other), None)
+            remaining = self.runs.remaining_with_input(name, exchanged)
+            if remaining is not None:
+                text = f"{exchanged.shape} in place of {input_type.shape}"
+                self.repairs.append(Repair(name, "", text, remaining, INPUT))
                 return
 
-    def _makes_another(self, step: NodeStep, change: Change) -> bool:
-        """Whether the change alone makes the node give something else, of the same element type and no less known."""
+    def _changes_outputs(self, step: NodeStep, change: Change) -> bool:
+        """Whether a change changes the outputs of its node, but no element type, and loses no known size."""
         if change.prepare is not None:
             return True
-        inference = self.subject.result.inference
+        inference = self.model.result.inference
         table = inference.table
-        self.trials.visits += 1 + len(inference.compiled.rows) // 100
-        slots = [slot for slot in (change.inputs or step.arguments)]
+        self.runs.visits += 1 + len(inference.compiled.rows) // 100
+        slots = change.inputs or step.arguments
         types = [table.types[inference.numbers[slot]] for slot in slots]
         if change.constant is not None:
-            types = [
-                change.constant[1] if slot == change.constant[0] else t for slot, t in zip(slots, types, strict=True)
-            ]
+            constant, contents = change.constant
+            types = [contents if slot == constant else t for slot, t in zip(slots, types, strict=True)]
         call = step.operation.call
         if change.kind is not None:
             call = inference.compiled.replace_node(step.index, change.kind).step(step.index).operation.call
         if call is None or step.operation.bodies:
             return False
         try:
-            found = call.run(types, inference.initial_store.copy(), step.site, None)
+            outcome = call.run(types, inference.initial_store.copy(), step.site, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
-            return False  # an attribute that the rule cannot take
-        if found.unknown is not None or len(found.types) < len(step.outputs):
+            return False  # an attribute that the rule rejects
+        if outcome.unknown is not None or len(outcome.types) < len(step.outputs):
             return False
-        made = ((slot, new) for slot, new in zip(step.outputs, found.types, strict=False) if slot != UNUSED)
-        pairs = [(_contents(table.types[inference.numbers[slot]]), _contents(new)) for slot, new in made]
+        outputs = ((slot, new) for slot, new in zip(step.outputs, outcome.types, strict=False) if slot != UNUSED)
+        pairs = [(_contents(table.types[inference.numbers[slot]]), _contents(new)) for slot, new in outputs]
         changed = any(old != new for old, new in pairs)
-        return changed and all(_as_known(old, new) and not _emptied(old, new) for old, new in pairs)
+        return changed and all(_is_as_known(old, new) and not _is_emptied(old, new) for old, new in pairs)
 
 
-def _as_known(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
-    """Whether a change leaves what is made of the same element type, and its numbers known where they were."""
-    return old[0] in (None, new[0]) and all(_unknown(b) <= _unknown(a) for a, b in zip(old[1:], new[1:], strict=True))
+def _is_as_known(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
+    """Whether the element type is the same, and as many sizes and integers are known."""
+    same_type = old[0] in (None, new[0])
+    return same_type and all(_count_unknown(b) <= _count_unknown(a) for a, b in zip(old[1:], new[1:], strict=True))
 
 
-def _emptied(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
-    """Whether a change leaves no elements where there were some."""
+def _is_emptied(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
+    """Whether only the new tensor has no elements."""
     dims, sizes = old[1], new[1]
     return isinstance(sizes, tuple) and 0 in sizes and isinstance(dims, tuple) and 0 not in dims
 
 
-def _unknown(sizes: object) -> float:
-    """How many of these sizes are not known; more than any number where none is."""
+def _count_unknown(sizes: object) -> float:
+    """The number of unknown sizes; infinite where the list itself is unknown."""
     if not isinstance(sizes, tuple):
         return inf
-    return sum(one is None or (isinstance(one, Dimension) and one.is_anonymous) for one in sizes)
+    return sum(size is None or (isinstance(size, Dimension) and size.is_anonymous) for size in sizes)
 
 
-def _contents(found: Type | None) -> tuple[object, ...]:
-    """What may change by a change: of integers what they are, too."""
-    numbers = numbers_in(found)
-    return (*outline(found), None if numbers is None else numbers.elements)
+def _contents(type_: Type | None) -> tuple[object, ...]:
+    """Element type, dims and known integers of a tensor."""
+    integers = integers_in(type_)
+    return (*outline(type_), None if integers is None else integers.elements)

@@ -1,6 +1,6 @@
-"""Trials: the inference of a graph with one thing in it changed, as far as it takes to see whether that helps.
+"""What-if runs: inferences of a graph with one change, as far as it takes to see whether the change is a repair.
 
-Nodes before the change are run once for all trials; a trial ends at the first error that was not there before.
+The nodes before the change run once for all what-if runs; a run ends at the first new error.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from shapeinf.checks.changes import Change
-from shapeinf.checks.concrete import generic, violated_at
-from shapeinf.checks.sampling import Binding
-from shapeinf.checks.subject import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.numeric_runs import generic_bindings, violations_at
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
@@ -21,149 +20,170 @@ from shapeinf.inputs.options import Progress
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import TensorType
 from shapeinf.result import Result
+from shapeinf.solver.sampling import Binding
 
-MOST_VISITS = 60_000
-"""Nodes that all trials of one search may run; a second's worth."""
-_LOOK = 4
-"""To look at all findings of a trial costs as much as to run its nodes so many times."""
-_BEGIN = 10
-"""To begin a trial anew costs as much as to run so many nodes, and more for each axis of an input."""
-_TERMS_A_VISIT = 50
-"""To look at so many terms of dims that are in no table costs as much as to run a node."""
-_SHOWN_AT = 2
-"""So many sets of sizes a repair is shown at."""
-Look = Callable[[CheckedModel], Iterable[Diagnostic]]
+MAX_VISITS = 60_000
+"""The nodes that all what-if runs of one search may run; about a second."""
+_CHECKS_COST = 4
+"""The cost of all checks of a what-if run, in visits of each of its nodes."""
+_START_COST = 10
+"""The cost of a run from the first node on, in visits, and more for each axis of an input."""
+_TERMS_PER_VISIT = 50
+"""So many terms of dims that are computed anew cost as much as the visit of a node."""
+_NUMERIC_RUNS = 2
+"""So many sets of sizes prove that a repaired graph runs."""
+RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
 class _HopelessError(Exception):
-    """A trial has found an error that was not there before."""
+    """A what-if run has a new error."""
 
 
-class _Required:
-    """What nodes require of the inputs: a trial in which they come to more, or to the first finding, need not go on."""
+class _InputRequirements:
+    """What nodes require of the inputs: a what-if run that adds to it, or repeats the first diagnostic, may end."""
 
-    def __init__(self, subject: CheckedModel, found: list[Diagnostic]) -> None:
-        self.symbols, self.named = set(subject.axes), subject.named
-        self.known = {one.subject for one in found}
-        self.first = found[0].subject if found[0].code in ("C101", "C102") else ""
-        self.disjunctions = {
-            disjunction for disjunction in subject.store.disjunctions if disjunction.source.node == self.first
-        }
+    def __init__(self, model: CheckedModel, diagnostics: list[Diagnostic]) -> None:
+        first = diagnostics[0]
+        self.symbols, self.named = set(model.axes), model.named
+        self.subjects = {diagnostic.subject for diagnostic in diagnostics}
+        self.first = first.subject if first.code in ("C101", "C102") else ""
+        self.disjunctions = {d for d in model.store.disjunctions if d.source.node == self.first}
         self.version = -1
 
-    def too_much(self, trial: Inference, apart_from: str) -> bool:
-        """Whether a node (but for one) that has told facts requires what would be found at once."""
-        store = trial.store
+    def are_exceeded(self, run: Inference, except_node: str) -> bool:
+        """Whether the new constraints of a node (but one) would be a new C101 or C102, or repeat the first one."""
+        store = run.store
         if store.version == self.version:
             return False
         self.version = store.version
         solved = ((symbol, store.solved[symbol], source.node) for symbol, source in store.sources.items())
-        told: list[tuple[Sequence[Dim], str]] = [
+        required: list[tuple[Sequence[Dim], str]] = [
             ((symbol, value), node) for symbol, value, node in solved if symbol in self.symbols
         ]
-        told += [
-            (disjunction.operands, disjunction.source.node)
-            for disjunction in store.disjunctions
-            if disjunction.equation is None
-        ]
+        required += [(d.operands, d.source.node) for d in store.disjunctions if d.equation is None]
         return not self.disjunctions.isdisjoint(store.disjunctions) or any(
-            node != apart_from and self._is_found(dims, node) for dims, node in told
+            node != except_node and self._would_be_reported(dims, node) for dims, node in required
         )
 
-    def _is_found(self, dims: Sequence[Dim], node: str) -> bool:
-        """Whether a node requires a number of a dim, or that two names are one size, and was not found to."""
+    def _would_be_reported(self, dims: Sequence[Dim], node: str) -> bool:
+        """Whether a node fixes a dim or merges two names without a diagnostic of it before the change."""
         numbers = [dim for dim in dims if isinstance(dim, int)]
         names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named}
         if not node or len(names) + len(numbers) < len(dims) or len(names) + bool(numbers) != 2:
             return False
-        return node == self.first or node not in self.known
+        return node == self.first or node not in self.subjects
 
 
-class Trials:
-    """Tries changes of a graph against what was found in it; counts what they cost."""
+class WhatIfRuns:
+    """Runs changes of a graph against its diagnostics, within a budget of node visits."""
 
-    def __init__(self, subject: CheckedModel, found: list[Diagnostic], look: Look, places: Collection[int]) -> None:
-        """`places` are those of the nodes that may be changed, `look` gives all findings."""
-        self.subject = subject
-        self.before = {(one.code, one.subject) for one in found}
-        self.unknown = {(d.code, d.node) for d in subject.result.inference.diagnostics}
-        self.first = (found[0].code, found[0].subject)
-        self.look = look
-        self._required = _Required(subject, found)
-        self.starts = _starts(subject.result.inference, places)
+    def __init__(
+        self, model: CheckedModel, diagnostics: list[Diagnostic], run_checks: RunChecks, nodes: Collection[int]
+    ) -> None:
+        """`nodes` are the indices of the nodes that may change, `run_checks` yields all diagnostics."""
+        self.model = model
+        self.before = {(d.code, d.subject) for d in diagnostics}
+        self.unknown = {(d.code, d.node) for d in model.result.inference.diagnostics}
+        self.first = (diagnostics[0].code, diagnostics[0].subject)
+        self.run_checks = run_checks
+        self._requirements = _InputRequirements(model, diagnostics)
+        self.starts = _states_before(model.result.inference, nodes)
         self.visits = 0
-        self._before = subject.store.scope.work
-        asked = subject.result.inference.input_types.values()
-        ranks = [len(one.shape.dims or ()) for one in asked if isinstance(one, TensorType)]
-        self._begin = _BEGIN + sum(ranks) // 4
+        self._work_before = model.store.scope.work
+        input_types = model.result.inference.input_types.values()
+        ranks = [len(t.shape.dims or ()) for t in input_types if isinstance(t, TensorType)]
+        self._start_cost = _START_COST + sum(ranks) // 4
 
     @property
     def affordable(self) -> bool:
-        """Whether another trial may run."""
-        return self.spent < MOST_VISITS
+        """Whether the budget allows another run."""
+        return self.spent < MAX_VISITS
 
     @property
     def spent(self) -> int:
-        """What all trials have cost so far, in nodes that are run."""
-        return self.visits + (self.subject.store.scope.work - self._before) // _TERMS_A_VISIT
+        """The cost of all runs so far, in node visits."""
+        return self.visits + (self.model.store.scope.work - self._work_before) // _TERMS_PER_VISIT
 
-    def repaired(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
-        """How much is still found with a change, and what it is; None where it is no repair.
+    def remaining_with_change(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
+        """The number of failures that remain with a change, and its text; None where it is no repair.
 
-        What was found first must be gone. What leaves open what a node makes does not mind what the node itself
-        requires. A change by which something is no longer known, or with which the graph still breaks at sizes that
-        it allows then, is no repair.
+        A repair removes the first diagnostic. With a change that makes the output of a node unknown, the requirements
+        of the node itself do not count. A change that loses a known shape, or with which the graph fails at sizes that
+        it then allows, is no repair.
         """
         if not self.affordable:
             return None
-        trial = self.starts[step.index].fork(_changed(self.subject.result.inference.compiled, step, change))
-        end = _begin(trial, step, change)
-        apart_from = "" if change.prepare is None else step.site
-        trial.progress = self._watch(trial, end, apart_from)
+        run = self.starts[step.index].fork(_change_program(self.model.result.inference.compiled, step, change))
+        after_node = _begin_at(run, step, change)
+        except_node = "" if change.prepare is None else step.site
+        run.progress = self._stop_at_new_errors(run, after_node, except_node)
         try:
-            trial.run_straight(step.index)
+            run.run_straight(step.index)
         except (_HopelessError, ShapeInferenceError):
             return None
-        other = self._subject(trial)
-        left = self._left(other, apart_from)
-        text = None if left is None else change.text if change.needed is None else change.needed()
-        return (left, text) if left is not None and text is not None and self._runs(other, step, change) else None
+        changed = self._as_model(run)
+        remaining = self._count_remaining(changed, except_node)
+        if remaining is None:
+            return None
+        text = change.text if change.required is None else change.required()
+        return (remaining, text) if text is not None and self._runs_with_change(changed, step, change) else None
 
-    def _watch(self, trial: Inference, end: Callable[[int], None], apart_from: str = "") -> Progress:
-        """Gives up at the first error that was not there before, and where what was found first is found again."""
+    def remaining_with_input(self, name: str, input_type: TensorType) -> int | None:
+        """The number of failures that remain with another type of an input; None where it is no repair."""
+        inference = self.model.result.inference
+        self.visits += self._start_cost
+        runs: list[Inference] = []
+
+        def begin(fresh: Inference) -> None:
+            runs.append(fresh)
+            fresh.set(name, input_type)
+            InputReader(fresh.store).presume(input_type)
+            fresh.progress = self._stop_at_new_errors(fresh, lambda _: None)
+
+        try:
+            rerun(inference, inference.initial_store.copy(), begin)
+        except (_HopelessError, ShapeInferenceError):
+            return None
+        changed = self._as_model(runs[0])
+        remaining = self._count_remaining(changed)
+        return remaining if remaining is not None and self._runs_at_numbers(changed, lambda _: None) else None
+
+    def _stop_at_new_errors(self, run: Inference, after_node: Callable[[int], None], except_node: str = "") -> Progress:
+        """Ends a run at the first new error, and where the first diagnostic recurs."""
 
         def progress(done: int, _: int) -> None:
             self.visits += 1
-            end(done)
-            if self._required.too_much(trial, apart_from):
+            after_node(done)
+            if self._requirements.are_exceeded(run, except_node):
                 raise _HopelessError
-            for note in trial.node_diagnostics.get(done - 1, ()):
-                key = (note.code, note.node)
-                lost = note.code.startswith("S2") and key not in self.unknown
-                if lost or (note.severity == "error" and (key == self.first or key not in self.before)):
+            for diagnostic in run.node_diagnostics.get(done - 1, ()):
+                key = (diagnostic.code, diagnostic.node)
+                lost = diagnostic.code.startswith("S2") and key not in self.unknown
+                if lost or (diagnostic.severity == "error" and (key == self.first or key not in self.before)):
                     raise _HopelessError
 
         return progress
 
-    def _subject(self, trial: Inference) -> CheckedModel:
-        return CheckedModel(Result(trial, InputReader(trial.store)), self.subject.ranges, trial=True)
+    def _as_model(self, run: Inference) -> CheckedModel:
+        return CheckedModel(Result(run, InputReader(run.store)), self.model.ranges, what_if=True)
 
-    def _left(self, other: CheckedModel, apart_from: str = "") -> int | None:
-        self.visits += _LOOK * len(other.order)
-        left = 0
-        for one in self.look(other):
-            key = (one.code, one.subject)
-            if one.fails and one.subject != apart_from:
+    def _count_remaining(self, changed: CheckedModel, except_node: str = "") -> int | None:
+        """The number of failures at other nodes; None where one is new or is the first diagnostic."""
+        self.visits += _CHECKS_COST * len(changed.order)
+        remaining = 0
+        for diagnostic in self.run_checks(changed):
+            key = (diagnostic.code, diagnostic.subject)
+            if diagnostic.fails and diagnostic.subject != except_node:
                 if key == self.first or key not in self.before:
                     return None
-                left += 1
-        return left
+                remaining += 1
+        return remaining
 
-    def _runs(self, other: CheckedModel, step: NodeStep, change: Change) -> bool:
-        """Whether the changed graph runs at sizes that are alike in nothing, as far as it allows them."""
+    def _runs_with_change(self, changed: CheckedModel, step: NodeStep, change: Change) -> bool:
+        """Whether the changed graph runs at generic sizes that it allows."""
 
         def prepare(fresh: Inference) -> None:
-            before, after = _around(fresh, step, change)
+            before, after = _around_node(fresh, step, change)
 
             def progress(done: int, _: int) -> None:
                 if done == step.index:
@@ -175,106 +195,86 @@ class Trials:
             if step.index == 0:
                 before()
 
-        return self._all_run(other, prepare)
+        return self._runs_at_numbers(changed, prepare)
 
-    def _all_run(self, other: CheckedModel, prepare: Callable[[Inference], None]) -> bool:
-        tried = 0
-        for binding in generic(other, _SHOWN_AT):
-            tried += 1
-            self.visits += len(other.order)
-            broken = violated_at(other.result.inference, binding, prepare)
-            if broken is None or self._breaks_more(broken, binding):
+    def _runs_at_numbers(self, changed: CheckedModel, prepare: Callable[[Inference], None]) -> bool:
+        runs = 0
+        for binding in generic_bindings(changed, _NUMERIC_RUNS):
+            runs += 1
+            self.visits += len(changed.order)
+            violations = violations_at(changed.result.inference, binding, prepare)
+            if violations is None or self._has_new_violations(violations, binding):
                 return False
-        return tried > 0
+        return runs > 0
 
-    def _breaks_more(self, broken: list[Diagnostic], binding: Binding) -> bool:
-        """Whether more breaks at these sizes than does without the change, or what was found first does."""
-        new = {(one.code, one.node) for one in broken} - self.before
+    def _has_new_violations(self, violations: list[Diagnostic], binding: Binding) -> bool:
+        """Whether nodes fail at these sizes that do not fail without the change, or the first one does."""
+        new = {(v.code, v.node) for v in violations} - self.before
         if not new:
             return False
-        without = violated_at(self.subject.result.inference, binding) or []
-        return bool(new - {(one.code, one.node) for one in without if one.node != self.first[1]})
-
-    def left_with(self, name: str, asked: TensorType) -> int | None:
-        """The same with another type of an input."""
-        inference = self.subject.result.inference
-        self.visits += self._begin
-        trial: list[Inference] = []
-
-        def begin(fresh: Inference) -> None:
-            trial.append(fresh)
-            fresh.set(name, asked)
-            InputReader(fresh.store).presume(asked)
-            fresh.progress = self._watch(fresh, lambda _: None)
-
-        try:
-            rerun(inference, inference.initial_store.copy(), begin)
-        except (_HopelessError, ShapeInferenceError):
-            return None
-        other = self._subject(trial[0])
-        left = self._left(other)
-        return left if left is not None and self._all_run(other, lambda _: None) else None
+        without = violations_at(self.model.result.inference, binding) or []
+        return bool(new - {(v.code, v.node) for v in without if v.node != self.first[1]})
 
 
-def _changed(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
-    """The program with another kind of node in a place, or with other inputs of it."""
+def _change_program(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
+    """The program with another kind of node at an index, or with other inputs of it."""
     if change.kind is not None:
         return program.replace_node(step.index, change.kind)
     if change.inputs is None:
         return program
-    found = program.replace_node(step.index, step.operation.kind)
-    key, _, outputs, name = found.rows[step.index]
-    rows = list(found.rows)
+    edited = program.replace_node(step.index, step.operation.kind)
+    key, _, outputs, name = edited.rows[step.index]
+    rows = list(edited.rows)
     rows[step.index] = (key, change.inputs, outputs, name)
-    found.rows = rows
-    return found
+    edited.rows = rows
+    return edited
 
 
-def _around(fresh: Inference, step: NodeStep, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
-    """What is to be done before and after the changed node runs: a constant is another one for it alone."""
+def _around_node(fresh: Inference, step: NodeStep, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Functions to call before and after the changed node runs: they replace a constant for it alone."""
     if change.prepare is not None:
         change.prepare(fresh)
     if change.constant is None:
         return (lambda: None), (lambda: None)
     slot, new = change.constant
-    was: list[int] = []
+    old: list[int] = []
 
     def before() -> None:
-        was.append(fresh.numbers[slot])
+        old.append(fresh.numbers[slot])
         fresh.numbers[slot] = fresh.table.add(new)
 
     def after() -> None:
-        fresh.numbers[slot] = was.pop()
+        fresh.numbers[slot] = old.pop()
 
     return before, after
 
 
-def _begin(trial: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
-    """Prepares a trial that begins at the changed node; what is to be called after each node."""
-    before, after = _around(trial, step, change)
+def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
+    """Prepares a run that begins at the changed node; returns the function to call after each node."""
+    before, after = _around_node(run, step, change)
     before()
 
-    def end(done: int) -> None:
+    def after_node(done: int) -> None:
         if done == step.index + 1:
             after()
 
-    return end
+    return after_node
 
 
-def _starts(inference: Inference, places: Collection[int]) -> dict[int, Inference]:
-    """The inference as it is before each of these places."""
-    found: dict[int, Inference] = {}
-    wanted = set(places)
+def _states_before(inference: Inference, nodes: Collection[int]) -> dict[int, Inference]:
+    """The states of the inference before each of these nodes runs."""
+    states: dict[int, Inference] = {}
+    wanted = set(nodes)
 
     def begin(fresh: Inference) -> None:
         def progress(done: int, _: int) -> None:
             if done in wanted:
-                found[done] = fresh.fork()
+                states[done] = fresh.fork()
 
         fresh.progress = progress
         if 0 in wanted:
-            fresh.save_initial_store()  # a copy, of which later nodes know nothing
-            found[0] = fresh.fork()
+            fresh.save_initial_store()  # a copy that later nodes do not change
+            states[0] = fresh.fork()
 
     rerun(inference, inference.initial_store.copy(), begin)
-    return found
+    return states

@@ -7,8 +7,9 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import bind_requests
 from shapeinf.cli.output import VIOLATION, LateProgress, echo, echo_document, echo_lines, readable_errors
-from shapeinf.edit.bind import BindError, Bound
+from shapeinf.edit.bind import Bound
 from shapeinf.edit.bind import bind as bind_model
+from shapeinf.errors import BindError
 
 
 @click.command(short_help="Freeze, re-range or rename dims.")

@@ -20,7 +20,7 @@ from shapeinf.checks.profile import Shapes
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo, echo_diagnostic, echo_json, echo_lines, fail_on, readable_errors
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.inputs.spec import SpecError
+from shapeinf.errors import SpecError
 from shapeinf.report import as_github_commands, as_markdown, check_as_json, severity_counts
 
 
@@ -46,7 +46,7 @@ def _corner_option(corner: str, adjective: str) -> Callable[[Callable[..., None]
 def _read_profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
     profiles = [] if path is None else read_profiles(path)
     if any(corners.values()):
-        profiles.append(Profile.of(corners["min"], corners["opt"], corners["max"]))
+        profiles.append(Profile.complete(corners["min"], corners["opt"], corners["max"]))
     return profiles
 
 

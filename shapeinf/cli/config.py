@@ -23,11 +23,11 @@ from typing import Any, Literal
 import attrs
 import click
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import ShapeInferenceError, SpecError
 from shapeinf.expr import Scope
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import SpecLike, to_named_dim
-from shapeinf.inputs.spec import SpecError, parse_shape_spec, split_specs
+from shapeinf.inputs.spec import parse_shape_spec, split_specs
 
 DECLARED = ("trust", "check", "ignore")
 

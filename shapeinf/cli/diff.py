@@ -14,7 +14,7 @@ from shapeinf.report import diff_as_json
 @click.command(short_help="Compare the shapes and contracts of two models.")
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
-@model_options(without=("strict", "dialect", "expand"))
+@model_options(without=("strict", "format_options"))
 @json_option
 def diff(before: str, after: str, options: ModelOptions, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; the options of dims hold for both models.

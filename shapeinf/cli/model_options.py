@@ -35,8 +35,7 @@ class ModelOptions:
         values = dict(typed)
         shapes = values.pop("shapes", {})
         mode: Mode = "strict" if values.pop("strict", False) else "best"
-        expand = values.pop("expand", ())
-        return cls(InferenceOptions(mode=mode, expand="all" if "all" in expand else expand, **values), shapes)
+        return cls(InferenceOptions(mode=mode, **values), shapes)
 
     @property
     def dims(self) -> dict[str, RangeLike]:

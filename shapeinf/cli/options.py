@@ -7,10 +7,11 @@ from typing import TypeVar
 
 import click
 
+from shapeinf.errors import SpecError
 from shapeinf.expr import Interval, Scope
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, to_named_dim
-from shapeinf.inputs.spec import SpecError, parse_bindings, parse_dim_range, parse_shape_spec, split_specs
+from shapeinf.inputs.spec import parse_bindings, parse_dim_range, parse_shape_spec, split_specs
 from shapeinf.solver.budget import WORK
 
 Command = Callable[..., None]

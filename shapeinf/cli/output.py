@@ -22,15 +22,15 @@ from rich.text import Text
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import (
+    DimSyntaxError,
     MissingPackageError,
     MissingSizeError,
     ModelError,
     ShapeError,
     ShapeInferenceError,
+    SpecError,
     UnknownNameError,
 )
-from shapeinf.expr import DimSyntaxError
-from shapeinf.inputs.spec import SpecError
 from shapeinf.texts import printable
 
 VIOLATION = 1

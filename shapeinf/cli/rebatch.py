@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.output import VIOLATION, echo, readable_errors, stop
-from shapeinf.edit.rebatch import Rebatched, RebatchError
+from shapeinf.edit.rebatch import Rebatched
 from shapeinf.edit.rebatch import rebatch as rebatch_model
+from shapeinf.errors import RebatchError
 
 
 @click.command(short_help="Make a fixed axis dynamic.")

@@ -11,7 +11,8 @@ import numpy as np
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on, readable_errors
-from shapeinf.inputs.spec import SpecError, parse_bindings
+from shapeinf.errors import SpecError
+from shapeinf.inputs.spec import parse_bindings
 from shapeinf.report import verification_as_json
 from shapeinf.runtime import RUNTIMES, verify
 
@@ -57,7 +58,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     show_default=True,
     help="The runtime that runs MODEL.",
 )
-@model_options(without=("strict", "dialect", "expand"))
+@model_options(without=("strict", "format_options"))
 @click.option(
     "--at",
     multiple=True,

@@ -1,7 +1,7 @@
-"""Symbols of which a residue is known, such as `H % 32 == 0`, and what that makes of floor divisions.
+"""Congruences of symbols, such as `H % 32 == 0`, and the canonical form of floor divisions under them.
 
 Inside, such a symbol is written as `modulus*quotient + rest`, with a hidden symbol for the quotient; then every
-division that leaves no doubt goes away. What comes out is written in the symbol again: `32*(H//32)` is `H`,
+division that is exact goes away. What comes out is written in the symbol again: `32*(H//32)` is `H`,
 `16*(H//32)` is `H//2`. Both ways are functions, so equal dims come out as one object.
 """
 
@@ -23,7 +23,7 @@ from shapeinf.expr.interval import Bounds, Known, declared
 
 
 class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No integers leave the wanted residue."""
+    """No integers satisfy the congruence."""
 
 
 @attrs.frozen
@@ -41,8 +41,8 @@ class Congruence:
         """The number of the symbol's atom."""
         return self.symbol.terms[0][0][0]
 
-    def rounded(self, bounds: Bounds) -> Bounds:
-        """Bounds of the symbol, moved inwards to sizes that have the residue."""
+    def tighten(self, bounds: Bounds) -> Bounds:
+        """Bounds of the symbol, moved inwards to sizes that satisfy the congruence."""
         low, high = bounds
         if low != -inf:
             low += (self.rest - int(low)) % self.modulus
@@ -52,39 +52,39 @@ class Congruence:
 
 
 class Congruences(dict[int, Congruence]):
-    """The residue of each symbol that has one, by the symbol's atom."""
+    """The congruence of each symbol that has one, by the symbol's atom."""
 
     def __init__(self, scope: Scope, known: Congruences | None = None) -> None:
         """Those of another table."""
         super().__init__(known or {})
         self.scope = scope
         self._atoms: dict[Dimension, int] = {} if known is None else dict(known._atoms)
-        """The symbols that quotients belong to, also of residues that were refined or taken back."""
+        """The symbols that quotients belong to, also of congruences that were refined or undone."""
 
-    def of(self, d: Dim) -> list[Congruence]:
-        """The residues of the symbols of a dim."""
+    def select(self, d: Dim) -> list[Congruence]:
+        """The congruences of the symbols of a dim."""
         if not self or isinstance(d, int):
             return []
         return [self[atom] for atom in sorted(s.terms[0][0][0] for s in d.symbols()) if atom in self]
 
-    def rounded(self, atom: int, bounds: Bounds) -> Bounds:
-        """Bounds of a symbol, moved inwards where it has a residue."""
-        found = self.get(atom)
-        return bounds if found is None else found.rounded(bounds)
+    def tighten(self, atom: int, bounds: Bounds) -> Bounds:
+        """Bounds of a symbol, moved inwards where it has a congruence."""
+        congruence = self.get(atom)
+        return bounds if congruence is None else congruence.tighten(bounds)
 
     def canonical(self, d: Dim) -> Dim:
-        """The one form of a dim under the residues; the dim itself where the caps of the algebra are in the way."""
-        known = self.of(d)
+        """The canonical form of a dim under the congruences; the dim itself where the algebra gives up on it."""
+        known = self.select(d)
         if not known:
             return d
         capped = len(self.scope.capped)
         writer = _Writer(known)
-        found = writer.back(writer.dim(d))
-        return found if len(self.scope.capped) == capped else d
+        form = writer.back(writer.dim(d))
+        return form if len(self.scope.capped) == capped else d
 
     def inner(self, d: Dim) -> Dim:
-        """A dim written in quotients; for asking, never for keeping."""
-        known = self.of(d)
+        """A dim written in quotients; for questions, never to be stored."""
+        known = self.select(d)
         return _Writer(known).dim(d) if known else d
 
     def outer(self, d: Dim) -> Dim:
@@ -93,7 +93,7 @@ class Congruences(dict[int, Congruence]):
         return _Writer([r for r in map(self.by_quotient, symbols) if r is not None]).back(d)
 
     def no_root(self, e: Dimension) -> bool:
-        """True when no integers that have the residues make `e` zero."""
+        """True when no integers that satisfy the congruences make `e` zero."""
         inner = self.inner(e)
         return inner != 0 if isinstance(inner, int) else no_root(e) or no_root(inner)
 
@@ -113,18 +113,18 @@ class Congruences(dict[int, Congruence]):
         return None if congruence.symbol in inside else (congruence.symbol, value)
 
     def by_symbol(self, symbol: Dimension) -> Congruence | None:
-        """The residue of a symbol."""
+        """The congruence of a symbol."""
         return self.get(symbol.terms[0][0][0])
 
     def by_quotient(self, symbol: Dimension) -> Congruence | None:
-        """The residue that a hidden symbol belongs to."""
-        found = self.get(self._atoms.get(symbol, -1))
-        return found if found is not None and found.quotient is symbol else None
+        """The congruence that a hidden symbol belongs to."""
+        congruence = self.get(self._atoms.get(symbol, -1))
+        return congruence if congruence is not None and congruence.quotient is symbol else None
 
-    def learn(self, e: Dim, divisor: int, source: Source) -> Congruence | None:
-        """The new residue of a symbol that `divisor` divides `e` tells; None when it tells none of one symbol.
+    def derive(self, e: Dim, divisor: int, source: Source) -> Congruence | None:
+        """The new congruence of a single symbol that follows where `divisor` divides `e`; None where none does.
 
-        Raises NoSolution when no integers do.
+        Raises NoSolution where no integers make it so.
         """
         inner = self.inner(e)
         terms = [] if isinstance(inner, int) else [(m, c % divisor) for m, c in inner.terms if m and c % divisor]
@@ -142,7 +142,7 @@ class Congruences(dict[int, Congruence]):
         return self._lifted(symbol, modulus, rest, source)
 
     def _lifted(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
-        """The residue of a symbol, or, for a hidden one, that of the symbol that it is the quotient of."""
+        """The congruence of a symbol, or, for a hidden one, that of the symbol that it is the quotient of."""
         old = self.by_quotient(symbol)
         if old is not None:
             symbol, modulus, rest = old.symbol, old.modulus * modulus, old.modulus * rest + old.rest
@@ -153,14 +153,14 @@ class Congruences(dict[int, Congruence]):
         return Congruence(symbol, modulus, rest, quotient, source)
 
 
-def knowledge(ranges: Mapping[int, Range], congruences: Congruences) -> Known:
-    """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
+def known_bounds(ranges: Mapping[int, Range], congruences: Congruences) -> Known:
+    """The bounds in a store. It does not refer to the store, which refers to it: no work for the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
         low, high = declared(atom, symbol)
-        told = ranges.get(atom)
-        known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
-        return congruences.rounded(atom, known) if congruences else known
+        narrowed = ranges.get(atom)
+        known = (low, high) if narrowed is None else (max(low, narrowed[0][0]), min(high, narrowed[0][1]))
+        return congruences.tighten(atom, known) if congruences else known
 
     return Known(lookup)
 
@@ -177,17 +177,16 @@ class _Writer(Substitution):
         return self.symbols.get(atom, atom)
 
     def atom(self, scope: Scope, number: int) -> Dim:
-        found = scope.atoms[number]
-        whole = scope.atom_dim(number)
-        if isinstance(found, Symbol):
-            return self.values.get(whole, whole)
-        if not self.changes(whole):
-            return whole
-        if isinstance(found, Floor):
-            top, bottom = self.dim(found.numerator), self.dim(found.denominator)
+        atom, d = scope.atoms[number], scope.atom_dim(number)
+        if isinstance(atom, Symbol):
+            return self.values.get(d, d)
+        if not self.changes(d):
+            return d
+        if isinstance(atom, Floor):
+            top, bottom = self.dim(atom.numerator), self.dim(atom.denominator)
             new = top // bottom
             return self.back(top) // self.back(bottom) if self._stuck(new) else new
-        args = [self.dim(a) for a in found.args]
+        args = [self.dim(a) for a in atom.args]
         new = maximum(*args)
         return maximum(*map(self.back, args)) if self._stuck(new) else new
 
@@ -209,11 +208,11 @@ class _Writer(Substitution):
 
     def _term(self, scope: Scope, monomial: Sequence[int], coefficient: int) -> Dim:
         term: Dim = 1
-        for atom in sorted(monomial, key=self._order):  # hidden symbols are as old as what was told: no order
-            whole = scope.atom_dim(atom)
-            congruence = self.congruences.get(whole)
+        for atom in sorted(monomial, key=self._order):  # the age of a hidden symbol is no order
+            factor = scope.atom_dim(atom)
+            congruence = self.congruences.get(factor)
             if congruence is None:
-                term = term * whole
+                term = term * factor
                 continue
             common = gcd(coefficient, congruence.modulus)
             coefficient //= common

@@ -1,129 +1,228 @@
-"""Facts that could only be kept, found by their symbols, so that news of a symbol leads to what it may decide."""
+"""The tables of a store, each indexed by symbols, and the log that undoes changes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any
 
-from shapeinf.constraints.records import Disjunction, Divisibility, Relation
-from shapeinf.constraints.undo_log import UndoLog
+from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Source
 from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.evaluation import substitute
 
-Fact = Relation | Divisibility | Disjunction
-Key = TypeVar("Key")
+_ABSENT: Any = object()
+_APPENDED: Any = object()
+ConstraintSets = dict[Dimension, dict[Constraint, None]]
+
+
+class UndoLog:
+    """Writes to tables and lists; what was written inside of `all_or_nothing` is undone when that fails."""
+
+    def __init__(self) -> None:
+        """Nothing is recorded outside of `all_or_nothing`."""
+        self._entries: list[tuple[Any, Any, Any]] | None = None
+
+    def put(self, table: dict[Any, Any], key: object, value: object) -> None:
+        """`table[key] = value`."""
+        if self._entries is not None:
+            self._entries.append((table, key, table.get(key, _ABSENT)))
+        table[key] = value
+
+    def append(self, items: list[Any], item: object) -> None:
+        """`items.append(item)`."""
+        if self._entries is not None:
+            self._entries.append((items, _APPENDED, None))
+        items.append(item)
+
+    def drop(self, table: dict[Any, Any], key: object) -> None:
+        """`del table[key]`; a key that is put back comes last."""
+        if self._entries is not None:
+            self._entries.append((table, key, table[key]))
+        del table[key]
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Everything that is written inside stays, or nothing does when an error leaves it."""
+        if self._entries is not None:  # the outermost undoes everything
+            yield
+            return
+        self._entries = []
+        try:
+            yield
+        except BaseException:
+            entries, self._entries = self._entries, None
+            self._undo(entries)
+            raise
+        finally:
+            self._entries = None
+
+    @staticmethod
+    def _undo(entries: list[tuple[Any, Any, Any]]) -> None:
+        for table, key, old in reversed(entries):
+            if key is _APPENDED:
+                table.pop()
+            elif old is _ABSENT:
+                del table[key]
+            else:
+                table[key] = old
+
+
+class Solutions(dict[Dimension, Dim]):
+    """Each solved symbol with what it equals; no solved symbol is in any value."""
+
+    def __init__(self, solved: dict[Dimension, Dim] | None = None) -> None:
+        """Those of another table."""
+        super().__init__(solved or {})
+        self._mentions: dict[Dimension, set[Dimension]] = {}
+        for symbol, value in self.items():
+            self._mention(symbol, value)
+
+    def solve(self, symbol: Dimension, value: Dim, undo_log: UndoLog) -> None:
+        """Enter a symbol, and replace it in the values of others."""
+        replaced = {symbol: value}
+        for other in tuple(self._mentions.get(symbol, ())):  # they stay: a solution may be undone
+            if other in self:
+                new = substitute(self[other], replaced)
+                undo_log.put(self, other, new)
+                self._mention(other, new)
+        undo_log.put(self, symbol, value)
+        self._mention(symbol, value)
+
+    def _mention(self, symbol: Dimension, value: Dim) -> None:
+        if isinstance(value, Dimension):
+            for inside in value.symbols():
+                self._mentions.setdefault(inside, set()).add(symbol)
+
+
+class Uses:
+    """The cached dims that depend on a symbol."""
+
+    def __init__(self) -> None:
+        """None."""
+        self._dims: dict[Dimension, list[Dimension]] = {}
+
+    def add(self, dim: Dimension, depends: Dim) -> None:
+        """What is cached of `dim` depends on the symbols of `depends`."""
+        if isinstance(depends, Dimension):
+            for symbol in depends.symbols():
+                self._dims.setdefault(symbol, []).append(dim)
+
+    def pop(self, symbol: Dimension) -> list[Dimension]:
+        """The dims that depend on a symbol, which are removed here."""
+        return self._dims.pop(symbol, [])
+
+    def clear(self) -> None:
+        """Remove all."""
+        self._dims.clear()
 
 
 class ConstraintIndex:
-    """Relations, divisibilities and guards in the order told, each found by all symbols of its canonical form."""
+    """Pending constraints in the order added, each indexed by all symbols of its canonical form."""
 
     def __init__(self, undo_log: UndoLog, other: ConstraintIndex | None = None) -> None:
-        """Those of another one; changes are written through the journal."""
+        """Those of another index; changes are written through the undo log."""
         self._undo_log = undo_log
-        self.relations: list[Relation] = [] if other is None else list(other.relations)
-        self.divisibilities: list[Divisibility] = [] if other is None else list(other.divisibilities)
-        self.disjunctions: dict[Disjunction, None] = {} if other is None else dict(other.disjunctions)
-        self._texts = {(g.template, g.source.node, g.operands) for g in self.disjunctions}
-        self._about: dict[Dimension, dict[Fact, None]] = _copied({} if other is None else other._about)
-        self._choices: dict[Dimension, dict[Disjunction, None]] = _copied({} if other is None else other._choices)
-        """The conditions with alternatives by the symbols of their operands: apart, since no one equation says them."""
+        self.relations: list[Constraint] = [] if other is None else list(other.relations)
+        self.divisibilities: list[Constraint] = [] if other is None else list(other.divisibilities)
+        self.disjunctions: dict[Constraint, None] = {} if other is None else dict(other.disjunctions)
+        """Disjunctions and pending equalities."""
+        self._texts = {(c.template, c.source.node, c.operands) for c in self.disjunctions}
+        self._by_symbol: ConstraintSets = _copy_sets({} if other is None else other._by_symbol)
+        self._by_operand_symbol: ConstraintSets = _copy_sets({} if other is None else other._by_operand_symbol)
+        """Disjunctions by the symbols of their operands: apart, since no single expression stands for them."""
 
-    def add(self, fact: Fact, canonical: Dim) -> None:
-        """Keep a fact that depends on the symbols of this dim."""
-        if isinstance(fact, Relation):
-            self._undo_log.append(self.relations, fact)
-        elif isinstance(fact, Divisibility):
-            self._undo_log.append(self.divisibilities, fact)
+    def add(self, constraint: Constraint, canonical: Dim) -> None:
+        """Add a relation, divisibility or pending equality that depends on the symbols of this dim."""
+        if constraint.kind == "relation":
+            self._undo_log.append(self.relations, constraint)
+        elif constraint.kind == "divisibility":
+            self._undo_log.append(self.divisibilities, constraint)
         else:
-            self._undo_log.put(self.disjunctions, fact, None)
-        self.follow(fact, canonical)
+            self._undo_log.put(self.disjunctions, constraint, None)
+        self.follow(constraint, canonical)
 
-    def add_text(self, template: str, source: Source, operands: tuple[Dim, ...], canonical: Iterable[Dim]) -> None:
-        """Keep a condition that nothing decides; told twice by a node is told once."""
+    def add_disjunction(
+        self, template: str, source: Source, operands: tuple[Dim, ...], canonical: Iterable[Dim]
+    ) -> None:
+        """Add a disjunction; one that a node has added before is not added again."""
         key = (template, source.node, operands)
         if key not in self._texts:
             self._texts.add(key)
-            disjunction = Disjunction(template, source, None, operands)
+            disjunction = Constraint("disjunction", source, template=template, operands=operands)
             self.disjunctions[disjunction] = None
             if disjunction.alternatives is not None:
-                self.follow_choice(disjunction, canonical)
+                self.follow_disjunction(disjunction, canonical)
 
-    def drop(self, disjunction: Disjunction) -> None:
-        """A guard is decided, or told in another way."""
-        self._undo_log.drop(self.disjunctions, disjunction)
+    def drop(self, equality: Constraint) -> None:
+        """Remove a pending equality, which is decided or replaced."""
+        self._undo_log.drop(self.disjunctions, equality)
 
-    def follow(self, fact: Fact, canonical: Dim) -> None:
-        """What is found out about the symbols of this dim concerns a fact from now on."""
+    def follow(self, constraint: Constraint, canonical: Dim) -> None:
+        """Index a constraint by the symbols of this dim, too."""
         for symbol in canonical.symbols() if isinstance(canonical, Dimension) else ():
-            about = self._about.setdefault(symbol, {})
-            if fact not in about:
-                self._undo_log.put(about, fact, None)
+            self._enter(self._by_symbol, symbol, constraint)
 
-    def follow_choice(self, disjunction: Disjunction, canonical: Iterable[Dim]) -> None:
-        """What is found out about the symbols of these operands concerns its alternatives from now on."""
+    def follow_disjunction(self, disjunction: Constraint, canonical: Iterable[Dim]) -> None:
+        """Index a disjunction by the symbols of these operands, too."""
         for symbol in {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}:
-            about = self._choices.setdefault(symbol, {})
-            if disjunction not in about:
-                self._undo_log.put(about, disjunction, None)
+            self._enter(self._by_operand_symbol, symbol, disjunction)
 
-    def choices(self, symbol: Dimension) -> tuple[Disjunction, ...]:
-        """The conditions with alternatives that depend on a symbol."""
-        return tuple(self._choices.get(symbol, ()))
+    def _enter(self, table: ConstraintSets, symbol: Dimension, constraint: Constraint) -> None:
+        entries = table.setdefault(symbol, {})
+        if constraint not in entries:
+            self._undo_log.put(entries, constraint, None)
 
-    def divides(self, divisor: int, e: Dim) -> bool:
-        """Whether it was told that this number, or a multiple of it, divides this dim."""
+    def disjunctions_with(self, symbol: Dimension) -> tuple[Constraint, ...]:
+        """The disjunctions that depend on a symbol."""
+        return tuple(self._by_operand_symbol.get(symbol, ()))
+
+    def with_symbol(self, symbol: Dimension) -> tuple[Constraint, ...]:
+        """The other constraints that depend on a symbol."""
+        constraints = self._by_symbol.get(symbol, ())
+        return tuple(c for c in constraints if c.kind != "equality" or c in self.disjunctions)
+
+    def has_multiple(self, divisor: int, e: Dim) -> bool:
+        """Whether a constraint says that this number, or a multiple of it, divides this dim."""
         return any(
-            isinstance(fact, Divisibility) and fact.expression is e and fact.divisor % divisor == 0
-            for fact in self._with(e)
+            c.kind == "divisibility" and c.expression is e and c.divisor % divisor == 0 for c in self._candidates(e)
         )
 
-    def equates(self, e: Dimension) -> bool:
-        """Whether it was told that this dim is 0."""
-        return any(isinstance(fact, Disjunction) and fact.equation is e for fact in self._with(e))
+    def has_equality(self, e: Dimension) -> bool:
+        """Whether a constraint says that this dim is 0."""
+        return any(c.equation is e for c in self._candidates(e))
 
-    def _with(self, e: Dim) -> tuple[Fact, ...]:
-        """The facts in which some symbol of a dim is: those about this dim are among them."""
-        return self.about(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
-
-    def about(self, symbol: Dimension) -> tuple[Fact, ...]:
-        """The facts that depend on a symbol."""
-        found = self._about.get(symbol, ())
-        return tuple(fact for fact in found if not isinstance(fact, Disjunction) or fact in self.disjunctions)
+    def _candidates(self, e: Dim) -> tuple[Constraint, ...]:
+        """The constraints that depend on some symbol of a dim: those of this very dim are among them."""
+        return self.with_symbol(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
 
     def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
-        """The ids of all facts that share a symbol with a canonical dim, or with another such fact."""
-        found: set[int] = set()  # hashing a fact takes long
+        """The ids of all constraints that share a symbol with a canonical dim, or with another such constraint."""
+        ids: set[int] = set()  # hashing a constraint takes long
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()
         left = list(seen)
         while left:
-            for fact in self.about(left.pop()):
-                if id(fact) not in found:
-                    found.add(id(fact))
-                    inside = canon(_expression(fact))
-                    new = inside.symbols() - seen if isinstance(inside, Dimension) else frozenset()
+            for constraint in self.with_symbol(left.pop()):
+                if id(constraint) not in ids:
+                    ids.add(id(constraint))
+                    expression = canon(constraint.expression)
+                    new = expression.symbols() - seen if isinstance(expression, Dimension) else frozenset()
                     seen |= new
                     left += new
-        return found
+        return ids
 
-    def relations_about(self, d: Dim) -> Iterator[Relation]:
-        """Relations in which any symbol of a canonical dim is; no other one says anything of it."""
-        seen: set[Fact] = set()
+    def relations_with(self, d: Dim) -> Iterator[Constraint]:
+        """Relations that depend on any symbol of a canonical dim; no other one restricts it."""
+        seen: set[Constraint] = set()
         for symbol in sorted(d.symbols(), key=_age) if isinstance(d, Dimension) else ():
-            for fact in self._about.get(symbol, ()):
-                if isinstance(fact, Relation) and fact not in seen:
-                    seen.add(fact)
-                    yield fact
+            for constraint in self._by_symbol.get(symbol, ()):
+                if constraint.kind == "relation" and constraint not in seen:
+                    seen.add(constraint)
+                    yield constraint
 
 
-def _copied(about: dict[Dimension, dict[Key, None]]) -> dict[Dimension, dict[Key, None]]:
-    return {symbol: dict(store) for symbol, store in about.items()}
-
-
-def _expression(fact: Fact) -> Dim:
-    if isinstance(fact, Disjunction):
-        assert fact.equation is not None  # a condition in words is not found by symbols
-        return fact.equation
-    return fact.expression
+def _copy_sets(table: ConstraintSets) -> ConstraintSets:
+    return {symbol: dict(constraints) for symbol, constraints in table.items()}
 
 
 def _age(symbol: Dimension) -> int:

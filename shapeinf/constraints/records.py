@@ -1,53 +1,29 @@
-"""What facts are made of: relations, divisibilities, and conditions that could only be kept."""
+"""The records that a store is made of: constraints, their clauses, and the ranges of symbols."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from math import inf
+from typing import Literal, NamedTuple
 
 import attrs
 
 from shapeinf.errors import Source
-from shapeinf.expr.dimension import Dim
+from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
-from shapeinf.expr.interval import Bounds
+from shapeinf.expr.interval import Bounds, declared
+
+ConstraintKind = Literal["equality", "range", "relation", "divisibility", "disjunction"]
 
 
-class Range(NamedTuple):
-    """Bounds of one symbol, and who tightened them to these."""
-
-    bounds: Bounds
-    source: Source
-    earlier: Range | None = None
-    """What was told before that."""
-
-    def steps(self) -> Iterator[Range]:
-        """All that was told of the symbol, this last."""
-        told: list[Range] = []
-        one: Range | None = self
-        while one is not None:
-            told.append(one)
-            one = one.earlier
-        return reversed(told)
-
-
-@attrs.frozen
-class Relation:
-    """`expression >= 0`."""
-
-    expression: Dim
-    source: Source
-
-
-@attrs.frozen
-class Divisibility:
-    """`divisor` divides `expression`."""
-
-    expression: Dim
-    divisor: int
-    source: Source
+def try_evaluate(d: Dim, sizes: Mapping[str, int]) -> int | None:
+    """The value of a dim where symbols have these sizes, by name; None where it has none."""
+    try:
+        return int(evaluate(d, sizes))
+    except (KeyError, ZeroDivisionError, OverflowError):
+        return None
 
 
 @attrs.frozen
@@ -59,9 +35,8 @@ class Clause:
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether it does where symbols have these sizes, by name; None where one has none."""
-        try:
-            value = int(evaluate(self.expression, sizes))
-        except (KeyError, ZeroDivisionError, OverflowError):
+        value = try_evaluate(self.expression, sizes)
+        if value is None:
             return None
         return value == 0 if self.zero else value >= 0
 
@@ -77,67 +52,148 @@ def any_holds(clauses: Iterable[Clause], sizes: Mapping[str, int]) -> bool | Non
     return None if unknown else False
 
 
-class Equation(NamedTuple):
-    """An operand that must equal another one, or a number."""
+class Alternative(NamedTuple):
+    """The index of an operand that must equal another one, or a number."""
 
     left: int
     right: int | None
     number: int
 
 
-_EQUATION = re.compile(r"\{(\d+)\} == (?:\{(\d+)\}|(\d+))")
+_ALTERNATIVE = re.compile(r"\{(\d+)\} == (?:\{(\d+)\}|(\d+))")
 
 
 @lru_cache(maxsize=256)
-def equations(template: str) -> tuple[Equation, ...] | None:
+def parse_alternatives(template: str) -> tuple[Alternative, ...] | None:
     """The alternatives of a text such as `{0} == {1} or {0} == 1`; None for any other text."""
-    found = []
+    alternatives = []
     for part in template.split(" or "):
-        match = _EQUATION.fullmatch(part)
+        match = _ALTERNATIVE.fullmatch(part)
         if match is None:
             return None
         left, right, number = match.groups()
-        found.append(Equation(int(left), None if right is None else int(right), int(number or 0)))
-    return tuple(found)
+        alternatives.append(Alternative(int(left), None if right is None else int(right), int(number or 0)))
+    return tuple(alternatives)
 
 
-@attrs.frozen
-class Disjunction:
-    """A condition that could only be kept: `equation == 0`, or a text about `operands` where it is no one equation."""
+@attrs.frozen(cache_hash=True)
+class Constraint:
+    """What must hold of dims: one of its clauses.
 
-    template: str
+    Args:
+        kind: what it is. An equality is solved (then its operands are a symbol and its value) or pending.
+        source: where it comes from.
+        expression: the dim that must be 0 (a pending equality), at least 0 (a relation, one end of a range) or a
+            multiple of the divisor.
+        divisor: of a divisibility.
+        template: the text of a pending equality or disjunction; `{0}`, `{1}`... are its operands.
+        operands: the dims of a disjunction as they were added, the symbol and value of a solved equality, the symbol of
+            a range, the two sides of an advised relation.
+        bounds: of a range, what its source has narrowed the symbol to, both ends.
+    """
+
+    kind: ConstraintKind
     source: Source
-    equation: Dim | None = None
+    expression: Dim = 0
+    divisor: int = 1
+    template: str = ""
     operands: tuple[Dim, ...] = ()
+    bounds: Bounds = (-inf, inf)
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """What must be true, one of it; none for a condition in words, which is about data."""
+        return self.clauses_in(lambda d: d)
+
+    def clauses_in(self, form: Callable[[Dim], Dim]) -> tuple[Clause, ...]:
+        """The clauses over another form of the dims, such as the canonical one."""
+        if self.kind == "disjunction":
+            dims = [form(d) for d in self.operands]
+            return tuple(
+                Clause(dims[left] - (number if right is None else dims[right]), True)
+                for left, right, number in self.alternatives or ()
+            )
+        if self.kind == "divisibility":
+            return (Clause(form(self.expression) % self.divisor, True),)
+        if self.kind == "equality" and self.operands:
+            left, right = map(form, self.operands)
+            return (Clause(left - right, True),)
+        return (Clause(form(self.expression), self.kind == "equality"),)
+
+    def rewrite(self, form: Callable[[Dim], Dim]) -> Constraint:
+        """The constraint with another form of its dims."""
+        return attrs.evolve(self, expression=form(self.expression), operands=tuple(map(form, self.operands)))
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether it is an equality that was solved for a symbol."""
+        return self.kind == "equality" and bool(self.operands)
+
+    @property
+    def equation(self) -> Dim | None:
+        """The expression of a pending equality; None for any other constraint."""
+        return self.expression if self.kind == "equality" and not self.operands else None
+
+    @property
+    def sides(self) -> tuple[Dim, Dim]:
+        """The two sides of an equality."""
+        return (self.operands[0], self.operands[1]) if self.operands else (self.expression, 0)
+
+    @property
+    def symbol(self) -> Dimension:
+        """The symbol of a solved equality or a range."""
+        assert isinstance(self.operands[0], Dimension)
+        return self.operands[0]
 
     @property
     def text(self) -> str:
-        """The condition as text; `{0}`, `{1}`... in the template are its operands."""
+        """The text of a pending equality or disjunction."""
         return self.template.format(*self.operands) if self.operands else self.template
 
     @property
-    def alternatives(self) -> tuple[Equation, ...] | None:
+    def alternatives(self) -> tuple[Alternative, ...] | None:
         """The equations between operands of which one must hold; None for a condition in words."""
-        return equations(self.template) if self.operands else None
+        return parse_alternatives(self.template) if self.operands else None
 
-    def clauses(self, canon: Callable[[Dim], Dim]) -> tuple[Clause, ...]:
-        """What must be true of the canonical forms of the dims, one of it; none for a condition in words."""
-        if self.equation is not None:
-            return (Clause(canon(self.equation), True),)
-        dims = [canon(d) for d in self.operands]
-        return tuple(
-            Clause(dims[left] - (number if right is None else dims[right]), True)
-            for left, right, number in self.alternatives or ()
-        )
+    def holds_for(self, values: Sequence[int | None]) -> bool | None:
+        """Whether an alternative is true where the operands have these values; None where one has none.
 
-    def holds(self, values: Sequence[int | None]) -> bool | None:
-        """Whether one of the alternatives is true where the operands have these values; None where one has none.
-
-        >>> one = Disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "broadcast"), None, (3, 1))
-        >>> one.holds((3, 1)), one.holds((3, 2))
-        (True, False)
+        >>> broadcast = Constraint("disjunction", Source("add", "broadcast"), template="{0} == {1} or {0} == 1",
+        ...                        operands=(3, 2))
+        >>> broadcast.holds_for((3, 3)), broadcast.holds_for((3, 2)), broadcast.holds_for((3, None))
+        (True, False, None)
         """
-        found = self.alternatives
-        if found is None or None in values:
+        alternatives = self.alternatives
+        if alternatives is None or None in values:
             return None
-        return any(values[left] == (number if right is None else values[right]) for left, right, number in found)
+        return any(values[left] == (number if right is None else values[right]) for left, right, number in alternatives)
+
+
+class Range(NamedTuple):
+    """The bounds of one symbol, and what narrowed it to these."""
+
+    bounds: Bounds
+    source: Source
+    earlier: Range | None = None
+    """The bounds before that."""
+
+    def steps(self) -> Iterator[Range]:
+        """All ranges that the symbol has had, this one last."""
+        steps: list[Range] = []
+        step: Range | None = self
+        while step is not None:
+            steps.append(step)
+            step = step.earlier
+        return reversed(steps)
+
+    def constraints(self, symbol: Dimension, beyond: Range | None = None) -> Iterator[Constraint]:
+        """Each end that a step has moved, as a constraint; not those of steps that an earlier range has, too."""
+        known = set() if beyond is None else set(map(id, beyond.steps()))
+        low, high = declared(0, symbol.symbol)
+        for step in self.steps():
+            least, most = step.bounds
+            ends: list[Dim] = [symbol - int(least)] if -inf < least > low else []
+            ends += [int(most) - symbol] if inf > most < high else []
+            for end in ends if id(step) not in known else ():
+                yield Constraint("range", step.source, end, operands=(symbol,), bounds=step.bounds)
+            low, high = step.bounds

@@ -1,24 +1,21 @@
-"""What one inference has learned about its dims: equalities, ranges, divisibility, relations, guards.
+"""The constraints on the dims of one inference: equalities, ranges, divisibility, relations, disjunctions.
 
-Every fact carries the `Source` that said it. Telling is a meet: facts are only added, never taken back (a what-if is a
-`copy`). An equation that can be solved for a symbol with coefficient 1 or -1 is solved, unknowns before names and late
-names before early ones, so the same facts give the same canonical forms in any order; an equation that cannot is kept
-as a guard, sound but not complete.
+Every constraint carries its `Source`. Adding one is a meet: constraints are never removed (a what-if run has a `copy`).
+An equation that can be solved for a symbol with coefficient 1 or -1 is solved, unknowns before names and late names
+before early ones, so the same constraints give the same canonical forms in any order; an equation that cannot stays
+pending, which is sound but not complete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 
-from shapeinf.constraints.congruences import Congruences, NoSolution, knowledge
-from shapeinf.constraints.disjunctions import recheck_choices
-from shapeinf.constraints.index import ConstraintIndex
-from shapeinf.constraints.provenance import conflict_source
-from shapeinf.constraints.records import Disjunction, Divisibility, Range, Relation
-from shapeinf.constraints.undo_log import Solutions, UndoLog, Uses
+from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
+from shapeinf.constraints.index import ConstraintIndex, Solutions, UndoLog, Uses
+from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
@@ -27,53 +24,77 @@ from shapeinf.expr.evaluation import resolved, substitute
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 
 _MAX_RELATIONS_TRIED = 64
+_MAX_SOLVED_SEARCHED = 64
+"""With more solved symbols than these, no source is guessed from a number."""
 
 
 class ConstraintStore:
-    """The facts of one inference over the symbols of one `Scope`."""
+    """The constraints of one inference on the symbols of one `Scope`."""
 
     def __init__(self, scope: Scope) -> None:
-        """Nothing is known but the declared bounds of the symbols."""
+        """Only the declared bounds of the symbols hold."""
         self.scope = scope
         self.version = 0
         self.epoch = 0
         """Counts the changes of canonical forms."""
         self.changed_symbols: list[Dimension] = []
-        """Symbols of which something was found out or taken back, in order."""
+        """Symbols whose constraints have changed, in order."""
         self.resets = 0
-        """Counts how often all facts were replaced."""
+        """Counts how often all constraints were replaced."""
         self.narrowed = False
-        """Whether any symbol has tighter bounds than it was made with: then maxima may be decided."""
+        """Whether any symbol has tighter bounds than those it was created with: then maxima may be decided."""
         self.solved = Solutions()
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, Range] = {}
         self.congruences = Congruences(scope)
-        """What the divisibilities tell of single symbols."""
+        """What the divisibilities come to for single symbols."""
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
         self._uses = Uses()
         self._undo_log = UndoLog()
-        self._kept = ConstraintIndex(self._undo_log)
-        self._known = knowledge(self.ranges, self.congruences)
+        self._pending = ConstraintIndex(self._undo_log)
+        self._known = known_bounds(self.ranges, self.congruences)
+
+    def constraints(self, beyond: ConstraintStore | None = None) -> Iterator[Constraint]:
+        """All constraints, or those that an earlier state of the store does not have, each kind in the order added.
+
+        Solved equalities come first, then each narrowing of a range, then the pending ones.
+        """
+        for symbol, value in self.solved.items():
+            if beyond is None or symbol not in beyond.solved:
+                yield Constraint("equality", self.sources[symbol], operands=(symbol, value))
+        for atom, known in self.ranges.items():
+            earlier = None if beyond is None else beyond.ranges.get(atom)
+            if known is not earlier:
+                yield from known.constraints(self.scope.atom_dim(atom), earlier)
+        yield from self.pending(beyond)
+
+    def pending(self, beyond: ConstraintStore | None = None) -> Iterator[Constraint]:
+        """Those that canonical forms and bounds do not show: relations, divisibilities, the rest in the order added."""
+        added = chain(self.relations, self.divisibilities, self.disjunctions)
+        if beyond is None:
+            return added
+        known = {(c.kind, c.expression, c.divisor) for c in chain(beyond.relations, beyond.divisibilities)}
+        return (c for c in added if c not in beyond.disjunctions and (c.kind, c.expression, c.divisor) not in known)
 
     @property
-    def relations(self) -> Sequence[Relation]:
-        """Expressions that are at least 0, in the order told."""
-        return self._kept.relations
+    def relations(self) -> Sequence[Constraint]:
+        """Expressions that are at least 0, in the order added."""
+        return self._pending.relations
 
     @property
-    def divisibilities(self) -> Sequence[Divisibility]:
-        """Expressions that a number divides, in the order told."""
-        return self._kept.divisibilities
+    def divisibilities(self) -> Sequence[Constraint]:
+        """Expressions that a number divides, in the order added."""
+        return self._pending.divisibilities
 
     @property
-    def disjunctions(self) -> Collection[Disjunction]:
-        """Conditions that are no range or relation of symbols and no equation that could be solved."""
-        return self._kept.disjunctions.keys()
+    def disjunctions(self) -> Collection[Constraint]:
+        """Disjunctions, and equalities that could not be solved."""
+        return self._pending.disjunctions.keys()
 
     @property
     def count(self) -> int:
-        """How many facts were told, but for bounds."""
+        """The number of constraints, without bounds."""
         return len(self.relations) + len(self.divisibilities) + len(self.disjunctions) + len(self.solved)
 
     @property
@@ -84,33 +105,33 @@ class ConstraintStore:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def canon(self, d: Dim) -> Dim:
-        """The canonical form of a dim under the equalities known today."""
+        """The canonical form of a dim under the current equalities."""
         if isinstance(d, int) or self.plain:
             return d
-        found = self._canonical.get(d)
-        if found is None:
-            found = substitute(d, self.solved)
+        form = self._canonical.get(d)
+        if form is None:
+            form = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
-                found = resolved(found, self._known.at_least_zero)
-            self._canonical[d] = found = self.congruences.canonical(found)
-            self._uses.add(d, found)
-            if found is not d:
-                self._uses.add(d, d)  # what is known of these may be taken back
-        return found
+                form = resolved(form, self._known.at_least_zero)
+            self._canonical[d] = form = self.congruences.canonical(form)
+            self._uses.add(d, form)
+            if form is not d:
+                self._uses.add(d, d)  # what is known of these may be undone
+        return form
 
     def bounds(self, d: Dim) -> Bounds:
         """Bounds as numbers, infinities for none (the inside form of `interval`)."""
         if isinstance(d, int):
             return d, d
-        found = self._bounds.get(d)
-        if found is None:
+        bounds = self._bounds.get(d)
+        if bounds is None:
             canonical = self.canon(d)
-            found = self._bounds[d] = bounds_with(canonical, self._known)
+            bounds = self._bounds[d] = bounds_with(canonical, self._known)
             self._uses.add(d, canonical)
-        return found
+        return bounds
 
     def interval(self, d: Dim) -> Interval:
-        """Bounds of a dim under the facts."""
+        """Bounds of a dim under the constraints."""
         return as_interval(self.bounds(d))
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
@@ -126,10 +147,10 @@ class ConstraintStore:
                 return True
             if high < 0:
                 return False
-        if not self._kept.relations:
+        if not self._pending.relations:
             return None
         difference = self.canon(b - a)
-        for relation in islice(self._kept.relations_about(difference), _MAX_RELATIONS_TRIED):
+        for relation in islice(self._pending.relations_with(difference), _MAX_RELATIONS_TRIED):
             known = self.canon(relation.expression)
             if self.bounds(difference - known)[0] >= 0:
                 return True
@@ -160,73 +181,108 @@ class ConstraintStore:
         return None if equal is None else not equal
 
     def related(self, d: Dim) -> set[int]:
-        """The ids of the relations, divisibilities and equations that have to do with a dim, directly or by others."""
-        return self._kept.related(self.canon(d), self.canon)
+        """The ids of the relations, divisibilities and pending equalities on a dim, directly or by others."""
+        return self._pending.related(self.canon(d), self.canon)
 
     def copy(self) -> ConstraintStore:
-        """Independent facts over the same scope, for a what-if."""
+        """An independent store over the same scope, for a what-if run."""
         other = ConstraintStore(self.scope)
         other._restore(self)
         other.version = self.version
         return other
 
-    # -- telling -----------------------------------------------------------------------------------------------------
+    # -- adding ------------------------------------------------------------------------------------------------------
 
     def add_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
-        """Learn `a == b`; the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
+        """Add `a == b`; the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
         if a is b:
             return self.canon(a)
         equation = self.canon(a - b)
         if equation != 0:
             with self._transaction():
                 self._equate(equation, source, (a, b))
-        told, other = self.canon(a), self.canon(b)
-        return other if isinstance(other, int) else told
+        left, right = self.canon(a), self.canon(b)
+        return right if isinstance(right, int) else left
 
     def add_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
-        """Learn `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
+        """Add `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
         with self._transaction():
             self._bound(self.canon(d), (-inf if lo is None else lo, inf if hi is None else hi), source)
 
     def add_le(self, a: Dim, b: Dim, source: Source) -> None:
-        """Learn `a <= b`. Raises Contradiction when it cannot hold."""
+        """Add `a <= b`. Raises Contradiction when it cannot hold."""
         difference = self.canon(b - a)
         if self.bounds(difference)[0] < 0:
             with self._transaction():
                 self._bound(difference, (0, inf), source)
 
     def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
-        """Learn that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
+        """Add that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
         e = self.canon(d)
         known = self.divides(divisor, e)
         if known:
             return
         message = f"{d} must be divisible by {divisor}"
         if known is False:
-            raise Contradiction(message, source, conflict_source(self, e, d))
-        if not self._kept.divides(divisor, e):
+            raise Contradiction(message, source, self._conflict_source(e, d))
+        if not self._pending.has_multiple(divisor, e):
             with self._transaction():
-                self._kept.add(Divisibility(e, divisor, source), e)
+                self._pending.add(Constraint("divisibility", source, e, divisor), e)
                 self.version += 1
-                self._learn_congruence(e, divisor, source, message)
+                self._add_congruence(e, divisor, source, message)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
-        told = self.ranges.get(symbol.terms[0][0][0])
-        if told is None or told.bounds != bounds:
+        known = self.ranges.get(symbol.terms[0][0][0])
+        if known is None or known.bounds != bounds:
             self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
             self.changed_symbols.append(symbol)
             self.epoch += self.scope.has_maxima
             self._invalidate(symbol)
 
     def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
-        """Keep a condition that is no single equation, as a text about `{0}`, `{1}`...; told twice is told once."""
-        self._kept.add_text(template, source, operands, map(self.canon, operands))
+        """Add a text about `{0}`, `{1}`..., such as `{0} == {1} or {0} == 1`; a node adds it only once."""
+        self._pending.add_disjunction(template, source, operands, map(self.canon, operands))
+
+    def add(self, constraint: Constraint) -> None:
+        """Add a constraint of another store over the same scope. Raises Contradiction when it cannot hold."""
+        source = constraint.source
+        if constraint.kind == "equality":
+            self.add_equal(*constraint.sides, source)
+        elif constraint.kind == "range":
+            within = as_interval(constraint.bounds)
+            self.add_range(constraint.symbol, within.lo, within.hi, source)
+        elif constraint.kind == "relation":
+            self.add_le(0, constraint.expression, source)
+        elif constraint.kind == "divisibility":
+            self.add_divisible(constraint.expression, constraint.divisor, source)
+        else:
+            self.add_disjunction(constraint.template, source, *constraint.operands)
+
+    def implies(self, constraint: Constraint) -> bool:
+        """Whether a constraint of another store over the same scope holds here for certain."""
+        if constraint.kind == "equality":
+            return self.prove_eq(*constraint.sides) is True
+        if constraint.kind == "range":
+            low, high = self.bounds(constraint.symbol)
+            return low >= constraint.bounds[0] and high <= constraint.bounds[1]
+        if constraint.kind == "divisibility":
+            return self.divides(constraint.divisor, constraint.expression) is True
+        if constraint.kind == "disjunction":
+            text = constraint.template, constraint.operands
+            if any((other.template, other.operands) == text for other in self.disjunctions):
+                return True
+        return any(map(self.proves, constraint.clauses_in(self.canon)))
+
+    def proves(self, clause: Clause) -> bool:
+        """Whether a clause holds for certain."""
+        e = clause.expression
+        return (self.prove_eq(e, 0) if clause.zero else self.prove_le(0, e)) is True
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _invalidate(self, symbol: Dimension | None = None) -> None:
-        """Something is known of a symbol now (of any, without one): forget what was worked out before that."""
+        """Clear what is cached of dims that depend on a symbol, or of all dims."""
         self.version += 1
         self._known.forget()
         if symbol is None:
@@ -244,33 +300,34 @@ class ConstraintStore:
             with self._undo_log.all_or_nothing():
                 yield
         except Exception:
-            self._invalidate()  # all is as it was before, but for what was worked out meanwhile
+            self._invalidate()  # all is as it was before, but for what was cached meanwhile
             raise
 
     def _restore(self, before: ConstraintStore) -> None:
-        """Know what other facts over the same scope know, and nothing else."""
+        """Replace all constraints by those of another store over the same scope."""
         self.solved = Solutions(before.solved)
         self.sources, self.ranges = dict(before.sources), dict(before.ranges)
         self.congruences = Congruences(self.scope, before.congruences)
-        self._known = knowledge(self.ranges, self.congruences)
-        self._kept = ConstraintIndex(self._undo_log, before._kept)
+        self._known = known_bounds(self.ranges, self.congruences)
+        self._pending = ConstraintIndex(self._undo_log, before._pending)
         self.narrowed = bool(self.ranges or self.congruences)
         self.epoch += 1
         self.resets += 1
 
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
-        """Learn `e == 0` for a canonical `e`."""
+        """Add `e == 0` for a canonical `e`."""
         e = primitive(e, self._positive)
         if e == 0 or self.bounds(e) == (0, 0):
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
             raise Contradiction(
-                "dimensions must be equal", source, conflict_source(self, *operands, *about), map(str, operands)
+                "dimensions must be equal", source, self._conflict_source(*operands, *about), map(str, operands)
             )
         chosen = self.congruences.solution(e)
         if chosen is None:
-            if not self._kept.equates(e):
-                self._kept.add(Disjunction(f"{operands[0]} == {operands[1]}", source, e), e)
+            if not self._pending.has_equality(e):
+                text = f"{operands[0]} == {operands[1]}"
+                self._pending.add(Constraint("equality", source, e, template=text), e)
                 self.version += 1
             return
         symbol, value = chosen
@@ -279,25 +336,26 @@ class ConstraintStore:
         self._bound(self.canon(value), (low, high), source)
         self._recheck(symbol)
 
-    def _learn_congruence(self, e: Dim, divisor: int, source: Source, message: str) -> None:
-        """Learn what `divisor` dividing `e` tells of a single symbol."""
+    def _add_congruence(self, e: Dim, divisor: int, source: Source, message: str) -> None:
+        """Add the congruence of a single symbol that `divisor` dividing `e` comes to, if any."""
         try:
-            found = self.congruences.learn(e, divisor, source)
+            congruence = self.congruences.derive(e, divisor, source)
         except NoSolution:
-            raise Contradiction(message, source, conflict_source(self, e)) from None
-        if found is None:
+            raise Contradiction(message, source, self._conflict_source(e)) from None
+        if congruence is None:
             return
-        low, high = found.rounded(self._known.symbol(found.atom, found.symbol.symbol))
+        symbol = congruence.symbol
+        low, high = congruence.tighten(self._known.symbol(congruence.atom, symbol.symbol))
         if low > high:
-            raise Contradiction(message, source, conflict_source(self, found.symbol))
-        self._undo_log.put(self.congruences, found.atom, found)
+            raise Contradiction(message, source, self._conflict_source(symbol))
+        self._undo_log.put(self.congruences, congruence.atom, congruence)
         self.narrowed = True
-        self.changed_symbols.append(found.symbol)
+        self.changed_symbols.append(symbol)
         self.epoch += 1
-        self._invalidate(found.symbol)
+        self._invalidate(symbol)
         if low == high:
-            self._solve(found.symbol, int(low), source)
-        self._recheck(found.symbol)
+            self._solve(symbol, int(low), source)
+        self._recheck(symbol)
 
     def _positive(self, d: Dim) -> bool:
         return self.bounds(d)[0] >= 1
@@ -310,13 +368,13 @@ class ConstraintStore:
         self._invalidate(symbol)
 
     def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
-        """Learn bounds of a canonical `e`."""
+        """Add bounds of a canonical `e`."""
         low, high = self.bounds(e)
         if bounds[0] > high or bounds[1] < low:
             raise Contradiction(
                 f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}",
                 source,
-                conflict_source(self, e),
+                self._conflict_source(e),
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
@@ -328,31 +386,31 @@ class ConstraintStore:
         low, high = (b - constant for b in (bounds if factor > 0 else bounds[::-1]))
         new_low = -(-low // factor) if low not in (inf, -inf) else -inf
         new_high = high // factor if high not in (inf, -inf) else inf
-        found = self.scope.atoms[atom]
-        if isinstance(found, Symbol):
+        inner = self.scope.atoms[atom]
+        if isinstance(inner, Symbol):
             self._narrow(self.scope.atom_dim(atom), (new_low, new_high), source)
-        elif isinstance(found, Floor) and isinstance(found.denominator, int):
-            q = found.denominator  # floor(n/q) in low..high is n in q*low..q*high + q - 1
-            self._bound(found.numerator, (q * new_low, q * new_high + q - 1), source)
+        elif isinstance(inner, Floor) and isinstance(inner.denominator, int):
+            q = inner.denominator  # floor(n/q) in low..high is n in q*low..q*high + q - 1
+            self._bound(inner.numerator, (q * new_low, q * new_high + q - 1), source)
         else:
             self._relate(e, bounds, source)
 
     def _relate(self, e: Dimension, bounds: Bounds, source: Source) -> None:
-        wanted = [e - int(bounds[0])] if bounds[0] > -inf else []
+        expressions = [e - int(bounds[0])] if bounds[0] > -inf else []
         if bounds[1] < inf:
-            wanted.append(int(bounds[1]) - e)
-        for expression in wanted:
+            expressions.append(int(bounds[1]) - e)
+        for expression in expressions:
             if self.prove_le(0, expression) is None:
-                self._kept.add(Relation(expression, source), expression)
+                self._pending.add(Constraint("relation", source, expression), expression)
                 self.version += 1
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         atom = symbol.terms[0][0][0]
         low, high = self._known.symbol(atom, symbol.symbol)
-        new = self.congruences.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
+        new = self.congruences.tighten(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
             message = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
-            raise Contradiction(message, source, conflict_source(self, symbol))
+            raise Contradiction(message, source, self._conflict_source(symbol))
         if new == (low, high):
             return
         self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
@@ -365,37 +423,63 @@ class ConstraintStore:
         self._recheck(symbol)
 
     def _recheck(self, symbol: Dimension) -> None:
-        """Look again at what was kept of a symbol: it may be decided, contradicted or solvable now."""
-        for fact in self._kept.about(symbol):
-            if isinstance(fact, Relation):
-                self._recheck_relation(fact)
-            elif isinstance(fact, Divisibility):
-                self._recheck_divisibility(fact)
-            elif fact in self._kept.disjunctions:  # what the last one led to may have decided this one
-                self._recheck_equation(fact)
-        recheck_choices(self, self._kept, symbol)
+        """Recheck what is pending on a symbol: it may be decided, contradicted or solvable now."""
+        for constraint in self._pending.with_symbol(symbol):
+            if constraint.kind == "relation":
+                self._recheck_relation(constraint)
+            elif constraint.kind == "divisibility":
+                self._recheck_divisibility(constraint)
+            elif constraint in self._pending.disjunctions:  # an earlier one of these may have decided it
+                self._recheck_equality(constraint)
+        for disjunction in self._pending.disjunctions_with(symbol):
+            self._recheck_disjunction(disjunction, symbol)
 
-    def _recheck_relation(self, relation: Relation) -> None:
+    def _recheck_relation(self, relation: Constraint) -> None:
         expression = self.canon(relation.expression)
         if self.bounds(expression)[1] < 0:
-            second = conflict_source(self, expression, relation.expression)
+            second = self._conflict_source(expression, relation.expression)
             raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
-        self._kept.follow(relation, expression)
+        self._pending.follow(relation, expression)
 
-    def _recheck_divisibility(self, fact: Divisibility) -> None:
-        expression = self.canon(fact.expression)
-        known = self.divides(fact.divisor, expression)
-        message = f"{fact.expression} must be divisible by {fact.divisor}"
+    def _recheck_divisibility(self, constraint: Constraint) -> None:
+        expression = self.canon(constraint.expression)
+        known = self.divides(constraint.divisor, expression)
+        message = f"{constraint.expression} must be divisible by {constraint.divisor}"
         if known is False:
-            raise Contradiction(message, fact.source, conflict_source(self, expression, fact.expression))
-        self._kept.follow(fact, expression)
+            second = self._conflict_source(expression, constraint.expression)
+            raise Contradiction(message, constraint.source, second)
+        self._pending.follow(constraint, expression)
         if known is None:
-            self._learn_congruence(expression, fact.divisor, fact.source, message)
+            self._add_congruence(expression, constraint.divisor, constraint.source, message)
 
-    def _recheck_equation(self, disjunction: Disjunction) -> None:
-        assert disjunction.equation is not None
-        equation = primitive(self.canon(disjunction.equation), self._positive)
-        self._kept.drop(disjunction)
+    def _recheck_equality(self, equality: Constraint) -> None:
+        equation = primitive(self.canon(equality.expression), self._positive)
+        self._pending.drop(equality)
         if equation != 0:
-            left, _, right = disjunction.template.partition(" == ")
-            self._equate(equation, disjunction.source, (left, right), disjunction.equation)
+            left, _, right = equality.template.partition(" == ")
+            self._equate(equation, equality.source, (left, right), equality.expression)
+
+    def _recheck_disjunction(self, disjunction: Constraint, symbol: Dimension) -> None:
+        if all(self.prove_eq(clause.expression, 0) is False for clause in disjunction.clauses_in(self.canon)):
+            last = self._conflict_source(symbol) or disjunction.source
+            raise Contradiction(f"{disjunction.text} must hold", last, disjunction.source)
+        self._pending.follow_disjunction(disjunction, map(self.canon, disjunction.operands))
+
+    def _conflict_source(self, *dims: Dim | str) -> Source | None:
+        """The source to name beside that of a contradiction: of what is known about the symbols of these dims.
+
+        A dim that is a number by now names no symbol: it is the one that equals this number, if only one does.
+        """
+        for symbol in sorted({s for d in dims if isinstance(d, Dimension) for s in d.symbols()}, key=lambda s: s.terms):
+            atom = symbol.terms[0][0][0]
+            if symbol in self.sources:
+                return self.sources[symbol]
+            if atom in self.ranges:
+                return self.ranges[atom].source
+            if atom in self.congruences:
+                return self.congruences[atom].source
+            if not symbol.symbol.anonymous:
+                return Source("", f"{symbol} lies in {self.interval(symbol)}")
+        few = self.solved.items() if len(self.solved) <= _MAX_SOLVED_SEARCHED else ()
+        same = [symbol for symbol, value in few if isinstance(value, int) and value in dims]
+        return self.sources[same[0]] if len(same) == 1 else None

@@ -1,4 +1,4 @@
-"""The contract of a graph: what its nodes demand of the sizes of its inputs, who does, and which sizes are legal."""
+"""The contract of a graph: what its nodes require of the sizes of its inputs, and which sizes are legal."""
 
 from shapeinf.contract.contract import Answer, Contract
 from shapeinf.contract.preconditions import Kind, Precondition

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from shapeinf.api import infer_shapes
-from shapeinf.edit.correspondence import Correspondence, asked_dims
+from shapeinf.edit.correspondence import Correspondence, input_dims
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
@@ -17,25 +17,25 @@ from shapeinf.sharing import held
 if TYPE_CHECKING:
     from shapeinf.contract import Precondition
 
-What = Literal["input", "output", "tensor", "dim", "condition"]
+Part = Literal["input", "output", "tensor", "dim", "condition"]
 
 
 @attrs.frozen
 class Difference:
     """One difference: `before` and `after` are texts, None on the side that does not have it.
 
-    `what` is "input", "output", "tensor" (any other value), "dim" (what it is called, or its bounds) or "condition"
-    (of the contract).
+    `part` is "input", "output", "tensor" (another value), "dim" (its name or bounds) or "condition" (a precondition of
+    the contract).
     """
 
-    what: What
+    part: Part
     name: str
     before: str | None
     after: str | None
 
     @property
     def how(self) -> Literal["added", "removed", "changed"]:
-        """What has become of it."""
+        """The kind of difference."""
         if self.before is None:
             return "added"
         return "removed" if self.after is None else "changed"
@@ -43,15 +43,15 @@ class Difference:
     def __str__(self) -> str:
         """`changed output y: float32[1, 8] -> float32[batch, 8]`."""
         if self.how == "changed":
-            return f"changed {self.what} {self.name}: {self.before} -> {self.after}"
-        return f"{self.how} {self.what} {self.name}: {self.after if self.before is None else self.before}"
+            return f"changed {self.part} {self.name}: {self.before} -> {self.after}"
+        return f"{self.how} {self.part} {self.name}: {self.after if self.before is None else self.before}"
 
 
 def diff(before: Any, after: Any) -> list[Difference]:
-    """How two models (or results of inferences) differ: inputs, outputs, other tensors, dims, conditions.
+    """The differences of two models (or results of inferences): inputs, outputs, other tensors, dims, preconditions.
 
-    All are matched by name. Dims that stand in the same places of inputs are the same, whatever they are called; that
-    they are called otherwise is one difference. Sizes that are unknown on both sides count as equal.
+    All are matched by name. Dims at the same positions of inputs correspond, whatever their names; different names are
+    one difference. Sizes that are unknown on both sides count as equal.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
     with held(old, new):
@@ -60,72 +60,72 @@ def diff(before: Any, after: Any) -> list[Difference]:
 
 def _differences(old: Result, new: Result) -> list[Difference]:
     names = [name for name in input_names(old.graph) if name in input_names(new.graph)]
-    same = Correspondence(old.scope, new.scope)
+    dims = Correspondence(old.scope, new.scope)
     for name in names:
-        same.pair(asked_dims(old.inference, name), asked_dims(new.inference, name))
-    same.pair_names()
-    return [*_values(old, new, same), *_dims(old, new, same), *_conditions(old, new, same)]
+        dims.pair(input_dims(old.inference, name), input_dims(new.inference, name))
+    dims.pair_names()
+    return [*_compare_values(old, new, dims), *_compare_dims(old, new, dims), *_compare_preconditions(old, new, dims)]
 
 
-def _values(old: Result, new: Result, same: Correspondence) -> Iterator[Difference]:
-    before, after = _parts(old), _parts(new)
-    for what, names in before.items():
-        for name in dict.fromkeys([*names, *after[what]]):
+def _compare_values(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
+    before, after = _names_by_part(old), _names_by_part(new)
+    for part, names in before.items():
+        for name in dict.fromkeys([*names, *after[part]]):
             a = old.tensors[name] if name in names else None
-            b = new.tensors[name] if name in after[what] else None
-            if what == "tensor" and any(name in side["output"] for side in (before, after)):
-                continue  # said among the outputs
-            if a is None or b is None or not _equal(a, b, same):
-                yield Difference(what, name, None if a is None else str(a), None if b is None else str(b))
+            b = new.tensors[name] if name in after[part] else None
+            if part == "tensor" and any(name in side["output"] for side in (before, after)):
+                continue  # listed among the outputs
+            if a is None or b is None or not _are_equal(a, b, dims):
+                yield Difference(part, name, None if a is None else str(a), None if b is None else str(b))
 
 
-def _parts(result: Result) -> dict[What, dict[str, None]]:
-    """The names of the inputs, of the outputs, and of what nodes make besides."""
+def _names_by_part(result: Result) -> dict[Part, dict[str, None]]:
+    """The names of the inputs, of the outputs, and of the other values."""
     graph = result.graph
-    made: Iterable[str] = (name for node in graph.nodes for name in node.outputs if name)
+    produced: Iterable[str] = (name for node in graph.nodes for name in node.outputs if name)
     outputs = dict.fromkeys(graph.outputs)
-    rest = {name: None for name in made if name not in outputs}
+    rest = {name: None for name in produced if name not in outputs}
     return {"input": dict.fromkeys(input_names(graph)), "output": outputs, "tensor": rest}
 
 
-def _equal(a: TensorInfo, b: TensorInfo, same: Correspondence) -> bool:
+def _are_equal(a: TensorInfo, b: TensorInfo, dims: Correspondence) -> bool:
     if (a.dtype, a.kind, a.shape.rank) != (b.dtype, b.kind, b.shape.rank):
         return False
     pairs = zip(a.shape.dims or (), b.shape.dims or (), strict=True)
-    return all(same.of_first(x) == same.of_second(y) for x, y in pairs)
+    return all(dims.map_first(x) == dims.map_second(y) for x, y in pairs)
 
 
-def _dims(old: Result, new: Result, same: Correspondence) -> Iterator[Difference]:
-    """Dims that are called otherwise, and dims with other bounds (those that the user or the file gives)."""
-    for a, b in same.pairs.items():
-        called = [None if one.is_anonymous else one.name for one in (a, b)]
-        if called[0] != called[1]:
-            yield Difference("dim", called[0] or called[1] or "", called[0] or "no name", called[1] or "no name")
-        bounds = [str(one.inference.initial_store.interval(s)) for one, s in ((old, a), (new, b))]
+def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
+    """Dims with other names, and dims with other bounds (those of the user or the file)."""
+    for a, b in dims.pairs.items():
+        before, after = (None if symbol.is_anonymous else symbol.name for symbol in (a, b))
+        if before != after:
+            yield Difference("dim", before or after or "", before or "no name", after or "no name")
+        bounds = [str(result.inference.initial_store.interval(symbol)) for result, symbol in ((old, a), (new, b))]
         if bounds[0] != bounds[1]:
-            yield Difference("dim", called[1] or called[0] or str(b), *bounds)
+            yield Difference("dim", after or before or str(b), *bounds)
 
 
-def _conditions(old: Result, new: Result, same: Correspondence) -> Iterator[Difference]:
-    """Conditions of one contract that the other does not have."""
-    before = {_key(one, same, True): one for one in old.contract.preconditions}
-    after = {_key(one, same, False): one for one in new.contract.preconditions}
-    for key, one in before.items():
+def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
+    """Preconditions of one contract that the other does not have."""
+    before = {_key(condition, dims, True): condition for condition in old.contract.preconditions}
+    after = {_key(condition, dims, False): condition for condition in new.contract.preconditions}
+    for key, condition in before.items():
         if key not in after:
-            yield Difference("condition", one.text, _who(one), None)
-    for key, one in after.items():
+            yield Difference("condition", condition.text, _source_text(condition), None)
+    for key, condition in after.items():
         if key not in before:
-            yield Difference("condition", one.text, None, _who(one))
+            yield Difference("condition", condition.text, None, _source_text(condition))
 
 
-def _key(condition: Precondition, same: Correspondence, first: bool) -> Hashable:
-    """What a condition says, in terms that both sides share."""
-    place = same.of_first if first else same.of_second
+def _key(condition: Precondition, dims: Correspondence, first: bool) -> Hashable:
+    """The meaning of a precondition in terms that both sides share."""
+    map_dim = dims.map_first if first else dims.map_second
     if condition.kind in ("value", "equality") and len(condition.terms) == 2:
         a, b = condition.terms
-        return frozenset([place(a - b), place(b - a)])
-    return condition.kind, same.text_of_first(condition.text) if first else condition.text
+        return frozenset([map_dim(a - b), map_dim(b - a)])
+    return condition.kind, dims.rename_first(condition.text) if first else condition.text
 
 
-def _who(condition: Precondition) -> str:
+def _source_text(condition: Precondition) -> str:
     return f"{condition.message} ({condition.node})"

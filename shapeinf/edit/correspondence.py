@@ -1,4 +1,4 @@
-"""Which dims of two models are the same one."""
+"""The correspondence between the dims of two models."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from shapeinf.expr import Dim, Dimension, Scope, quote_name, substitute
 from shapeinf.lattice import TensorType
 
 
-def asked_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
-    """The dims of an input before any node has spoken; none where its rank is not known."""
-    asked = inference.input_types.get(name)
-    return asked.shape.dims or () if isinstance(asked, TensorType) else ()
+def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
+    """The dims of an input before any node runs; none for an unknown rank."""
+    input_type = inference.input_types.get(name)
+    return input_type.shape.dims or () if isinstance(input_type, TensorType) else ()
 
 
 class Correspondence:
-    """Symbols of two scopes that stand for the same size, and dims of both in one scope of their own.
+    """Pairs of symbols of two scopes that are the same size, and the dims of both in a common scope.
 
-    Symbols without a name that nothing pairs are unknown: a dim with one of them is None.
+    Anonymous symbols without a partner are unknown: a dim with one of them is None.
     """
 
     def __init__(self, first: Scope, second: Scope) -> None:
-        """Nothing is paired."""
+        """No symbols are paired yet."""
         self.first = first
         self.second = second
         self.pairs: dict[Dimension, Dimension] = {}
@@ -31,7 +31,7 @@ class Correspondence:
         self._common = Scope()
 
     def pair(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
-        """Pair the symbols that stand in the same places, unless other places have paired them otherwise."""
+        """Pair the symbols at the same positions, unless they already have other partners."""
         if len(first) != len(second):
             return
         for a, b in zip(first, second, strict=True):
@@ -39,7 +39,7 @@ class Correspondence:
                 self._add(a, b)
 
     def pair_names(self) -> None:
-        """Pair the names that both have and that no place has paired."""
+        """Pair equal names without partners."""
         for name in self.first.names():
             if name in self.second.names():
                 self._add(self.first.symbol(name), self.second.symbol(name))
@@ -48,15 +48,15 @@ class Correspondence:
         if a not in self.pairs and b not in self._backwards:
             self.pairs[a], self._backwards[b] = b, a
 
-    def of_first(self, dim: Dim) -> Dim | None:
-        """A dim of the first scope in the common one."""
-        return self._moved(dim, self.pairs, "before")
+    def map_first(self, dim: Dim) -> Dim | None:
+        """A dim of the first scope in the common scope."""
+        return self._map(dim, self.pairs, "before")
 
-    def of_second(self, dim: Dim) -> Dim | None:
-        """A dim of the second scope in the common one."""
-        return self._moved(dim, {b: b for b in self._backwards}, "after")
+    def map_second(self, dim: Dim) -> Dim | None:
+        """A dim of the second scope in the common scope."""
+        return self._map(dim, {b: b for b in self._backwards}, "after")
 
-    def _moved(self, dim: Dim, partners: dict[Dimension, Dimension], side: str) -> Dim | None:
+    def _map(self, dim: Dim, partners: dict[Dimension, Dimension], side: str) -> Dim | None:
         if isinstance(dim, int):
             return dim
         values: dict[Dimension, Dim] = {}
@@ -68,8 +68,8 @@ class Correspondence:
             values[symbol] = self._common.symbol(name, 0)
         return substitute(dim, values)
 
-    def text_of_first(self, text: str) -> str:
-        """A text about named dims of the first, with their names in the second."""
+    def rename_first(self, text: str) -> str:
+        """A text with named dims of the first scope, with their names in the second."""
         names = {
             quote_name(a.name): quote_name(b.name)
             for a, b in self.pairs.items()
@@ -78,4 +78,4 @@ class Correspondence:
         if not names:
             return text
         alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-        return re.sub(rf"(?<![\w`])(?:{alternatives})(?![\w`])", lambda found: names[found[0]], text)
+        return re.sub(rf"(?<![\w`])(?:{alternatives})(?![\w`])", lambda match: names[match[0]], text)

@@ -1,1 +1,1 @@
-"""Propagation of types through a compiled graph to a fixpoint; `session` makes every inference."""
+"""Propagation of types through a compiled graph to a fixpoint; `session` creates every inference of a model."""

@@ -1,4 +1,8 @@
-"""Graphs inside graphs: the bodies that a node carries, functions of the model, operators defined by others."""
+"""Graphs inside graphs: the bodies of a node, functions of the model, operators defined in terms of others.
+
+An inner graph runs as an `Inference` of its own that shares the store, the types and the budget of the outer one; it is
+created here and not in `session`, since it is set up from the values of its node and not from what the user requests.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.constraints.common import add_common
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.inference import Inference, execute, violations
-from shapeinf.engine.learned import add_common
+from shapeinf.engine.inference import Inference, violations
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bound
@@ -21,47 +25,47 @@ MAX_CALLS = 64
 
 @attrs.define(eq=False)
 class BodyRun:
-    """A subgraph of a node, bound to the values that it reads of the outer graph."""
+    """A subgraph of a node, bound to the outer values that it captures."""
 
     outer: Inference
     step: NodeStep
     name: str
-    program: CompiledGraph
+    compiled: CompiledGraph
 
     @property
     def num_inputs(self) -> int:
         """Number of formal inputs."""
-        return len(self.program.graph.inputs)
+        return len(self.compiled.graph.inputs)
 
     @property
     def num_outputs(self) -> int:
         """Number of outputs."""
-        return len(self.program.graph.outputs)
+        return len(self.compiled.graph.outputs)
 
     def declared_rank(self, index: int) -> int | None:
         """See `shapeinf.ops.Body`."""
-        graph = self.program.graph
+        graph = self.compiled.graph
         declared = graph.declared.get(graph.inputs[index])
         return None if declared is None or declared.dims is None else len(declared.dims)
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
+    def run(self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
-        before_it = outer.children.get(self.step.index, {}).pop(self.name, None)
-        if not outer.budget.spend(len(self.program.rows)):
-            raise NotKnown("the bodies of this model, run as often as they must be, have too many nodes to be followed")
+        previous = outer.children.get(self.step.index, {}).pop(self.name, None)
+        if not outer.budget.spend(len(self.compiled.rows)):
+            raise NotKnown("the bodies of this model run too many nodes to be followed")
         child = self._child(inputs, certain and outer.certain)
-        child.previous_run = before_it if beside else None
-        if before_it is not None and before_it.certain:
-            outer.trials.setdefault(self.step.index, []).append(before_it)
+        child.previous_run = previous if accumulate else None
+        if previous is not None and previous.certain:
+            outer.extra_runs.setdefault(self.step.index, []).append(previous)
         outer.children.setdefault(self.step.index, {})[self.name] = child
         before = None if certain else outer.store.copy()
         tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
-            execute(child)
+            child.run()
             outer.created_unknowns |= child.created_unknowns
-            found = results(child)
-            return found if certain else list(map(_listed_only, found))
+            outputs = output_types(child)
+            return outputs if certain else list(map(_drop_unlisted_contents, outputs))
         finally:
             outer.store.tentative = tentative
             if before is not None:
@@ -73,118 +77,116 @@ class BodyRun:
     @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
-        sure = next((note for note, sure in violations(self._last) if sure), None)
-        return "" if sure is None else f"'{sure.node}': {sure.message}"
+        violation = next((note for note, certain in violations(self._last) if certain), None)
+        return "" if violation is None else f"'{violation.node}': {violation.message}"
 
-    def require_with(self, other: Body) -> None:
+    def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""
         assert isinstance(other, BodyRun)
-        one, another = self._last.told, other._last.told
-        if one is not None and another is not None:
+        first, second = self._last.undone, other._last.undone
+        if first is not None and second is not None:
             source = Source(self.outer.path + self.step.site, "one of the branches runs, and neither takes other sizes")
-            add_common(self.outer.store, one, another, source)
+            add_common(self.outer.store, first, second, source)
             self.outer.table.refresh()
 
     @property
     def _last(self) -> Inference:
         return self.outer.children[self.step.index][self.name]
 
-    def demand(self, inputs: Sequence[Type | None]) -> None:
+    def require_inputs(self, inputs: Sequence[Type | None]) -> None:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
-        if outer.budget.spend(len(self.program.rows)):
+        if outer.budget.spend(len(self.compiled.rows)):
             child = self._child(inputs, outer.certain)
-            outer.trials.setdefault(self.step.index, []).append(child)
-            execute(child)
+            outer.extra_runs.setdefault(self.step.index, []).append(child)
+            child.run()
             outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
-        """The inference of the body, with its inputs and what it reads of the outer graph."""
-        child = _child(self.outer, self.step, self.program, certain)
-        for name, found in zip(self.program.graph.inputs, inputs, strict=False):
-            child.set(name, found)
+        """The inference of the body, with its inputs and captures."""
+        child = _create_child(self.outer, self.step, self.compiled, certain)
+        for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
+            child.set(name, value)
         captures = self.step.operation.captures
         for name, slot in zip(captures, self.step.captured, strict=True):
-            if name in self.program.slots:
-                child.numbers[self.program.slots[name]] = self.outer.numbers[slot]
+            if name in self.compiled.slots:
+                child.numbers[self.compiled.slots[name]] = self.outer.numbers[slot]
         return child
 
 
-def _listed_only(found: Type) -> Type:
-    """The type without contents that are not listed: loops compare types of trips, and guess from listed ones."""
-    if isinstance(found, TensorType) and found.elements is None and found.contents is not None:
-        return PartialTensor(found.dtype, found.shape, None)
-    if type(found) is SequenceType:
-        items = None if found.items is None else tuple(map(_listed_only, found.items))
-        return SequenceType(_listed_only(found.element), found.length, items)
-    return found
+def _drop_unlisted_contents(output: Type) -> Type:
+    """The type without contents that are not listed: loops compare types of iterations, and guess from listed ones."""
+    if isinstance(output, TensorType) and output.elements is None and output.contents is not None:
+        return PartialTensor(output.dtype, output.shape, None)
+    if type(output) is SequenceType:
+        items = None if output.items is None else tuple(map(_drop_unlisted_contents, output.items))
+        return SequenceType(_drop_unlisted_contents(output.element), output.length, items)
+    return output
 
 
 class Bodies:
-    """How the graphs inside a node are run; see `shapeinf.engine.inference.Inner`."""
+    """See `shapeinf.engine.inference.Inner`."""
 
-    def bodies_of(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
-        """The bodies that a node carries, by the name of their attribute."""
-        return {name: BodyRun(outer, step, name, program) for name, program in step.operation.bodies.items()}
+    def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
+        """The bodies of a node, by the name of their attribute."""
+        return {name: BodyRun(outer, step, name, compiled) for name, compiled in step.operation.bodies.items()}
 
-    def expanded(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-        """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
-        return _expanded(outer, step, types)
+    def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
+        """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
+
+        None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
+        """
+        operation = step.operation
+        key = operation.body or (operation.kind.domain, operation.kind.op, "")
+        if key in outer.calling:
+            raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
+        if len(outer.calling) >= MAX_CALLS:
+            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
+        compiled = _definition(outer, step, types)
+        if compiled is None:
+            return None
+        if not outer.budget.spend(len(compiled.rows)):
+            raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
+        graph = compiled.graph
+        if len(step.outputs) > len(graph.outputs) or len(step.arguments) > len(graph.inputs):
+            message = f"the function has {len(graph.inputs)} inputs and {len(graph.outputs)} outputs"
+            operands = (f"{len(step.arguments)} and {len(step.outputs)} in the call",)
+            raise ShapeError(message, code="S103", operands=operands)
+        child = _create_child(outer, step, compiled, outer.certain)
+        outer.children.setdefault(step.index, {})[operation.kind.op] = child
+        child.calling = (*outer.calling, key)
+        for name, value in zip(graph.inputs, types, strict=False):
+            child.set(name, value)
+        child.run()
+        outer.created_unknowns |= child.created_unknowns
+        return output_types(child)
 
 
-def results(child: Inference) -> list[Type]:
+def output_types(child: Inference) -> list[Type]:
     """The output types of a body that has run."""
-    found = (child.current(child.compiled.slots[name]) for name in child.compiled.graph.outputs)
-    return [unknown_type() if one is None else one for one in found]
+    compiled = child.compiled
+    outputs = (child.current(compiled.slots[name]) for name in compiled.graph.outputs)
+    return [unknown_type() if output is None else output for output in outputs]
 
 
-def _child(outer: Inference, step: NodeStep, program: CompiledGraph, certain: bool) -> Inference:
+def _create_child(outer: Inference, step: NodeStep, compiled: CompiledGraph, certain: bool) -> Inference:
     path = f"{outer.path}{step.site}/"
-    child = Inference(program, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
-    for constant, found in program.graph.constants.items():
-        child.set(constant, found)
+    child = Inference(compiled, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
+    for name, constant in compiled.graph.constants.items():
+        child.set(name, constant)
     return child
 
 
-def _expanded(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-    """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
-
-    None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
-    """
-    operation = step.operation
-    key = operation.body or (operation.kind.domain, operation.kind.op, "")
-    if key in outer.calling:
-        raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
-    if len(outer.calling) >= MAX_CALLS:
-        raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
-    program = _program(outer, step, types)
-    if program is None:
-        return None
-    if not outer.budget.spend(len(program.rows)):
-        raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
-    if len(step.outputs) > len(program.graph.outputs) or len(step.arguments) > len(program.graph.inputs):
-        message = f"the function has {len(program.graph.inputs)} inputs and {len(program.graph.outputs)} outputs"
-        raise ShapeError(message, code="S103", operands=(f"{len(step.arguments)} and {len(step.outputs)} in the call",))
-    child = _child(outer, step, program, outer.certain)
-    outer.children.setdefault(step.index, {})[operation.kind.op] = child
-    child.calling = (*outer.calling, key)
-    for name, found in zip(program.graph.inputs, types, strict=False):
-        child.set(name, found)
-    execute(child)
-    outer.created_unknowns |= child.created_unknowns
-    return results(child)
-
-
-def _program(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:
-    """The compiled graph that a node stands for; that of a function is compiled once for equal nodes."""
-    operation, program = step.operation, outer.program
+def _definition(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:
+    """The compiled graph that a node stands for; a function is compiled once for equal nodes."""
+    operation, compiled = step.operation, outer.compiled
     if operation.body is not None:
         if operation.expansion is None:
-            function = program.functions[operation.body]
+            function = compiled.functions[operation.body]
             graph: Graph | None = bound(function, {**function.defaults, **operation.kind.attrs})
             assert graph is not None
-            operation.expansion = compile_graph(graph, program.registry, program.functions)
+            operation.expansion = compile_graph(graph, compiled.registry, compiled.functions)
         return operation.expansion
     assert operation.op_def is not None and operation.op_def.expand is not None
     graph = operation.op_def.expand(operation.kind.attrs, types, len(step.outputs))
-    return None if graph is None else compile_graph(graph, program.registry, program.functions)
+    return None if graph is None else compile_graph(graph, compiled.registry, compiled.functions)

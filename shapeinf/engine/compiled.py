@@ -1,4 +1,4 @@
-"""A graph compiled once into a flat program: rows of (key of an operation, input slots, output slots, name)."""
+"""A graph compiled into flat rows of (key of an operation, input slots, output slots, name)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from shapeinf.sharing import cached_property
 
 
 class Operation:
-    """What equal nodes of a program share: the call of the operator's rule, or the graph that stands for it.
+    """What equal nodes share: the call of the operator's rule, or the graph that defines it.
 
-    `call` is None for an operator without a rule; then `body` may be a function of the model, or the operator's own
-    definition in terms of others (`op_def.expand`) says what it does.
+    `call` is None for an operator without a rule; it is then defined by `body`, a function of the model, or by
+    `op_def.expand`, a definition in terms of other operators.
     """
 
     __slots__ = ("bodies", "body", "call", "captures", "contents", "expansion", "kind", "op_def", "version")
@@ -51,32 +51,32 @@ class Operation:
 
     @property
     def known(self) -> bool:
-        """Whether anything says what the outputs are."""
+        """Whether the operator has a rule or a definition."""
         expands = self.op_def is not None and self.op_def.expand is not None
         return self.call is not None or self.body is not None or expands
 
     def __str__(self) -> str:
-        """Operator, domain and version, as shown in messages."""
+        """Operator, domain and version, as in messages."""
         domain = f"{self.kind.domain}." if self.kind.domain else ""
         return f"{domain}{self.kind.op}" + (f" (version {self.version})" if self.version else "")
 
 
 class NodeStep:
-    """One node in its place of a program. `inputs` ends with the slots of what its subgraphs read of this graph."""
+    """One node of a compiled graph. `inputs` ends with the slots of the values that its subgraphs capture."""
 
-    __slots__ = ("inputs", "operation", "outputs", "place", "program")
+    __slots__ = ("compiled", "index", "inputs", "operation", "outputs")
 
     def __init__(
         self,
-        program: CompiledGraph,
-        place: int,
+        compiled: CompiledGraph,
+        index: int,
         operation: Operation,
         inputs: tuple[int, ...],
         outputs: tuple[int, ...],
     ) -> None:
         """See `CompiledGraph.step`."""
-        self.program = program
-        self.place = place
+        self.compiled = compiled
+        self.index = index
         self.operation = operation
         self.inputs = inputs
         self.outputs = outputs
@@ -84,15 +84,15 @@ class NodeStep:
     @property
     def node(self) -> Node:
         """The node."""
-        return self.program.node(self.place)
+        return self.compiled.node(self.index)
 
     @property
     def site(self) -> str:
-        """The name that its unknowns and facts carry: its own, else that of its first output, else the operator."""
-        name = self.program.rows[self.place][3]
+        """The name in its unknowns and sources: its own, else that of its first output, else the operator."""
+        name = self.compiled.rows[self.index][3]
         if name:
             return name
-        names = self.program.names
+        names = self.compiled.names
         return next((names[slot] for slot in self.outputs if slot != UNUSED), self.operation.kind.op)
 
     @property
@@ -103,14 +103,14 @@ class NodeStep:
 
     @property
     def captured(self) -> tuple[int, ...]:
-        """The slots of what its subgraphs read of this graph."""
+        """The slots of the values that its subgraphs capture."""
         return self.inputs[len(self.arguments) :]
 
 
 class CompiledGraph:
-    """The nodes of a graph in the order they run, in groups: one node, or the nodes of a cycle.
+    """The nodes of a graph in execution order, in groups: one node, or the nodes of a cycle.
 
-    `names[slot]` is the name of a value; a `NodeStep` is made only for nodes that someone looks at.
+    `names[slot]` is the name of a value; a `NodeStep` is created only for nodes that are queried.
     """
 
     def __init__(
@@ -134,33 +134,33 @@ class CompiledGraph:
         self.groups = groups
         self._order = order
 
-    def step(self, place: int) -> NodeStep:
-        """The node in a place of the order."""
-        key, inputs, outputs, _ = self.rows[place]
-        return NodeStep(self, place, self.operations[key], inputs, outputs)
+    def step(self, index: int) -> NodeStep:
+        """The compiled node at an index of the order."""
+        key, inputs, outputs, _ = self.rows[index]
+        return NodeStep(self, index, self.operations[key], inputs, outputs)
 
-    def node(self, place: int) -> Node:
-        """The node of a place."""
-        return self.graph.nodes[self._order[place]]
+    def node(self, index: int) -> Node:
+        """The node of the graph at an index of the order."""
+        return self.graph.nodes[self._order[index]]
 
     @cached_property
     def steps(self) -> list[NodeStep]:
         """All nodes in order."""
-        return [self.step(place) for place in range(len(self.rows))]
+        return [self.step(index) for index in range(len(self.rows))]
 
-    def edited(self, place: int, kind: NodeKind) -> CompiledGraph:
-        """The program with another kind of node in one place; the graph stays as it is."""
-        _, inputs, outputs, name = self.rows[place]
+    def replace_node(self, index: int, kind: NodeKind) -> CompiledGraph:
+        """A copy with another kind of node at an index; the graph itself is unchanged."""
+        _, inputs, outputs, name = self.rows[index]
         rows = list(self.rows)
         key = row_key(kind, outputs)
-        rows[place] = (key, inputs, outputs, name)
+        rows[index] = (key, inputs, outputs, name)
         compiler = _Compiler(self.graph, self.registry, self.functions, ())
         operations = {**self.operations, key: compiler.operation(key)}
-        found = CompiledGraph(
+        copy = CompiledGraph(
             self.graph, self.registry, self.functions, self.names, rows, operations, self._order, self.groups
         )
-        found.slots = self.slots
-        return found
+        copy.slots = self.slots
+        return copy
 
     @cached_property
     def slots(self) -> dict[str, int]:
@@ -169,23 +169,23 @@ class CompiledGraph:
 
     @cached_property
     def consumers(self) -> list[list[int]]:
-        """The places of the nodes that read each slot."""
-        found: list[list[int]] = [[] for _ in self.names]
-        for place, (_, inputs, _, _) in enumerate(self.rows):
+        """The indices of the nodes that read each slot."""
+        readers: list[list[int]] = [[] for _ in self.names]
+        for index, (_, inputs, _, _) in enumerate(self.rows):
             for slot in inputs:
-                if slot != MISSING and (not found[slot] or found[slot][-1] != place):
-                    found[slot].append(place)
-        return found
+                if slot != MISSING and (not readers[slot] or readers[slot][-1] != index):
+                    readers[slot].append(index)
+        return readers
 
     @cached_property
     def producers(self) -> list[int | None]:
-        """The place of the node that writes each slot."""
-        found: list[int | None] = [None] * len(self.names)
-        for place, (_, _, outputs, _) in enumerate(self.rows):
+        """The index of the node that writes each slot."""
+        writers: list[int | None] = [None] * len(self.names)
+        for index, (_, _, outputs, _) in enumerate(self.rows):
             for slot in outputs:
                 if slot != UNUSED:
-                    found[slot] = place
-        return found
+                    writers[slot] = index
+        return writers
 
 
 def compile_graph(
@@ -194,20 +194,20 @@ def compile_graph(
     functions: dict[FunctionKey, Graph] | None = None,
     captures: tuple[str, ...] = (),
 ) -> CompiledGraph:
-    """Compile; `captures` are names of the outer graph that it reads.
+    """Compile a graph; `captures` are the names of outer values that it reads.
 
     Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
     """
     compiler = _Compiler(graph, registry, graph.functions if functions is None else functions, captures)
     if isinstance(graph.nodes, NodeTable):
-        program = compiler.from_table(graph.nodes)
-        if program is not None:
-            return program
-    return compiler.from_nodes()
+        compiled = compiler.compile_table(graph.nodes)
+        if compiled is not None:
+            return compiled
+    return compiler.compile_nodes()
 
 
 class _Compiler:
-    """Assigns slots to names and finds out what nodes do."""
+    """Assigns slots to names and operations to nodes."""
 
     def __init__(
         self,
@@ -223,8 +223,8 @@ class _Compiler:
         self.sources = (*graph.inputs, *graph.constants, *captures)
         self.operations: dict[RowKey, Operation] = {}
 
-    def from_table(self, table: NodeTable) -> CompiledGraph | None:
-        """Slots are the numbers of the table; None when its nodes are not in order, or something is wrong."""
+    def compile_table(self, table: NodeTable) -> CompiledGraph | None:
+        """Slots are the numbers of the table; None when its nodes are not in order, or the graph is malformed."""
         graph = self.graph
         if not table.ordered or len(set(graph.inputs)) != len(graph.inputs):
             return None
@@ -238,7 +238,7 @@ class _Compiler:
             if number == len(names):
                 names.append(name)
             elif number < len(table.values) and number not in table.early:
-                return None  # a node makes it too
+                return None  # it is the output of a node too
         if len(slots) < len(names) or any(name not in slots for name in graph.outputs):
             return None
         rows: Sequence[Row] = table.rows
@@ -248,23 +248,23 @@ class _Compiler:
             if any(name not in slots for operation in self.operations.values() for name in operation.captures):
                 return None
             rows = [self.with_captures(row, slots) for row in rows]
-        program = self.program(names, rows, range(len(rows)), None)
-        program.slots = slots
-        return program
+        compiled = self.build(names, rows, range(len(rows)), None)
+        compiled.slots = slots
+        return compiled
 
     def with_captures(self, row: Row, slots: dict[str, int]) -> Row:
-        """A row that also reads what the subgraphs of its node read."""
+        """A row that also reads the captures of the subgraphs of its node."""
         captures = self.operations[row[0]].captures
         return (row[0], (*row[1], *(slots[name] for name in captures)), row[2], row[3]) if captures else row
 
-    def program(
+    def build(
         self, names: list[str], rows: Sequence[Row], order: Sequence[int], groups: list[list[int]] | None
     ) -> CompiledGraph:
-        """The program of these rows."""
+        """The compiled graph of these rows."""
         return CompiledGraph(self.graph, self.registry, self.functions, names, rows, self.operations, order, groups)
 
-    def from_nodes(self) -> CompiledGraph:
-        """For graphs made by hand, not in order, cyclic or wrong; says what is wrong."""
+    def compile_nodes(self) -> CompiledGraph:
+        """For graphs built by hand, not in order, cyclic or malformed. Raises ModelError."""
         graph = self.graph
         validate(graph, self.captures, allow_cycles=graph.cyclic)
         order = topological_order(graph)
@@ -276,11 +276,11 @@ class _Compiler:
         try:
             rows = [self.row(graph.nodes[i], slots) for i in ordered]
         except KeyError as error:
-            cause = f"{error.args[0]!r} is made by no node of this graph or of the graphs around it"
+            cause = f"{error.args[0]!r} is no input, constant or node output of this graph or of an outer graph"
             raise ModelError(cause) from None
-        place = {i: index for index, i in enumerate(ordered)}
-        placed = None if groups is None else [[place[i] for i in group] for group in groups]
-        return self.program(list(slots), rows, ordered, placed)
+        index = {node: position for position, node in enumerate(ordered)}
+        indexed = None if groups is None else [[index[node] for node in group] for group in groups]
+        return self.build(list(slots), rows, ordered, indexed)
 
     def row(self, node: Node, slots: dict[str, int]) -> Row:
         """The row of a node. Raises KeyError for a name that has no slot."""
@@ -292,19 +292,19 @@ class _Compiler:
         return self.with_captures((key, inputs, outputs, node.name), slots)
 
     def operation(self, key: RowKey) -> Operation:
-        """What all nodes of a key do."""
+        """The operation of all nodes of a key."""
         kind = kind_of(key)
-        wanted = (True,) if isinstance(key, NodeKind) else tuple(one is True for one in key[1:])
+        wanted = (True,) if isinstance(key, NodeKind) else tuple(output is True for output in key[1:])
         version = self.graph.opsets.get(kind.domain, 0)
         op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
         call = None if op_def is None else self.registry.call(op_def, kind, kind.attrs, version, wanted)
         function = (kind.domain, kind.op, kind.overload)
         body = function if call is None and function in self.functions else None
-        found = Operation(kind, version, op_def, call, body)
+        operation = Operation(kind, version, op_def, call, body)
         captures: dict[str, None] = {}
         for name, graph in subgraphs(kind):
             free = tuple(graph.free_names())
             captures.update(dict.fromkeys(free))
-            found.bodies[name] = compile_graph(graph, self.registry, self.functions, free)
-        found.captures = tuple(captures)
-        return found
+            operation.bodies[name] = compile_graph(graph, self.registry, self.functions, free)
+        operation.captures = tuple(captures)
+        return operation

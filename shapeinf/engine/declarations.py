@@ -1,4 +1,4 @@
-"""What a file declares of node outputs: told as facts where inference does not know, compared where it does."""
+"""Declared types of node outputs: constraints where inference leaves a size unknown, compared where it does not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import weakref
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
-from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, DimSyntaxError, parse_dim
+from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
+from shapeinf.expr import Dim, Dimension, parse_dim
 from shapeinf.graph import Declared
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
@@ -18,14 +18,14 @@ from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, SomeAxe
 _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
 _GENERATED = re.compile(r"unk__\d+")
-"""Names that onnx's own inference invents, anew in each run: they say nothing."""
+"""Names that onnx's own inference generates in each run: they carry no information."""
 
 
 def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -> None:
-    """Set how declarations of node outputs count, here and in all bodies."""
-    inference.declaring = declared
+    """Set how declarations of node outputs are used, in this graph and in all bodies."""
+    inference.declared_mode = declared
     if declared != "ignore":
-        inference.declare = lambda one: refiners(one, reader, trust=declared == "trust")
+        inference.declare = lambda graph_run: refiners(graph_run, reader, trust=declared == "trust")
         inference.declared = inference.declare(inference)
 
 
@@ -41,8 +41,8 @@ def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int
 
 
 def trusts_declarations(inference: Inference) -> bool:
-    """Whether a declaration of a node output has told the facts something."""
-    if inference.declaring != "trust":
+    """Whether the declaration of a node output added a constraint."""
+    if inference.declared_mode != "trust":
         return False
     declared = {declaration_source(name) for name in inference.compiled.graph.declared}
     store = inference.store
@@ -50,26 +50,28 @@ def trusts_declarations(inference: Inference) -> bool:
         source in declared
         for source in (
             *store.sources.values(),
-            *(step.source for told in store.ranges.values() for step in told.steps()),
-            *(one.source for kept in (store.relations, store.divisibilities, store.disjunctions) for one in kept),
+            *(step.source for bounds in store.ranges.values() for step in bounds.steps()),
+            *(constraint.source for constraint in store.relations),
+            *(constraint.source for constraint in store.divisibilities),
+            *(constraint.source for constraint in store.disjunctions),
         )
     )
 
 
 def declaration_source(name: str) -> Source:
-    """The source of what the declaration of a value tells."""
+    """The source of constraints from the declaration of a value."""
     return Source(name, f"the file declares {name}", assumed=True)
 
 
 class Refiner:
-    """One declaration against what is inferred.
+    """Refines the inferred type of one node output by its declaration.
 
-    What contains unknowns takes the declaration as a fact; what is known is never overwritten, only compared. A name
-    that no input has names an unknown; of a known size it says nothing, since exporters invent names freely.
+    Unknown sizes become equal to the declared ones; known ones are never overwritten, only compared. A name that no
+    input has names an unknown; it is ignored for a known size, since exporters generate names freely.
     """
 
     def __init__(self, inference: Inference, reader: InputReader, name: str, declared: Declared, trust: bool) -> None:
-        """Remembers the declaration."""
+        """The refiner of one declared value."""
         self._inference = weakref.ref(inference)  # which holds its refiners
         self.reader = reader
         self.name = name
@@ -79,73 +81,76 @@ class Refiner:
 
     @property
     def inference(self) -> Inference:
-        """The inference that asks."""
-        found = self._inference()
-        assert found is not None
-        return found
+        """The inference whose types are refined."""
+        inference = self._inference()
+        assert inference is not None
+        return inference
 
     def __call__(self, number: int, step: NodeStep) -> int:
-        """The number of the type to go on with."""
+        """The number of the refined type."""
         table = self.inference.table
-        found = table.get(number)
-        assert found is not None
-        new = self.refined(found, step)
+        inferred = table.get(number)
+        assert inferred is not None
+        refined = self.refine(inferred, step)
         if self.inference.store.epoch != table.epoch:
             table.refresh()
-        return number if new is found else table.add(new)
+        return number if refined is inferred else table.add(refined)
 
-    def refined(self, found: Type, step: NodeStep) -> Type:
-        """The type to go on with."""
+    def refine(self, inferred: Type, step: NodeStep) -> Type:
+        """The refined type; the same object when the declaration adds nothing."""
         declared = self.declared
-        if not isinstance(found, TensorType) or declared.kind != "tensor":
-            return self._other_kind(found, step)
-        shape = self._shape(found.shape, step)
-        dtype = found.dtype
+        if not isinstance(inferred, TensorType) or declared.kind != "tensor":
+            return self._refine_kind(inferred, step)
+        shape = self._refine_shape(inferred.shape, step)
+        dtype = inferred.dtype
         if dtype is None:
             dtype = declared.dtype if self.trust else None
         elif declared.dtype is not None and dtype != declared.dtype:
-            self._differ(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
-        if shape is found.shape and dtype == found.dtype:
-            return found
-        return found.retyped(dtype, shape)
+            self._report(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
+        if shape is inferred.shape and dtype == inferred.dtype:
+            return inferred
+        return inferred.retyped(dtype, shape)
 
-    def _other_kind(self, found: Type, step: NodeStep) -> Type:
-        """A sequence, optional or map: taken as declared where nothing is inferred."""
-        unknown = isinstance(found, TensorType) and found.dtype is None and found.shape.dims is None
+    def _refine_kind(self, inferred: Type, step: NodeStep) -> Type:
+        """A sequence, optional or map: as declared where nothing is inferred."""
+        unknown = isinstance(inferred, TensorType) and inferred.dtype is None and inferred.shape.dims is None
         if unknown and self.trust and self.declared.kind != "tensor":
             return self.reader.read_declared(self.declared, self.name)
-        kind = "tensor" if isinstance(found, TensorType) else _KINDS[type(found)]
+        kind = "tensor" if isinstance(inferred, TensorType) else _KINDS[type(inferred)]
         if not unknown and kind != self.declared.kind:
-            self._differ(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
-        return found
+            self._report(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
+        return inferred
 
-    def _shape(self, shape: Shape, step: NodeStep) -> Shape:
+    def _refine_shape(self, shape: Shape, step: NodeStep) -> Shape:
         dims = self.declared.dims
         if dims is None:
             return shape
         if shape.dims is None and isinstance(shape, SomeAxes) and not shape.allows(len(dims)):
-            self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
+            self._report(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         if shape.dims is None:
             if not self.trust:
                 return shape
-            shape = self._bound(shape, dims)
+            shape = self._bind_shape(shape, dims)
             assert shape.dims is not None
         if len(shape.dims) != len(dims):
-            self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
+            self._report(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         pairs = enumerate(zip(shape.dims, dims, strict=True))
-        told = [d if one is None or d == one else self._axis(step, axis, d, one) for axis, (d, one) in pairs]
-        return shape if told == list(shape.dims) else Shape(told)
+        refined = [
+            dim if declared is None or dim == declared else self._refine_axis(step, axis, dim, declared)
+            for axis, (dim, declared) in pairs
+        ]
+        return shape if refined == list(shape.dims) else Shape(refined)
 
-    def _bound(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
+    def _bind_shape(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
         scope = self.inference.store.scope
-        known = (self._meant(d) if isinstance(d, int) or (d and self._means_something(d, True)) else None for d in dims)
+        known = (self._parse(d) if isinstance(d, int) or (d and self._is_informative(d, True)) else None for d in dims)
         declared = Shape(scope.fresh(f"{self.name}.{i}") if d is None else d for i, d in enumerate(known))
         return self.inference.store.bind_shape(shape, declared, self.source)
 
-    def _meant(self, declared: int | str) -> Dim | None:
-        """The dim that a declaration means."""
+    def _parse(self, declared: int | str) -> Dim | None:
+        """The declared dim; None for a negative size."""
         scope = self.inference.store.scope
         if not isinstance(declared, str):
             return declared if declared >= 0 else None
@@ -157,40 +162,40 @@ class Refiner:
             return dim
         return scope.symbol(declared)
 
-    def _axis(self, step: NodeStep, axis: int, inferred: Dim, declared: int | str) -> Dim:
-        """The size to go on with."""
+    def _refine_axis(self, step: NodeStep, axis: int, inferred: Dim, declared: int | str) -> Dim:
+        """The refined size."""
         store = self.inference.store
         inferred = store.canon(inferred)
         open_ = isinstance(inferred, Dimension) and inferred.is_anonymous
-        if isinstance(declared, str) and not self._means_something(declared, open_):
+        if isinstance(declared, str) and not self._is_informative(declared, open_):
             return inferred
-        meant = self._meant(declared)
-        if meant is None:
+        size = self._parse(declared)
+        if size is None:
             return inferred
         try:
-            if open_ and self.trust and not self.inference.path:  # in a loop the size may differ from trip to trip
-                told = store.add_equal(inferred, meant, self.source)
-                return meant if isinstance(meant, int) else told
-            if store.prove_eq(inferred, meant) is not False:
+            if open_ and self.trust and not self.inference.path:  # in a loop the size may differ between iterations
+                merged = store.add_equal(inferred, size, self.source)
+                return size if isinstance(size, int) else merged
+            if store.prove_eq(inferred, size) is not False:
                 return inferred
         except Contradiction:
             pass
-        self._differ(step, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
+        self._report(step, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
         return inferred
 
-    def _means_something(self, name: str, unknown: bool) -> bool:
-        """Whether a name says anything of a size: in a body, which may run often, only names of inputs do."""
+    def _is_informative(self, name: str, unknown: bool) -> bool:
+        """Whether a name identifies a size: in a body, which may run often, only names of inputs do."""
         if self.inference.store.scope.has(name):
             return not _GENERATED.fullmatch(name)
         return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
 
-    def _differ(self, step: NodeStep, declared: str, inferred: str) -> None:
+    def _report(self, step: NodeStep, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)
-        message = f"{declared} is not what the graph makes ({inferred})"
+        message = f"{declared} differs from the inferred one ({inferred})"
         if self.inference.strict:
             error = ShapeError(message, code="S120")
             error.node, error.op = site, step.operation.kind.op
             error.location = self.inference.compiled.graph.locations.get(step.node.name, "")
             raise error
         note = Diagnostic("warning", "S120", message, site, op)
-        self.inference.found.setdefault(step.index, []).append(note)
+        self.inference.node_diagnostics.setdefault(step.index, []).append(note)

@@ -1,14 +1,15 @@
-"""Propagation: one straight pass over an acyclic program; `cycles` handles the rest.
+"""Type propagation through a compiled graph: one pass where it is acyclic, a worklist to a fixpoint in a cycle.
 
-A rule is memoised on (operation, numbers of its inputs' types); known contents of an input belong to the key only where
-the rule asks for them. A call that made fresh unknowns is not remembered, since unknowns are named by their site. Facts
-only grow, so an entry stays sound; contradictions are never remembered and always name the current node.
+A rule is memoised on (operation, numbers of its inputs' types); contents of an input belong to the key only where the
+rule reads them. A call that created unknowns is not memoised, since unknowns are named by their site. Constraints are
+only added, so an entry stays sound; contradictions are not memoised and always name the current node.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, Protocol
 
 import attrs
@@ -23,33 +24,34 @@ from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
 from shapeinf.ops import Body, Contents
 
 Refine = Callable[[int, NodeStep], int]
-"""What is declared of a slot: takes and gives the number of a type."""
+"""Checks the inferred type of a slot against its declaration: from the number of a type to that of the refined one."""
 
-
+MAX_VISITS = 64
+"""Visits of one node of a cycle after which its outputs are relaxed at its own site."""
 MAX_WORK_IN_BODIES = 300_000
 """Nodes of bodies that one inference runs; a few seconds' worth."""
 
 
 @attrs.define
-class Budget:
-    """How many nodes of bodies one inference may still run: loops in loops run theirs many times."""
+class BodyBudget:
+    """How many nodes of bodies one inference may still run: nested loops run theirs many times."""
 
     left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
 
     def spend(self, nodes: int) -> bool:
-        """Whether a body of so many nodes may run; to start one costs as much as 30 nodes."""
+        """Whether a body of this many nodes may run; starting one costs as much as 30 nodes."""
         self.left -= nodes + 30
         return self.left >= 0
 
 
 class Inner(Protocol):
-    """How the graphs inside a node are run; `bodies` does it, which knows this module."""
+    """Runs the graphs inside a node; implemented in `bodies`, which imports this module."""
 
-    def bodies_of(self, outer: Inference, step: NodeStep) -> Mapping[str, Body]:
-        """The bodies that a node carries, by the name of their attribute."""
+    def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, Body]:
+        """The bodies of a node, by the name of their attribute."""
 
-    def expanded(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-        """The output types of a node that stands for a graph; None where there is no such graph for these inputs."""
+    def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
+        """The output types of a node that stands for a graph; None where no graph is defined for these inputs."""
 
 
 Key = tuple[Any, ...]
@@ -59,15 +61,15 @@ _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
 class Inference:
-    """The state of one inference: the number of a type for each slot, the facts, the memo, the diagnostics.
+    """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 
-    `outer` is the inference whose node runs this program as a body; they share facts, types and, where the body is
-    certain to run, the memo. `inner` runs the bodies of this one.
+    `outer` is the inference whose node runs this graph as a body; both share store, types and, where the body is
+    certain to run, the memo. `inner` runs the bodies of this graph. `session` creates the inferences of whole models.
     """
 
     def __init__(
         self,
-        program: CompiledGraph,
+        compiled: CompiledGraph,
         store: ShapeStore,
         strict: bool,
         progress: Progress | None = None,
@@ -77,8 +79,8 @@ class Inference:
         path: str = "",
         certain: bool = True,
     ) -> None:
-        """Nothing has run; the caller fills the slots of inputs and constants."""
-        self.program = program
+        """No node has run; the caller fills the slots of inputs and constants."""
+        self.compiled = compiled
         self.store = store
         self.strict = strict
         self.progress = progress
@@ -87,290 +89,368 @@ class Inference:
         self.certain = certain
         self.table: TypeTable = TypeTable(store) if outer is None else outer.table
         self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
-        self.budget: Budget = Budget() if outer is None else outer.budget
-        self.numbers = [0] * (len(program.names) + 2)
-        self.asked: dict[str, Type | None] = {}
-        """What inputs were before any node has spoken, by name."""
-        self.found: dict[int, list[Diagnostic]] = {}
+        self.budget: BodyBudget = BodyBudget() if outer is None else outer.budget
+        self.numbers = [0] * (len(compiled.names) + 2)
+        self.input_types: dict[str, Type | None] = {}
+        """The types of inputs and constants before any node has run, by name."""
+        self.node_diagnostics: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
+        """Why the outputs of a node are unknown."""
         self.children: dict[int, dict[str, Inference]] = {}
-        self.beside: Inference | None = None
-        """The run of the same body before this one, where both count: two trips of a loop."""
-        self.trials: dict[int, list[Inference]] = {}
-        """Runs of bodies for inputs that are sure to come up, such as in the last trip of a loop: what breaks there."""
-        self.declaring: DeclaredMode = "ignore"
-        self.again: Callable[[Mapping[str, int]], Inference] | None = None
-        """Makes the same inference with named dims that may be as small as this; None for what was updated since."""
+        """The last run of each body of a node."""
+        self.previous_run: Inference | None = None
+        """The run of the same body before this one, where both count: two iterations of a loop."""
+        self.extra_runs: dict[int, list[Inference]] = {}
+        """Runs of bodies for inputs that are certain to occur, such as in the last iteration of a loop."""
+        self.declared_mode: DeclaredMode = "ignore"
+        self.infer_smaller: Callable[[Mapping[str, int]], Inference] | None = None
+        """The same inference with named dims that may be as small as this; None for a what-if run."""
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
+        """The refiners of a graph, by slot; None where declarations are ignored."""
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
         self.created_unknowns = False
-        self.setup = store
-        self.told: tuple[ShapeStore, ShapeStore] | None = None
-        """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
+        self.initial_store = store
+        self.undone: tuple[ShapeStore, ShapeStore] | None = None
+        """Of a body that may not run and added constraints that were undone: the store before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
-        self._made: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
-        """By operator and slots of its inputs: the last step whose outputs have unknowns of its own, and these."""
+        self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
+        """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
     def save_initial_store(self) -> None:
-        """Remember the facts told so far: those of inputs and users, before any node has spoken."""
-        self.setup = self.store.copy()
+        """Copy the constraints of inputs and users, before any node has run."""
+        self.initial_store = self.store.copy()
         self.table.refresh()
 
     @property
-    def learned(self) -> bool:
-        """Whether nodes have told facts that a run for other inputs must not keep."""
-        return self.store.version != self.setup.version
+    def nodes_added_constraints(self) -> bool:
+        """Whether nodes added constraints, which a run for other inputs must not keep."""
+        return self.store.version != self.initial_store.version
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All findings, in the order of the program; those of bodies after those of their node."""
-        found: list[Diagnostic] = []
-        locations = self.program.graph.locations
-        for index in sorted({*self.found, *self.children}):
-            notes = self.found.get(index, [])
-            at = locations.get(self.program.step(index).node.name, "") if locations else ""
-            found += [attrs.evolve(note, location=at) for note in notes] if at else notes
+        """All diagnostics, in the order of the graph; those of bodies after those of their node."""
+        result: list[Diagnostic] = []
+        locations = self.compiled.graph.locations
+        for index in sorted({*self.node_diagnostics, *self.children}):
+            notes = self.node_diagnostics.get(index, [])
+            at = locations.get(self.compiled.step(index).node.name, "") if locations else ""
+            result += [attrs.evolve(note, location=at) for note in notes] if at else notes
             seen = set()
-            for one in (one for trial in self.trials.get(index, ()) for one in trial.diagnostics):
-                if one.severity == "error" and (one.node, one.code) not in seen:
-                    seen.add((one.node, one.code))
-                    found.append(one)
+            for note in (note for run in self.extra_runs.get(index, ()) for note in run.diagnostics):
+                if note.severity == "error" and (note.node, note.code) not in seen:
+                    seen.add((note.node, note.code))
+                    result.append(note)
             for child in self.children.get(index, {}).values():
-                inside = child.diagnostics if child.certain else map(_softened, child.diagnostics)
-                found += (one for one in inside if (one.node, one.code) not in seen)
-        return found
+                inside = child.diagnostics if child.certain else map(_as_warning, child.diagnostics)
+                result += (note for note in inside if (note.node, note.code) not in seen)
+        return result
+
+    def set(self, name: str, new: Type | None) -> None:
+        """Put the type of an input or constant into its slot."""
+        self.input_types[name] = new
+        self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
+
+    def fork(self, compiled: CompiledGraph | None = None) -> Inference:
+        """A copy that runs on by itself, perhaps with other nodes on the same slots; declarations are ignored there."""
+        other = copy(self)
+        if compiled is not None:
+            other.compiled = compiled
+        other.store = self.store.copy()
+        other.table = self.table.fork(other.store)
+        other.budget = attrs.evolve(self.budget)
+        other.numbers, other.input_types, other.reasons = list(self.numbers), dict(self.input_types), dict(self.reasons)
+        other.node_diagnostics = {index: list(notes) for index, notes in self.node_diagnostics.items()}
+        other.children = {index: dict(bodies) for index, bodies in self.children.items()}
+        other.extra_runs, other.visited, other.progress = {}, 0, None
+        other.declared_mode, other.declare, other.declared, other.infer_smaller = "ignore", None, {}, None
+        other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
+        return other
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def set(self, name: str, found: Type | None) -> None:
-        """Put the type of an input or constant into its slot."""
-        self.asked[name] = found
-        self.numbers[self.program.slots[name]] = 0 if found is None else self.table.add(found)
-
-    def branched(self, program: CompiledGraph | None = None) -> Inference:
-        """A copy that can go on apart from this one, perhaps with other nodes on the same slots; compares nothing."""
-        store = self.store.copy()
-        other = Inference(program or self.program, store, self.strict, inner=self.inner)
-        other.table = self.table.fork(store)
-        other.budget = attrs.evolve(self.budget)
-        other.numbers, other.asked, other.reasons = list(self.numbers), dict(self.asked), dict(self.reasons)
-        other.found = {place: list(notes) for place, notes in self.found.items()}
-        other.children = {place: dict(bodies) for place, bodies in self.children.items()}
-        other.created_unknowns, other.setup, other._memo = self.created_unknowns, self.setup, dict(self._memo)
-        other._made = dict(self._made)
-        return other
+    def run(self) -> None:
+        """Run the whole graph: single nodes once, in order, cycles to their fixpoint."""
+        compiled = self.compiled
+        if compiled.groups is None:
+            self.run_straight()
+            return
+        for group in compiled.groups:
+            step = compiled.step(group[0])
+            if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
+                self.visit(step)
+            else:
+                self._run_cycle(group)
 
     def run_straight(self, start: int = 0) -> None:
-        """Run every node once, in order, from a place on."""
-        program, numbers, declared = self.program, self.numbers, self.declared
+        """Run every node of an acyclic graph once, in order, from an index on."""
+        compiled, numbers, declared = self.compiled, self.numbers, self.declared
         outputs_of, progress = self.outputs_of, self.progress
-        for place, row in enumerate(program.rows[start:] if start else program.rows, start):
-            found = outputs_of(place, row)
+        for index, row in enumerate(compiled.rows[start:] if start else compiled.rows, start):
+            outputs = outputs_of(index, row)
             slots = row[2]
             if len(slots) == 1 and slots[0] not in declared:
-                numbers[slots[0]] = found[0]
+                numbers[slots[0]] = outputs[0]
             else:
-                for slot, number in zip(slots, found, strict=False):
-                    numbers[slot] = declared[slot](number, program.step(place)) if slot in declared else number
+                for slot, number in zip(slots, outputs, strict=False):
+                    numbers[slot] = declared[slot](number, compiled.step(index)) if slot in declared else number
             if progress is not None:
-                progress(place + 1, len(program.rows))
-        self.visited += len(program.rows) - start
+                progress(index + 1, len(compiled.rows))
+        self.visited += len(compiled.rows) - start
+
+    def _run_cycle(self, group: list[int]) -> None:
+        """A worklist in program order; values that no node has computed yet are absent (bottom).
+
+        When the bounds of a join site widen, what was proved under the narrower ones may not hold: store and memo go
+        back to where the cycle began, and all of its nodes run again. Widening allows that a few times a site.
+        """
+        store, before = self.store, self.store.copy()
+        widenings = store.relaxer.growths
+        inside = set(group)
+        heap, queued = sorted(group), set(group)
+        visits = dict.fromkeys(group, 0)
+        while heap:
+            index = heapq.heappop(heap)
+            queued.discard(index)
+            step = self.compiled.step(index)
+            if not self._is_ready(step):
+                continue
+            visits[index] += 1
+            changed = self.visit(step, relax=visits[index] > MAX_VISITS)
+            readers = {reader for slot in changed for reader in self.compiled.consumers[slot] if reader in inside}
+            if store.relaxer.growths != widenings:
+                widenings = store.relaxer.growths
+                store.reset(before)
+                self._memo.clear()
+                self.table.refresh()
+                readers = inside
+            for reader in readers - queued:
+                queued.add(reader)
+                heapq.heappush(heap, reader)
+
+    def _is_ready(self, step: NodeStep) -> bool:
+        """A joining rule (variadic, of optional inputs) runs with some of its inputs, any other waits for all."""
+        present = [self.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
+        call = step.operation.call
+        joins = call is not None and call.rule.variadic and call.rule.params[-1].optional
+        return any(present) if joins else all(present)
 
     def update(self, changed: Iterable[int]) -> None:
-        """Run again only what depends on the changed slots; stop where an output is what it was."""
-        consumers = self.program.consumers
+        """Run again what depends on the changed slots; stop where an output is unchanged."""
+        consumers = self.compiled.consumers
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)
         while heap:
             index = heapq.heappop(heap)
-            for slot in self.visit(self.program.step(index)):
+            for slot in self.visit(self.compiled.step(index)):
                 for reader in consumers[slot]:
                     if reader not in queued:
                         queued.add(reader)
                         heapq.heappush(heap, reader)
 
     def visit(self, step: NodeStep, relax: bool = False) -> list[int]:
-        """Run one step again; the slots whose type has changed."""
+        """Run one node again; the slots whose type has changed."""
         self.visited += 1
-        for table in (self.found, self.reasons, self.children, self.trials):
+        for table in (self.node_diagnostics, self.reasons, self.children, self.extra_runs):
             table.pop(step.index, None)
         changed = []
-        for slot, number in zip(step.outputs, self.outputs_of(step.index, self.program.rows[step.index]), strict=False):
+        outputs = self.outputs_of(step.index, self.compiled.rows[step.index])
+        for slot, number in zip(step.outputs, outputs, strict=False):
             if slot == UNUSED:
                 continue
             if slot in self.declared:
                 number = self.declared[slot](number, step)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
-                number = self.relaxed(old, number, f"{step.site}:{slot}")
+                number = self._join(old, number, f"{step.site}:{slot}")
             if old != self.table.canonical[number]:
                 self.numbers[slot] = number
                 changed.append(slot)
         return changed
 
-    def relaxed(self, a: int, b: int, site: str) -> int:
+    def _join(self, a: int, b: int, site: str) -> int:
         """The join of two types at a site, by number."""
         left, right = self.table.get(a), self.table.get(b)
         assert left is not None and right is not None
         return self.table.add(relax_type(self.store.relaxer, left, right, site))
 
     def current(self, slot: int) -> Type | None:
-        """The type of a slot, canonical under the facts known now."""
+        """The type of a slot, canonical under the constraints known now."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
     def same_call(self, step: NodeStep) -> Hashable:
-        """Equal for nodes of one outcome: the first of them was run, and the others had its answer from the memo."""
+        """Equal for nodes that share one memoised call: the first of them ran, the others took its outputs."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return (id(self._memo), step.operation, *(self.table.canonical[self.numbers[slot]] for slot in step.inputs))
 
-    def forget(self) -> None:
-        """Drop the memo: what was proved under facts that were taken back may not hold."""
-        self._memo.clear()
+    # -- one node ----------------------------------------------------------------------------------------------------
 
-    # -- one step ----------------------------------------------------------------------------------------------------
-
-    def outputs_of(self, place: int, row: Row) -> Sequence[int]:
-        """The numbers of the output types of a row of the program."""
-        operation, inputs = self.program.operations[row[0]], row[1]
+    def outputs_of(self, index: int, row: Row) -> Sequence[int]:
+        """The numbers of the output types of a row."""
+        operation, inputs = self.compiled.operations[row[0]], row[1]
         numbers, contents = self.numbers, operation.contents
-        seen = self.table.type_only if contents is _NONE else self.table.canonical
+        numbering = self.table.type_only if contents is _NONE else self.table.canonical
         if len(inputs) == 2:  # most nodes; a comprehension costs as much as all the rest
             a, b = inputs
-            first, second = seen[numbers[a]], seen[numbers[b]]
+            first, second = numbering[numbers[a]], numbering[numbers[b]]
             if contents is _TOGETHER:
-                bare = self.table.type_only
-                if bare[first] == first or bare[second] == second:
-                    first, second = bare[first], bare[second]
+                type_only = self.table.type_only
+                if type_only[first] == first or type_only[second] == second:
+                    first, second = type_only[first], type_only[second]
             key: Key = (operation, first, second)
         elif len(inputs) == 1:
-            key = (operation, seen[numbers[inputs[0]]])
+            key = (operation, numbering[numbers[inputs[0]]])
         else:
-            given = [seen[numbers[slot]] for slot in inputs]
+            types = [numbering[numbers[slot]] for slot in inputs]
             if contents is _TOGETHER:
-                without = [self.table.type_only[number] for number in given]
-                given = without if any(map(int.__eq__, given, without)) else given
-            key = (operation, *given)
-        found = self._memo.get(key)
-        return self._called(self.program.step(place), key) if found is None else found
+                without = [self.table.type_only[number] for number in types]
+                types = without if any(map(int.__eq__, types, without)) else types
+            key = (operation, *types)
+        outputs = self._memo.get(key)
+        return self._call(self.compiled.step(index), key) if outputs is None else outputs
 
-    def _called(self, step: NodeStep, key: Key) -> Sequence[int]:
-        """Call what the step does, and remember the answer where that is sound."""
+    def _call(self, step: NodeStep, key: Key) -> Sequence[int]:
+        """Run the operation of a node, and memoise its outputs where that is sound."""
         operation, table = step.operation, self.table
-        first = self._made.get((operation.kind.op, step.inputs))
-        if first is not None and _does_the_same(first[0], step) and first[1][1:] == key[1:]:
+        first = self._repeatable.get((operation.kind.op, step.inputs))
+        if first is not None and _is_same_operation(first[0], step) and first[1][1:] == key[1:]:
             return first[2]
-        fresh = self.created_unknowns
+        created_before = self.created_unknowns
         self.created_unknowns = False
         types = [table.types[number] for number in key[1:]]
         try:
             if operation.call is not None:
-                found = self._ruled(step, types)
+                outputs = self._apply_rule(step, types)
             elif operation.known:
-                found = self._expanded(step, types)
+                outputs = self._expand(step, types)
             else:
-                found = self._without_rule(step)
+                outputs = self._reject_operator(step)
         except ShapeError as error:
             site = self.path + step.site
             if error.node is None:
                 error.node, error.op = site, step.operation.kind.op
-            if self.strict and (self.certain or error.code != "S101"):  # a branch may break a law and never run
-                error.location = error.location or self.program.graph.locations.get(step.node.name, "")
+            if self.strict and (self.certain or error.code != "S101"):  # an invalid branch may never run
+                error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
                 raise
-            found = self._unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)))
+            outputs = self._set_unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)))
         if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
-            self._memo[key] = found
+            self._memo[key] = outputs
         elif self._is_repeatable(step):
-            self._made[operation.kind.op, step.inputs] = step, key, found
-        self.created_unknowns = fresh or self.created_unknowns
+            self._repeatable[operation.kind.op, step.inputs] = step, key, outputs
+        self.created_unknowns = created_before or self.created_unknowns
         if self.store.epoch != table.epoch:
             table.refresh()
-        return found
+        return outputs
 
     def _is_repeatable(self, step: NodeStep) -> bool:
-        """Whether another node that does the same to the same values makes the same, unknowns too."""
-        operation, place = step.operation, step.index
-        silent = place not in self.found and place not in self.reasons
+        """Whether an equal node of the same inputs has the same outputs, unknowns included."""
+        operation, index = step.operation, step.index
+        silent = index not in self.node_diagnostics and index not in self.reasons
         plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
-        return plain and silent and bool(step.inputs) and self.program.groups is None
+        return plain and silent and bool(step.inputs) and self.compiled.groups is None
 
-    def _ruled(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+    def _apply_rule(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         operation = step.operation
         assert operation.call is not None
         bodies: Mapping[str, Body] | None = None
         if self.strict and any(isinstance(t, TensorType) and t.dtype is None for t in types):
             raise ShapeError("the element type of an input is not known", code="S104")
         if operation.bodies:
-            bodies = self.inner.bodies_of(self, step)
+            bodies = self.inner.bind_bodies(self, step)
             types = types[: len(step.arguments)]
         try:
             outcome = operation.call.run(types, self.store, self.path + step.site, bodies)
-            numbers = [self.table.add(one) for one in outcome.types]
+            numbers = [self.table.add(output) for output in outcome.types]
         except (ShapeError, ModelError):
             raise
-        except Exception as error:  # best mode gives a result for every model, whatever a rule does
+        except Exception as error:  # best mode has a result for every model, whatever a rule does
             message = f"the rule of this operator failed: {type(error).__name__}: {error}"
             site = self.path + step.site
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
-            return self._unknown(step, note)
+            return self._set_unknown(step, note)
         self.created_unknowns |= outcome.fresh or bool(outcome.warnings)
-        for broken in outcome.warnings:
-            note = broken.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
-            self.found.setdefault(step.index, []).append(note)
+        for warning in outcome.warnings:
+            note = warning.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
+            self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
         return numbers
 
-    def _expanded(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        found = self.inner.expanded(self, step, types)
-        return self._without_rule(step) if found is None else [self.table.add(one) for one in found]
+    def _expand(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        outputs = self.inner.expand(self, step, types)
+        return self._reject_operator(step) if outputs is None else [self.table.add(output) for output in outputs]
 
-    def _without_rule(self, step: NodeStep) -> Sequence[int]:
+    def _reject_operator(self, step: NodeStep) -> Sequence[int]:
         operation, site = step.operation, self.path + step.site
         if self.strict:
             raise UnknownOperatorError(site, str(operation))
-        what = "operator is not known" if operation.op_def is None else "operator has no shape rule"
-        note = Diagnostic("warning", "S201", f"{what}: its outputs are unknown", site, str(operation))
-        return self._unknown(step, note)
+        cause = "operator is not known" if operation.op_def is None else "operator has no shape rule"
+        note = Diagnostic("warning", "S201", f"{cause}: its outputs are unknown", site, str(operation))
+        return self._set_unknown(step, note)
 
-    def _unknown(self, step: NodeStep, diagnostic: Diagnostic) -> Sequence[int]:
+    def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic) -> Sequence[int]:
         self.created_unknowns = True
-        self.found.setdefault(step.index, []).append(diagnostic)
+        self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
         return [self.table.add(unknown_type()) for _ in step.outputs]
 
     def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:
-        """Report an unknown only where it starts: not where an input is already of unknown rank."""
+        """Report an unknown where it originates: not where the rank of an input is already unknown."""
         self.reasons[step.index] = reason
         if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
         message = f"the shape of {', '.join(o for o in step.node.outputs if o)} is unknown: {reason}"
         note = Diagnostic("warning", "S202", message, self.path + step.site, str(step.operation), self.operands(step))
-        self.found.setdefault(step.index, []).append(note)
+        self.node_diagnostics.setdefault(step.index, []).append(note)
 
     def operands(self, step: NodeStep) -> tuple[str, ...]:
-        """The inputs as lines: name, type, and the node that made it."""
+        """The inputs as lines: name, type, and producer."""
         lines = []
         for name, slot in zip(step.node.inputs, step.inputs, strict=False):
             if slot == MISSING:
                 continue
-            producer = self.program.producers[slot]
-            origin = f"from {self.program.step(producer).site}" if producer is not None else "an input or constant"
+            producer = self.compiled.producers[slot]
+            origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.current(slot)!r}   {origin}")
         return tuple(lines)
 
 
-def _does_the_same(first: NodeStep, step: NodeStep) -> bool:
-    """Whether a step does what an earlier one has done; readers need not share one operation among equal nodes."""
+def _is_same_operation(first: NodeStep, step: NodeStep) -> bool:
+    """Whether a node repeats an earlier one; readers need not share one operation among equal nodes."""
     a, b = first.operation, step.operation
-    if first.place >= step.index or a.call is None or b.call is None:
+    if first.index >= step.index or a.call is None or b.call is None:
         return False
     return a is b or (a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs)
 
 
-def _softened(found: Diagnostic) -> Diagnostic:
-    """A finding in a body that may never run is no error."""
-    return attrs.evolve(found, severity="warning") if found.severity == "error" else found
+def _as_warning(diagnostic: Diagnostic) -> Diagnostic:
+    """An error in a body that may never run is a warning."""
+    return attrs.evolve(diagnostic, severity="warning") if diagnostic.severity == "error" else diagnostic
+
+
+def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
+    """The diagnostics of nodes that fail at run time, in the order of the graph, each with whether that is certain.
+
+    These are the errors, and the warnings of code S101: a violated constraint that no shape depends on. It is not
+    certain in a branch that may not run, nor where a rule of ours failed.
+    """
+    compiled = inference.compiled
+    for index in sorted({*inference.node_diagnostics, *inference.children}):
+        at = compiled.graph.locations.get(compiled.step(index).node.name, "")
+        for note in inference.node_diagnostics.get(index, ()):
+            if note.severity == "error" or note.code == "S101":
+                yield attrs.evolve(note, location=at), certain and not note.code.startswith("S3")
+        seen = set()
+        for run in (*inference.extra_runs.get(index, ()), *inference.children.get(index, {}).values()):
+            for note, is_certain in violations(run, certain=certain and run.certain):
+                if (note.node, note.code, note.message) not in seen:  # iterations may repeat a violation
+                    seen.add((note.node, note.code, note.message))
+                    yield note, is_certain
+
+
+def certain_violations(inference: Inference) -> list[Diagnostic]:
+    """The diagnostics of nodes that are certain to fail at run time."""
+    return [diagnostic for diagnostic, certain in violations(inference) if certain]

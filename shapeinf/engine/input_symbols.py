@@ -1,21 +1,45 @@
-"""The symbols of the inputs, which users choose the sizes of."""
+"""The symbols of the inputs, whose sizes users choose."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from shapeinf.engine.inference import Inference
+from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension, quote_name
 from shapeinf.lattice import TensorType
 
 
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
-    """The symbols of the inputs, with what they are called: their names, or the axis that they are the size of."""
-    found: dict[Dimension, str] = {}
-    for name, asked in inference.input_types.items():
-        if not isinstance(asked, TensorType) or name in inference.compiled.graph.constants:
+    """The symbols of the inputs with their labels: their name, or the axis whose size they are."""
+    labels: dict[Dimension, str] = {}
+    for name, declared in inference.input_types.items():
+        if not isinstance(declared, TensorType) or name in inference.compiled.graph.constants:
             continue
-        for axis, d in enumerate(asked.shape.dims or ()):
+        for axis, d in enumerate(declared.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
                 named = not symbol.symbol.anonymous
                 label = quote_name(symbol.symbol.name) if named else f"{name}.shape[{axis}]"
-                found.setdefault(symbol, label)
-    return found
+                labels.setdefault(symbol, label)
+    return labels
+
+
+def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
+    """The symbol that a user means: the one with this label, else the one with this name. Raises UnknownNameError.
+
+    >>> from shapeinf.expr import Scope
+    >>> scope = Scope()
+    >>> labels = {scope.symbol("batch size"): "`batch size`", scope.fresh("x.0"): "x.shape[0]"}
+    >>> find_symbol(labels, "batch size"), find_symbol(labels, "x.shape[0]")
+    (`batch size`, `x.0`)
+    """
+    scope = next(iter(labels)).scope if labels else None
+    if scope is not None and scope.has(name) and labels.get(symbol := scope.symbol(name)) == name:
+        return symbol  # nearly always: no search
+    for symbol, label in labels.items():
+        if name == label:
+            return symbol
+    for symbol in labels:
+        if name == symbol.name:
+            return symbol
+    raise UnknownNameError("dim", name, labels.values())

@@ -1,4 +1,4 @@
-"""What is known of values, as records for users."""
+"""The types of values as records: for users, and for annotated files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import re
 import attrs
 
 from shapeinf.engine.inference import Inference
+from shapeinf.formats.annotation import Annotation
+from shapeinf.graph import FunctionKey
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, TensorType, Type
 
 
 @attrs.frozen
 class TensorInfo:
-    """What is known of one value: element type (None when not known), shape, and its kind.
+    """The type of one value: element type (None when unknown), shape, and kind.
 
     `kind` is "tensor", or nested like "sequence", "optional(sequence)", "map(int64)" (a map from int64 keys); dtype
     and shape are then those of the innermost elements.
@@ -30,31 +32,72 @@ class TensorInfo:
         return text
 
 
-def infos(inference: Inference) -> dict[str, TensorInfo]:
-    """Every value of a program by name; equal types share one record."""
+def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
+    """Every value of a graph by name; equal types share one record."""
     table = inference.table
     if table.epoch != inference.store.epoch:
         table.refresh()
     records: dict[int, TensorInfo] = {}
-    found: dict[str, TensorInfo] = {}
-    numbers, whole = inference.numbers, table.canonical
+    infos: dict[str, TensorInfo] = {}
+    numbers, canonical = inference.numbers, table.canonical
     for name, number in zip(inference.compiled.names, numbers, strict=False):
-        number = whole[number]
+        number = canonical[number]
         if number not in records:
-            records[number] = info(table.types[number])
-        found[name] = records[number]
-    return found
+            records[number] = tensor_info(table.types[number])
+        infos[name] = records[number]
+    return infos
 
 
 _KINDS = {SequenceType: "sequence", OptionalType: "optional"}
 
 
-def info(found: Type | None) -> TensorInfo:
-    """A type as the public record; nothing known for a value that was never reached."""
-    if found is None:
+def tensor_info(value: Type | None) -> TensorInfo:
+    """A type as the public record; unknown for a value that was never reached."""
+    if value is None:
         return TensorInfo(None, Shape.unknown())
-    if isinstance(found, TensorType):
-        return TensorInfo(found.dtype, found.shape)
-    inner = info(found.element)
-    kind = f"map({found.key})" if isinstance(found, MapType) else _KINDS[type(found)]
+    if isinstance(value, TensorType):
+        return TensorInfo(value.dtype, value.shape)
+    inner = tensor_info(value.element)
+    kind = f"map({value.key})" if isinstance(value, MapType) else _KINDS[type(value)]
     return TensorInfo(inner.dtype, inner.shape, kind if inner.kind == "tensor" else f"{kind}({inner.kind})")
+
+
+def annotation(inference: Inference) -> Annotation:
+    """The values of all graphs and functions of a model, to be written into its file."""
+    return Annotation(tensor_infos(inference), _annotate_bodies(inference), _annotate_functions(inference))
+
+
+def _annotate_bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, Annotation]]:
+    """The subgraphs of nodes; functions are no part of their callers."""
+    step = inference.compiled.step
+    return {
+        step(index).node.outputs: {
+            name: Annotation(tensor_infos(child), _annotate_bodies(child))
+            for name, child in children.items()
+            if name in step(index).operation.bodies
+        }
+        for index, children in inference.children.items()
+        if step(index).operation.bodies
+    }
+
+
+def _annotate_functions(inference: Inference) -> dict[FunctionKey, dict[str, TensorInfo]]:
+    """The types that are the same in all calls of each function."""
+    common: dict[FunctionKey, dict[str, TensorInfo]] = {}
+    for key, call in _function_calls(inference):
+        known = {name: info for name, info in tensor_infos(call).items() if info.dtype is not None}
+        before = common.get(key)
+        common[key] = known if before is None else {n: i for n, i in known.items() if before.get(n) == i}
+    return common
+
+
+def _function_calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]:
+    step = inference.compiled.step
+    calls: list[tuple[FunctionKey, Inference]] = []
+    for index, children in inference.children.items():
+        key = step(index).operation.body
+        for child in children.values():
+            if key is not None:
+                calls.append((key, child))
+            calls += _function_calls(child)
+    return calls

@@ -20,86 +20,88 @@ from shapeinf.lattice import (
 )
 
 NOTHING = 0
-"""The number of "no type": an input that is not given, a value that no node has made yet."""
+"""The number of "no type": an absent input, a value that no node has computed yet."""
 
 
 class TypeTable:
     """Numbers for types; equal types have equal numbers.
 
-    `whole[n]` is the number of type n in canonical form under the facts of today, `bare[n]` that of the same without
-    known contents. Call `refresh` whenever `store.epoch` has changed.
+    `canonical[n]` is the number of type n in canonical form under the constraints known now, `type_only[n]` that of
+    the same type without contents. Call `refresh` whenever `store.epoch` has changed.
     """
 
     def __init__(self, store: ShapeStore) -> None:
-        """Only "no type" is there."""
+        """The table holds only "no type"."""
         self.store = store
         self.epoch = store.epoch
         self.types: list[Type | None] = [None]
-        self.whole: list[int] = [NOTHING]
-        self.bare: list[int] = [NOTHING]
+        self.canonical: list[int] = [NOTHING]
+        self.type_only: list[int] = [NOTHING]
         self._numbers: dict[Hashable, int] = {}
         self._unranked: list[int] = []
-        """The types that more than symbols can change."""
+        """The types that can change by more than their symbols."""
         self._using: dict[Dimension, list[int]] = {}
         """The types in which a symbol occurs."""
         self._same: dict[int, list[int]] = {}
         """The types whose canonical form is this one."""
-        self._new_ones: list[int] = []
-        """Numbers given since the last refresh: made of canonical dims, so they need a look only when facts change."""
-        self._heard = len(store.changed_symbols)
+        self._new_numbers: list[int] = []
+        """Numbers since the last refresh: their dims are canonical, so that only new constraints can change them."""
+        self._read_changes = len(store.changed_symbols)
         self._ranks = (len(store.shapes), store.resets)
 
-    def branched(self, store: ShapeStore) -> TypeTable:
-        """The same numbers over a copy of the facts, to go on apart from this table."""
+    def fork(self, store: ShapeStore) -> TypeTable:
+        """The same numbers over a copy of the store, independent of this table from here on."""
         self.refresh()
         other = TypeTable(store)
-        other.types, other.whole, other.bare = list(self.types), list(self.whole), list(self.bare)
+        other.types, other.canonical, other.type_only = list(self.types), list(self.canonical), list(self.type_only)
         other._numbers, other._unranked = dict(self._numbers), list(self._unranked)
         other._using = {symbol: list(numbers) for symbol, numbers in self._using.items()}
         other._same = {number: list(numbers) for number, numbers in self._same.items()}
-        other._new_ones = list(self._new_ones)
+        other._new_numbers = list(self._new_numbers)
         return other
 
-    def add(self, found: Type) -> int:
+    def add(self, new: Type) -> int:
         """The number of a type."""
-        if isinstance(found, TensorType):
-            dims = found.shape.dims  # hashed without a call into Shape, unless the rank is not known
-            key: Hashable = (found.dtype, found.shape if dims is None else dims, found.contents)
+        if isinstance(new, TensorType):
+            dims = new.shape.dims  # hashed without a call into Shape, unless the rank is not known
+            key: Hashable = (new.dtype, new.shape if dims is None else dims, new.contents)
         else:
-            key = found
+            key = new
         number = self._numbers.get(key)
-        return self._new(key, found) if number is None else number
+        return self._append(key, new) if number is None else number
 
-    def _new(self, key: Hashable, found: Type) -> int:
+    def _append(self, key: Hashable, new: Type) -> int:
         number = len(self.types)
         self._numbers[key] = number
-        self.whole.append(number)
-        self.bare.append(number)
-        if isinstance(found, TensorType):
-            contents = found.contents
-            if found.__class__ is TensorType:
-                found = PartialTensor(found.dtype, found.shape, None)
-            self.types.append(found)
+        self.canonical.append(number)
+        self.type_only.append(number)
+        if isinstance(new, TensorType):
+            contents = new.contents
+            if new.__class__ is TensorType:
+                new = PartialTensor(new.dtype, new.shape, None)
+            self.types.append(new)
             if contents is not None:
-                self.bare[number] = self.add(PartialTensor(found.dtype, found.shape, None))
+                self.type_only[number] = self.add(PartialTensor(new.dtype, new.shape, None))
         else:
-            self.types.append(found)
-        self._new_ones.append(number)
+            self.types.append(new)
+        self._new_numbers.append(number)
         return number
 
     def refresh(self) -> None:
-        """Bring `whole` and `bare` up to the facts of today: only types with symbols that have news are looked at."""
+        """Bring `canonical` and `type_only` up to date: only types with changed symbols are canonicalized again."""
         store = self.store
         self.epoch = store.epoch
-        affected = {n for symbol in set(store.changed_symbols[self._heard :]) for n in self._using.get(symbol, ())}
+        affected = {
+            n for symbol in set(store.changed_symbols[self._read_changes :]) for n in self._using.get(symbol, ())
+        }
         ranks = (len(store.shapes), store.resets)
         if ranks != self._ranks:
             affected.update(self._unranked)
-        self._heard, self._ranks = len(store.changed_symbols), ranks
-        while self._new_ones:
-            number = self._new_ones.pop()
-            found = self.types[number]
-            symbols = frozenset() if found is None else _symbols(found)
+        self._read_changes, self._ranks = len(store.changed_symbols), ranks
+        while self._new_numbers:
+            number = self._new_numbers.pop()
+            new = self.types[number]
+            symbols = frozenset() if new is None else _symbols(new)
             if symbols is None:
                 self._unranked.append(number)
             for symbol in symbols or ():
@@ -110,57 +112,57 @@ class TypeTable:
             self._canonicalize(number)
 
     def _canonicalize(self, number: int) -> None:
-        """Find the canonical form of a type; those that had the old one have that one too."""
-        found = self.types[number]
-        assert found is not None
-        new = canonical(self.store, found)
-        whole = number if new is found else self.add(new)
+        """Update the canonical form of a type, and of the types whose canonical form it was."""
+        old = self.types[number]
+        assert old is not None
+        new = canonicalize(self.store, old)
+        canonical = number if new is old else self.add(new)
         contents = isinstance(new, TensorType) and new.contents is not None
-        bare = self.add(without_contents(new)) if contents else whole
-        if whole == number:
-            self.whole[number], self.bare[number] = number, bare
+        type_only = self.add(without_contents(new)) if contents else canonical
+        if canonical == number:
+            self.canonical[number], self.type_only[number] = number, type_only
             return
-        for one in (number, *self._same.pop(number, ())):
-            if one != number and self.whole[one] != number:
-                continue  # it has another form since something was taken back
-            if self.whole[one] != whole:
-                self._same.setdefault(whole, []).append(one)
-            self.whole[one], self.bare[one] = whole, bare
+        for equal in (number, *self._same.pop(number, ())):
+            if equal != number and self.canonical[equal] != number:
+                continue  # it has another form since a constraint was undone
+            if self.canonical[equal] != canonical:
+                self._same.setdefault(canonical, []).append(equal)
+            self.canonical[equal], self.type_only[equal] = canonical, type_only
 
     def get(self, number: int) -> Type | None:
         """The type of a number, canonical."""
-        return self.types[self.whole[number]]
+        return self.types[self.canonical[number]]
 
 
-def _symbols(found: Type) -> frozenset[Dimension] | None:
-    """The symbols in a type, None when more than symbols can change it (an unknown rank may become known)."""
-    if not isinstance(found, TensorType) or found.shape.dims is None:
+def _symbols(old: Type) -> frozenset[Dimension] | None:
+    """The symbols in a type; None when more than its symbols can change it (an unknown rank may become known)."""
+    if not isinstance(old, TensorType) or old.shape.dims is None:
         return None
-    symbols = found.shape.symbols()
-    if isinstance(found, Progression):
-        return symbols | found.base.symbols() if isinstance(found.base, Dimension) else symbols
-    if found.elements is not None and not _SYMBOLIC.isdisjoint(map(type, found.elements)):
-        return symbols.union(*(d.symbols() for e in found.elements for d in dims_in(e)))
+    symbols = old.shape.symbols()
+    if isinstance(old, Progression):
+        return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
+    if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):
+        return symbols.union(*(d.symbols() for e in old.elements for d in dims_in(e)))
     return symbols
 
 
 _SYMBOLIC = {Dimension, Quotient}
 
 
-def canonical(store: ShapeStore, found: Type) -> Type:
+def canonicalize(store: ShapeStore, old: Type) -> Type:
     """A type with canonical dims and elements; the same object when it is canonical already."""
-    if not isinstance(found, TensorType):
-        return _canonical_container(store, found)
-    shape = store.canon_shape(found.shape)
-    if isinstance(found, Progression):
-        base = store.canon(found.base)
-        same = shape is found.shape and base is found.base
-        return found if same else Progression(found.dtype, shape, base, found.steps)
-    elements = found.elements
+    if not isinstance(old, TensorType):
+        return _canonical_container(store, old)
+    shape = store.canon_shape(old.shape)
+    if isinstance(old, Progression):
+        base = store.canon(old.base)
+        same = shape is old.shape and base is old.base
+        return old if same else Progression(old.dtype, shape, base, old.steps)
+    elements = old.elements
     if elements is not None:
         new = tuple(_canonical_element(store, e) for e in elements)
-        return found if shape is found.shape and new == elements else PartialTensor(found.dtype, shape, new)
-    return found if shape is found.shape else PartialTensor(found.dtype, shape, elements)
+        return old if shape is old.shape and new == elements else PartialTensor(old.dtype, shape, new)
+    return old if shape is old.shape else PartialTensor(old.dtype, shape, elements)
 
 
 def _canonical_element(store: ShapeStore, element: Element) -> Element:
@@ -169,24 +171,24 @@ def _canonical_element(store: ShapeStore, element: Element) -> Element:
     return store.canon(element) if isinstance(element, Dimension) else element
 
 
-def _canonical_container(store: ShapeStore, found: SequenceType) -> SequenceType:
-    inner = canonical(store, found.element)
-    length = found.length if found.length is None else store.canon(found.length)
-    items = found.items if found.items is None else tuple(canonical(store, item) for item in found.items)
-    if inner is found.element and length is found.length and items == found.items:
-        return found
-    if isinstance(found, MapType):
-        return MapType(found.key, inner)
-    return SequenceType(inner, length, items) if type(found) is SequenceType else type(found)(inner)
+def _canonical_container(store: ShapeStore, old: SequenceType) -> SequenceType:
+    inner = canonicalize(store, old.element)
+    length = old.length if old.length is None else store.canon(old.length)
+    items = old.items if old.items is None else tuple(canonicalize(store, item) for item in old.items)
+    if inner is old.element and length is old.length and items == old.items:
+        return old
+    if isinstance(old, MapType):
+        return MapType(old.key, inner)
+    return SequenceType(inner, length, items) if type(old) is SequenceType else type(old)(inner)
 
 
-def without_contents(found: Type) -> Type:
-    """A tensor of which no element is known."""
-    if isinstance(found, TensorType) and found.contents is not None:
-        return PartialTensor(found.dtype, found.shape, None)
-    return found
+def without_contents(old: Type) -> Type:
+    """The type with no element known."""
+    if isinstance(old, TensorType) and old.contents is not None:
+        return PartialTensor(old.dtype, old.shape, None)
+    return old
 
 
 def unknown_type() -> TensorType:
-    """A tensor of which nothing is known."""
+    """A tensor with unknown element type and shape."""
     return PartialTensor(None, Shape.unknown(), None)

@@ -1,1 +1,1 @@
-"""Provenance on demand: where a dim comes from, and why a shape is unknown."""
+"""Provenance on demand: what a dim is computed from, and why a shape is unknown."""

@@ -1,8 +1,8 @@
-"""Why an axis has its size, found on demand: nothing is recorded while inferring.
+"""Provenance of an axis, computed on demand: inference records nothing for it.
 
-To explain an axis, the rule of the node that made it runs again with a distinct symbol for every axis of its inputs;
-the symbols in the answer are the axes that it comes from. Sizes that went through contents (`Shape`, `Concat`,
-`Reshape`) are followed through these, and into the bodies of nodes that have some.
+To explain an axis, the rule of its producer runs again with a distinct symbol for every axis of its inputs; the symbols
+in the output are the axes that it is computed from. Sizes in contents (`Shape`, `Concat`, `Reshape`) are followed
+through these, and into the bodies of nodes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MOST_NAMES = 6
 
 
 def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> list[str]:
-    """One line a step, from the axis back to an input, a constant, a law, or what first did not know.
+    """One line a step, from the axis back to an input, a constant, a constraint, or the origin of an unknown.
 
-    Where the budget of work is reached on the way, the last line says so.
+    The last line reports that the budget is exhausted.
     """
     frame = GraphFrame(inference, work=work)
     slot = inference.compiled.slots[name]
@@ -42,22 +42,22 @@ def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> lis
 
 
 def trace(point: Point) -> tuple[list[str], Point]:
-    """One line a step, from a point back to its first cause, and the last point of the way."""
+    """One line a step, from a point back to its first cause, and the last point on the path."""
     lines: list[str] = []
     seen: set[Point] = set()
     last = point
-    found: Point | None = point
-    while found is not None and found not in seen:
-        last = found
+    following: Point | None = point
+    while following is not None and following not in seen:
+        last = following
         seen.add(last)
-        step = last.frame.step_of(last.slot)
+        step = last.frame.producer(last.slot)
         if step is None:
-            line, found = _given(last)
+            line, following = _explain_input(last)
         elif last.frame.inner(step):
-            line, found = _through(last, step)
+            line, following = _explain_body(last, step)
         else:
-            line, found = _made(last, step)
-        if last.frame.budget.cut:  # what the node was asked may not be the whole answer
+            line, following = _explain_node(last, step)
+        if last.frame.budget.cut:  # the sources of the node may be incomplete
             lines.append(f"{_here(last)}: {cut_text('explain(work=...)')}")
             break
         if line:
@@ -71,28 +71,28 @@ def _here(point: Point) -> str:
     return f"{point} = {'?' if point.size is None else point.size}"
 
 
-def _given(point: Point) -> tuple[str, Point | None]:
-    """A value that no node of its graph makes: captured or handed in from the graph around it, or an input."""
+def _explain_input(point: Point) -> tuple[str, Point | None]:
+    """A value that no node of its graph computes: captured or passed in from the outer graph, or an input."""
     frame, around = point.frame, outside(point)
     if around is not None:
         same = frame.inference.compiled.names[point.slot] == around.frame.inference.compiled.names[around.slot]
-        moved = _aligned(point, around)
+        moved = _align(point, around)
         if moved is not None:
             return ("" if same else f"{_here(point)} is {moved}"), moved
     if frame.outer is not None and frame.step is not None:
-        maker = f"{frame.step.operation} {frame.outer.place(frame.step)}"
-        return f"{_here(point)}, which {maker} hands to its body: it may differ from run to run", None
+        node = f"{frame.step.operation} {frame.outer.locate(frame.step)}"
+        return f"{_here(point)}, which {node} passes to its body: it may differ from run to run", None
     return f"{_here(point)}, {_origin(point)}", None
 
 
-def _through(point: Point, step: NodeStep) -> tuple[str, Point | None]:
-    """Into the bodies of a node, where the same size is found there."""
+def _explain_body(point: Point, step: NodeStep) -> tuple[str, Point | None]:
+    """Into the bodies of a node, where they have the same size."""
     frame = point.frame
-    here = f"{_here(point)} by {step.operation} {frame.place(step)}"
-    found = [(name, inside(point, inner, step)) for name, inner in frame.inner(step).items()]
-    aligned = [(name, _aligned(point, p)) for name, p in found if p is not None]
+    here = f"{_here(point)} by {step.operation} {frame.locate(step)}"
+    outputs = [(name, inside(point, inner, step)) for name, inner in frame.inner(step).items()]
+    aligned = [(name, _align(point, p)) for name, p in outputs if p is not None]
     matched = [(name, p) for name, p in aligned if p is not None]
-    if matched and len(matched) == len(found):
+    if matched and len(matched) == len(outputs):
         names = "" if not step.operation.bodies else " in " + " and ".join(name for name, _ in matched)
         return f"{here} from {matched[0][1]}{names}", matched[0][1]
     if point.known:
@@ -103,8 +103,8 @@ def _through(point: Point, step: NodeStep) -> tuple[str, Point | None]:
     return f"{here}: {cause_of(Root(frame, step, point)).reason}", None
 
 
-def _aligned(point: Point, other: Point) -> Point | None:
-    """The point of a value on the other side of a body's border that has the same size; scans add or take an axis."""
+def _align(point: Point, other: Point) -> Point | None:
+    """The point of the same size in a value outside or inside a body; scans add or remove an axis."""
     if point.facet == "rank":
         return None if other.known else other
     if other.size is not None and other.size == point.size:
@@ -116,35 +116,35 @@ def _aligned(point: Point, other: Point) -> Point | None:
     return other._replace(at=axes[0]) if len(axes) == 1 else None
 
 
-def _made(point: Point, step: NodeStep) -> tuple[str, Point | None]:
-    """What a node computes from its inputs."""
+def _explain_node(point: Point, step: NodeStep) -> tuple[str, Point | None]:
+    """A size that a node computes from its inputs."""
     frame, size = point.frame, point.size
-    here = f"{_here(point)} by {step.operation} {frame.place(step)}"
+    here = f"{_here(point)} by {step.operation} {frame.locate(step)}"
     begins = size is None or any(frame.first.get(symbol) == point for symbol in unknowns_in(size))
     if not begins:
-        found = sources(point, step)
-        if found and size is not None:
-            return f"{here} from {_listed(found)}", _closest(found, size)
-        return here + _told(point), None
+        points = sources(point, step)
+        if points and size is not None:
+            return f"{here} from {_list_points(points)}", _closest(points, size)
+        return here + _constraint_source(point), None
     missing = blockers(point, step)
     if missing:
-        return f"{here}, since {_unknown(missing[0])} is not known", missing[0]
+        return f"{here}, since {_label(missing[0])} is unknown", missing[0]
     return f"{here}: {cause_of(Root(frame, step, point)).reason}", None
 
 
-def _unknown(point: Point) -> str:
+def _label(point: Point) -> str:
     return f"the content {point}" if point.facet == "element" else str(point)
 
 
-def _listed(found: Sequence[Point]) -> str:
-    names = [str(p) for p in found[:MOST_NAMES]]
-    return ", ".join(names) + (f" and {len(found) - MOST_NAMES} more" if len(found) > MOST_NAMES else "")
+def _list_points(points: Sequence[Point]) -> str:
+    names = [str(p) for p in points[:MOST_NAMES]]
+    return ", ".join(names) + (f" and {len(points) - MOST_NAMES} more" if len(points) > MOST_NAMES else "")
 
 
-def _closest(found: Sequence[Point], size: Dim) -> Point:
-    """The source to go on with: the same size, else one that shares an unknown, then a symbol, else any.
+def _closest(points: Sequence[Point], size: Dim) -> Point:
+    """The source to follow: the same size, else one that shares an unknown, then a symbol, else any.
 
-    Of several the one that was made first: its way to the inputs is the shortest.
+    Of several the earliest in the graph: its path to the inputs is the shortest.
     """
 
     def distance(point: Point) -> int:
@@ -157,30 +157,30 @@ def _closest(found: Sequence[Point], size: Dim) -> Point:
         return 1 if any(s.symbol.anonymous for s in shared) else 2 if shared else 3
 
     def age(point: Point) -> int:
-        place = point.frame.inference.compiled.producers[point.slot]
-        return -1 if place is None else place
+        producer = point.frame.inference.compiled.producers[point.slot]
+        return -1 if producer is None else producer
 
-    return min(found, key=lambda point: (distance(point), age(point)))
+    return min(points, key=lambda point: (distance(point), age(point)))
 
 
 def _origin(point: Point) -> str:
-    """Who says the size of an input or a constant: its declaration, or the law that a declared dim was solved by."""
+    """The origin of a size of an input or constant: a declaration, or the constraint that determined a declared dim."""
     graph, name = point.frame.inference.compiled.graph, point.frame.inference.compiled.names[point.slot]
     if name in graph.constants:
-        return ("the shape of a constant" if point.facet == "axis" else "in a constant") + _told(point)
+        return ("the shape of a constant" if point.facet == "axis" else "in a constant") + _constraint_source(point)
     if point.known:
-        return "declared by an input" + _told(point)
+        return "declared by an input" + _constraint_source(point)
     if point.facet == "element":
-        return "what an input holds, known only when the graph runs"
+        return "the contents of an input, known only at run time"
     return f"an input: {cause_of(Root(point.frame, None, point)).reason}"
 
 
-def _told(point: Point) -> str:
-    """The law by which a size became what it is, where it was something else when it was made."""
+def _constraint_source(point: Point) -> str:
+    """The constraint that changed a size after it was computed."""
     inference = point.frame.inference
-    made = inference.table.types[inference.numbers[point.slot]]
-    found = inference.input_types.get(inference.compiled.names[point.slot], made)
-    first = size_in(found, point.facet, point.at)
+    computed = inference.table.types[inference.numbers[point.slot]]
+    initial = inference.input_types.get(inference.compiled.names[point.slot], computed)
+    first = size_in(initial, point.facet, point.at)
     symbols = first.symbols() if isinstance(first, Dimension) else ()
-    told = [inference.store.sources[s] for s in inference.store.solved if s in symbols]
-    return f"; {point.frame.located(str(told[0]), told[0].node)}" if told else ""
+    causes = [inference.store.sources[s] for s in inference.store.solved if s in symbols]
+    return f"; {point.frame.with_location(str(causes[0]), causes[0].node)}" if causes else ""

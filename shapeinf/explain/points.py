@@ -1,4 +1,4 @@
-"""Places to ask "why" about: an axis, a rank or an element of a value, in a graph or in a body inside it."""
+"""Points of a graph or of a body inside it: an axis, the rank or an element of a value."""
 
 from __future__ import annotations
 
@@ -17,61 +17,61 @@ Facet = Literal["axis", "rank", "element"]
 
 
 class GraphFrame:
-    """One run of a graph: that of the model, or of a body that `step` of `outer` runs."""
+    """One run of a graph: that of the model, or of a body of `step` in `outer`."""
 
     def __init__(
         self, inference: Inference, outer: GraphFrame | None = None, step: NodeStep | None = None, *, work: int = WORK
     ) -> None:
-        """See `inner`; a body is part of the question about the graph around it, and has no budget of its own."""
+        """See `inner`; a body shares the budget of the outer graph."""
         self.budget: Budget = Budget(work) if outer is None else outer.budget
         self.inference = inference
         self.outer = outer
         self.step = step
         self._inner: dict[int, dict[str, GraphFrame]] = {}
 
-    def step_of(self, slot: int) -> NodeStep | None:
-        """The node that makes a value."""
-        place = self.inference.compiled.producers[slot]
-        return None if place is None else self.inference.compiled.step(place)
+    def producer(self, slot: int) -> NodeStep | None:
+        """The node that computes a value."""
+        index = self.inference.compiled.producers[slot]
+        return None if index is None else self.inference.compiled.step(index)
 
     def inner(self, step: NodeStep) -> dict[str, GraphFrame]:
-        """The runs of the bodies of a node, or of the function that it calls, as they were at last."""
+        """The last runs of the bodies of a node, or of the function that it calls."""
         if step.index not in self._inner:
             children = self.inference.children.get(step.index, {})
             self._inner[step.index] = {name: GraphFrame(child, self, step) for name, child in children.items()}
         return self._inner[step.index]
 
     def name(self, slot: int) -> str:
-        """The name of a value; inside of a body after the path of that."""
+        """The name of a value; inside a body it starts with the path of the body."""
         name = self.inference.compiled.names[slot]
         if self.outer is not None and self.step is not None and name in self.step.operation.captures:
             return self.outer.name(self.step.captured[self.step.operation.captures.index(name)])
         return self.inference.path + name
 
-    def place(self, step: NodeStep) -> str:
-        """A node's name, and where its source says it."""
-        return self.located(self.inference.path + step.site, step.node.name)
+    def locate(self, step: NodeStep) -> str:
+        """A node's name and its location in the source."""
+        return self.with_location(self.inference.path + step.site, step.node.name)
 
-    def located(self, text: str, node: str) -> str:
-        """A text with the place that the source gives to a node."""
+    def with_location(self, text: str, node: str) -> str:
+        """A text and the location of a node in the source."""
         at = self.inference.compiled.graph.locations.get(node)
         return f"{text} at {at}" if at else text
 
     def reason(self, step: NodeStep) -> str:
-        """Why nothing is known of what a node makes, where its run said so."""
+        """Why the outputs of a node are unknown, if the inference recorded it."""
         return self.inference.reasons.get(step.index, "")
 
     @cached_property
     def first(self) -> dict[Dimension, Point]:
-        """Where each unknown symbol occurs first: in what comes from outside, else in what a node makes."""
-        found: dict[Dimension, Point] = {}
+        """The first occurrence of each unknown symbol: in an input, else in the output of a node."""
+        first: dict[Dimension, Point] = {}
         program = self.inference.compiled
-        made = (slot for row in program.rows for slot in row[2] if slot != UNUSED)
+        outputs = (slot for row in program.rows for slot in row[2] if slot != UNUSED)
         sources = (slot for slot in range(len(program.names)) if program.producers[slot] is None)
-        for slot in (*sources, *made):
+        for slot in (*sources, *outputs):
             for symbol, facet, index in _symbols(self.inference.current(slot)):
-                found.setdefault(symbol, Point(self, slot, facet, index))
-        return found
+                first.setdefault(symbol, Point(self, slot, facet, index))
+        return first
 
 
 class Point(NamedTuple):
@@ -84,17 +84,17 @@ class Point(NamedTuple):
 
     @property
     def type(self) -> Type | None:
-        """What is known of the value."""
+        """The inferred type of the value."""
         return self.frame.inference.current(self.slot)
 
     @property
     def size(self) -> Dim | None:
-        """The size or the number that is asked about; None for an unknown one, and for a rank."""
+        """The size of the axis, or the element; None for an unknown one, and for a rank."""
         return size_in(self.type, self.facet, self.at)
 
     @property
     def known(self) -> bool:
-        """Whether it has no unknown in it."""
+        """Whether it contains no unknown."""
         return is_known(self.type, self.facet, self.at)
 
     def __str__(self) -> str:
@@ -105,41 +105,41 @@ class Point(NamedTuple):
         return f"{name}.shape[{self.at}]" if self.facet == "axis" else f"{name}[{self.at}]"
 
 
-def tensor_of(found: Type | None) -> TensorType | None:
+def tensor_of(value: Type | None) -> TensorType | None:
     """A tensor, or the innermost elements of a sequence, an optional or a map."""
-    while isinstance(found, SequenceType):
-        found = found.element
-    return found if isinstance(found, TensorType) else None
+    while isinstance(value, SequenceType):
+        value = value.element
+    return value if isinstance(value, TensorType) else None
 
 
-def size_in(found: Type | None, facet: Facet, index: int) -> Dim | None:
-    """The size of an axis, or a whole number among the elements; None when it is not known."""
-    tensor = tensor_of(found)
+def size_in(value: Type | None, facet: Facet, index: int) -> Dim | None:
+    """The size of an axis, or an integer among the elements; None when it is unknown."""
+    tensor = tensor_of(value)
     values = None if tensor is None else tensor.shape.dims if facet == "axis" else tensor.elements
     if facet == "rank" or values is None or not -len(values) <= index < len(values):
         return None
-    value = values[index]
-    return value if isinstance(value, (int, Dimension)) and not isinstance(value, bool) else None
+    item = values[index]
+    return item if isinstance(item, (int, Dimension)) and not isinstance(item, bool) else None
 
 
-def is_known(found: Type | None, facet: Facet, index: int) -> bool:
-    """Whether a type says a size, a number or a rank without an unknown in it."""
+def is_known(value: Type | None, facet: Facet, index: int) -> bool:
+    """Whether a size, an element or the rank of a type is known and contains no unknown."""
     if facet == "rank":
-        tensor = tensor_of(found)
+        tensor = tensor_of(value)
         return tensor is not None and tensor.shape.dims is not None
-    size = size_in(found, facet, index)
+    size = size_in(value, facet, index)
     return size is not None and not unknowns_in(size)
 
 
 def unknowns_in(dim: Dim) -> list[Dimension]:
-    """The symbols of a dim that nobody has named."""
+    """The anonymous symbols of a dim."""
     if isinstance(dim, int):
         return []
     return sorted((s for s in dim.symbols() if s.symbol.anonymous), key=str)
 
 
-def _symbols(found: Type | None) -> Iterator[tuple[Dimension, Facet, int]]:
-    tensor = tensor_of(found)
+def _symbols(value: Type | None) -> Iterator[tuple[Dimension, Facet, int]]:
+    tensor = tensor_of(value)
     if tensor is None:
         return
     for index, dim in enumerate(tensor.shape.dims or ()):

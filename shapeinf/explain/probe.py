@@ -1,4 +1,4 @@
-"""Asking a rule: it runs again with other inputs, over a copy of the facts, to see what its outputs come from."""
+"""Probing a rule: it runs again with other inputs, over a copy of the store, to find the sources of its outputs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from shapeinf.graph import MISSING
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
 MOST_ELEMENTS = 64
-"""Longer contents are no shape; they are not asked about."""
-STEPS_A_RULE = 100
-"""What it takes to run a rule once more, in the steps of a budget."""
+"""Longer contents are no shape; they are not probed."""
+STEPS_PER_RULE = 100
+"""The cost of one run of a rule, in steps of a budget."""
 STEPS_PER_CONSTRAINT = 5
-"""What it takes to copy a fact."""
-STEPS_A_TELLING = 200
-"""What it takes to learn a fact."""
+"""The cost of copying a constraint."""
+STEPS_PER_NEW_CONSTRAINT = 200
+"""The cost of adding a constraint."""
 RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
 
 Inputs = list["Type | None"]
@@ -38,10 +38,10 @@ def sources(point: Point, step: NodeStep) -> list[Point]:
 
 
 def blockers(point: Point, step: NodeStep) -> list[Point]:
-    """What is unknown of a node's inputs that makes its output unknown: the first that is enough by itself.
+    """The unknown of a node's inputs that makes its output unknown: the first that suffices by itself.
 
-    Nothing when the output would be unknown even if all shapes of the inputs, and all sizes among their contents, were
-    known: then it depends on data, or on a rule that does not say.
+    Empty when the output would be unknown even if all shapes of the inputs, and all sizes among their contents, were
+    known: then it depends on data, or the rule does not infer it.
     """
     probe = _Probe(point, step)
     if not probe.possible:
@@ -50,19 +50,19 @@ def blockers(point: Point, step: NodeStep) -> list[Point]:
         unknown = [p for position in range(len(step.arguments)) for p in probe.unknown(position, contents)]
         for rank in RANKS_TRIED if unknown else ():
             lifted = probe.lifted(rank, contents)
-            if probe.says(lifted):
-                return [p for p in unknown if not probe.says(probe.lowered(lifted, p))][:1] or unknown[:1]
+            if probe.is_known(lifted):
+                return [p for p in unknown if not probe.is_known(probe.lowered(lifted, p))][:1] or unknown[:1]
     return []
 
 
 def is_late(point: Point, step: NodeStep) -> bool:
-    """Whether a node's output would be known if it ran now: what its inputs are was learned from later nodes."""
+    """Whether a node's output would be known if it ran now: later nodes added constraints on its inputs."""
     probe = _Probe(point, step)
-    return probe.possible and probe.says(probe.types)
+    return probe.possible and probe.is_known(probe.types)
 
 
 class _Probe:
-    """The runs of one node's rule with symbols of our own in place of sizes; `marks` has what each stands for."""
+    """Runs of one node's rule with marker symbols in place of sizes; `marks` has the point of each."""
 
     def __init__(self, point: Point, step: NodeStep) -> None:
         self.point = point
@@ -73,32 +73,32 @@ class _Probe:
         self.marks: dict[Dimension, Point] = {}
         self.types: Inputs = [None if s == MISSING else self.inference.current(s) for s in step.arguments]
 
-    def answer(self, inputs: Sequence[Type | None]) -> Type | None:
-        """The type that the rule gives to the output; None when it refuses, and past the budget of the question."""
+    def run(self, inputs: Sequence[Type | None]) -> Type | None:
+        """The output type by the rule; None when the rule fails, and when the budget is exhausted."""
         assert self.call is not None
         store, budget = self.inference.store, self.point.frame.budget
-        if not budget.take(STEPS_A_RULE + STEPS_PER_CONSTRAINT * store.count):
+        if not budget.take(STEPS_PER_RULE + STEPS_PER_CONSTRAINT * store.count):
             return None
-        before, told = store.scope.work, store.copy()
+        before, scratch = store.scope.work, store.copy()
         try:
-            outcome = self.call.run(inputs, told, self.inference.path + self.step.site)
+            outcome = self.call.run(inputs, scratch, self.inference.path + self.step.site)
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
         finally:
-            budget.spend(store.scope.work - before + STEPS_A_TELLING * (told.version - store.version))
+            budget.spend(store.scope.work - before + STEPS_PER_NEW_CONSTRAINT * (scratch.version - store.version))
         return outcome.types[self.step.outputs.index(self.point.slot)]
 
-    def says(self, inputs: Sequence[Type | None]) -> bool:
-        """Whether nothing is unknown of the output but what our own symbols stand for."""
-        found = self.answer(inputs)
-        if self.point.facet == "rank" or found is None:
-            return is_known(found, "rank", 0)
-        size = size_in(found, self.point.facet, self.point.at)
+    def is_known(self, inputs: Sequence[Type | None]) -> bool:
+        """Whether the output has no unknowns but marker symbols."""
+        output = self.run(inputs)
+        if self.point.facet == "rank" or output is None:
+            return is_known(output, "rank", 0)
+        size = size_in(output, self.point.facet, self.point.at)
         return size is not None and all(s in self.marks for s in unknowns_in(size))
 
     def origins(self, inputs: Sequence[Type | None]) -> list[Point]:
-        """What the symbols of the output stand for; nothing if it is not the size that we know when they are that."""
-        size = size_in(self.answer(inputs), self.point.facet, self.point.at)
+        """The points of the marker symbols in the output; none if substituting them does not give the inferred size."""
+        size = size_in(self.run(inputs), self.point.facet, self.point.at)
         if not isinstance(size, Dimension):
             return []
         values = {mark: point.size for mark, point in self.marks.items() if point.size is not None}
@@ -106,32 +106,32 @@ class _Probe:
             return []
         return [self.marks[s] for s in sorted(size.symbols(), key=str) if s in self.marks]
 
-    # -- what the output is made of ----------------------------------------------------------------------------------
+    # -- sources of the output --------------------------------------------------------------------------------------
 
     def marked(self, contents: bool, ones: bool) -> Inputs:
-        """The inputs with a symbol for every axis (and, only with `ones`, for those of size 1).
+        """The inputs with a marker for every axis (and, only with `ones`, for those of size 1).
 
-        Contents that the rule reads stay, with a symbol for every symbolic number; without `contents` they go.
+        Contents that the rule reads stay, with a marker for every symbolic number; without `contents` they are dropped.
         """
-        found: Inputs = []
+        inputs: Inputs = []
         for position, known in enumerate(self.types):
             slot = self.step.arguments[position]
             if not isinstance(known, TensorType) or known.shape.dims is None:
-                found.append(known)
+                inputs.append(known)
             elif contents and self.reads(position) and known.elements is not None:
                 elements = [
                     self.mark(slot, "element", i, e) if isinstance(e, Dimension) else e
                     for i, e in enumerate(known.elements)
                 ]
-                found.append(PartialTensor(known.dtype, known.shape, elements))
+                inputs.append(PartialTensor(known.dtype, known.shape, elements))
             else:  # broadcasting branches on sizes of 1
                 dims = enumerate(known.shape.dims)
                 sizes: list[Dim] = [d if d == 1 and not ones else self.mark(slot, "axis", i, d) for i, d in dims]
-                found.append(TensorType(known.dtype, Shape(sizes)))
-        return found
+                inputs.append(TensorType(known.dtype, Shape(sizes)))
+        return inputs
 
     def constants(self) -> list[Point]:
-        """The number among the contents that the size is: the output changes when it does."""
+        """The element of the contents that the size equals, and that the output changes with."""
         size = self.point.size
         for position, known in enumerate(self.types):
             elements = known.elements if isinstance(known, TensorType) and self.reads(position) else None
@@ -144,13 +144,13 @@ class _Probe:
         return []
 
     def decides(self, position: int, known: TensorType, index: int) -> bool:
-        """Whether the output is what an element is."""
+        """Whether the output depends on an element."""
         elements = list(known.elements or ())
         elements[index] = mark = self.mark(self.step.arguments[position], "element", index, None)
         for inputs in ([*self.types], self.marked(contents=True, ones=True)):
             inputs[position] = PartialTensor(known.dtype, known.shape, elements)
-            found = size_in(self.answer(inputs), self.point.facet, self.point.at)
-            if isinstance(found, Dimension) and mark in found.symbols():
+            size = size_in(self.run(inputs), self.point.facet, self.point.at)
+            if isinstance(size, Dimension) and mark in size.symbols():
                 return True
         return False
 
@@ -160,7 +160,7 @@ class _Probe:
         return self.call.reads(position)
 
     def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dimension:
-        """A symbol in place of a size, with its bounds."""
+        """A marker symbol in place of a size, with its bounds."""
         store = self.inference.store
         low: int | None = 2
         if isinstance(dim, Dimension):
@@ -171,29 +171,29 @@ class _Probe:
         self.marks[symbol] = Point(self.point.frame, slot, facet, index)
         return symbol
 
-    # -- what makes the output unknown -------------------------------------------------------------------------------
+    # -- causes of an unknown output --------------------------------------------------------------------------------
 
     def unknown(self, position: int, contents: bool) -> list[Point]:
-        """What is not known of an input: its rank, its axes; with `contents` the numbers that the rule reads."""
-        found, slot, frame = self.types[position], self.step.arguments[position], self.point.frame
+        """The unknowns of an input: its rank, its axes; with `contents` the numbers that the rule reads."""
+        value, slot, frame = self.types[position], self.step.arguments[position], self.point.frame
         if slot == MISSING:
             return []
         missing = self.open_elements(position) if contents else []
         if missing:
             return [Point(frame, slot, "element", i) for i in missing]
-        tensor = tensor_of(found)
+        tensor = tensor_of(value)
         if tensor is None or tensor.shape.dims is None:
             return [Point(frame, slot, "rank", 0)]
         return [Point(frame, slot, "axis", i) for i, d in enumerate(tensor.shape.dims) if unknowns_in(d)]
 
     def open_elements(self, position: int) -> list[int]:
-        """The whole numbers in an input that the rule reads and nobody knows; the first, where there may be any."""
-        found = self.types[position]
-        if not isinstance(found, TensorType) or "int" not in (found.dtype or "") or not self.reads(position):
+        """The unknown integers in an input that the rule reads; the first, where their number is unknown."""
+        value = self.types[position]
+        if not isinstance(value, TensorType) or "int" not in (value.dtype or "") or not self.reads(position):
             return []
-        if found.elements is not None:
-            return [i for i, e in enumerate(found.elements) if e is None or _is_open(e)]
-        dims = found.shape.dims
+        if value.elements is not None:
+            return [i for i, e in enumerate(value.elements) if e is None or _is_open(e)]
+        dims = value.shape.dims
         if dims is not None and len(dims) > 1:
             return []
         count = 1 if dims == () else dims[0] if dims else None
@@ -202,21 +202,21 @@ class _Probe:
         return list(range(count)) if count <= MOST_ELEMENTS else []
 
     def lifted(self, rank: int, contents: bool) -> Inputs:
-        """The inputs as if all were known; a rank, or a number of sizes, that is not known is taken to be `rank`."""
-        found: Inputs = []
+        """The inputs as if all were known; an unknown rank, or number of sizes, is taken to be `rank`."""
+        inputs: Inputs = []
         for position, known in enumerate(self.types):
             if not isinstance(known, TensorType):
-                found.append(known)
+                inputs.append(known)
             elif contents and self.open_elements(position):
-                found.append(self.with_contents(position, known, rank))
+                inputs.append(self.with_contents(position, known, rank))
             elif self.unknown(position, contents=False):
-                found.append(self.with_sizes(position, known, rank))
+                inputs.append(self.with_sizes(position, known, rank))
             else:
-                found.append(known)
-        return found
+                inputs.append(known)
+        return inputs
 
     def with_sizes(self, position: int, known: TensorType, rank: int) -> TensorType:
-        """An input with a symbol in place of each size that is not known."""
+        """An input with a marker in place of each unknown size."""
         slot, dims = self.step.arguments[position], known.shape.dims
         if dims is None:
             return TensorType(known.dtype, Shape([self.mark(slot, "axis", i, None) for i in range(rank)]))
@@ -228,7 +228,7 @@ class _Probe:
         )
 
     def with_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
-        """An input with a symbol in place of each number that is not known."""
+        """An input with a marker in place of each unknown number."""
         slot, missing = self.step.arguments[position], self.open_elements(position)
         if known.shape.is_concrete:
             elements = list(known.elements or [None] * len(missing))
@@ -240,15 +240,15 @@ class _Probe:
         return PartialTensor(known.dtype, Shape(() if single else (len(marks),)), marks)
 
     def lowered(self, lifted: Inputs, point: Point) -> Inputs:
-        """All inputs known but for one thing, which is as it is."""
-        found = list(lifted)
+        """The lifted inputs with one unknown restored."""
+        inputs = list(lifted)
         for position, slot in enumerate(self.step.arguments):
             if slot == point.slot:
-                found[position] = self.but_one(position, lifted[position], point)
-        return found
+                inputs[position] = self.restore(position, lifted[position], point)
+        return inputs
 
-    def but_one(self, position: int, lifted: Type | None, point: Point) -> Type | None:
-        """A known input with one of its unknowns back."""
+    def restore(self, position: int, lifted: Type | None, point: Point) -> Type | None:
+        """A lifted input with one of its unknowns restored."""
         known = self.types[position]
         if not isinstance(known, TensorType) or not isinstance(lifted, TensorType) or point.facet == "rank":
             return known

@@ -1,4 +1,4 @@
-"""What is not known of a model, grouped by first cause."""
+"""The unknown axes and ranks of a model, grouped by first cause."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from shapeinf.lattice import SequenceType, Type
 from shapeinf.solver.budget import WORK, cut_text
 
 CauseKind = Literal["input", "operator", "error", "data", "body", "order", "budget"]
-"""An input without sizes, no rule, a broken law, data, which body runs and how often, inputs learned too late. The last
-one says that the budget of work was reached before the cause was found."""
+"""An input without sizes, no rule, a violation, data, which body runs and how often, inputs that later nodes determine.
+"budget": the budget was exhausted before the cause was found."""
 
 
 @attrs.frozen
 class Unknown:
-    """An axis of a tensor whose size is not known; `axis` is None where not even the number of axes is."""
+    """An axis of a tensor whose size is unknown; `axis` is None for an unknown rank."""
 
     tensor: str
     axis: int | None
@@ -34,10 +34,10 @@ class Unknown:
 
 @attrs.frozen
 class Cause:
-    """The first node or input that did not know.
+    """The first node or input whose result is unknown.
 
-    `node` has the path of a node in a body; for an input it is its name, and `op` is empty; both are where no cause was
-    found. `values` are the values of the model's own graph whose shapes, if somebody declares them, end it.
+    `node` has the path of a node in a body; for an input it is its name, and `op` is empty; both are empty where no
+    cause was found. `values` are the values of the main graph whose declared shapes would make it known.
     """
 
     kind: CauseKind
@@ -50,13 +50,13 @@ class Cause:
     def __str__(self) -> str:
         """`NonZero (version 13) find: the size depends on ...`."""
         at = f" at {self.location}" if self.location else ""
-        who = f"{self.op} {self.node}" if self.op else f"input {self.node}"
+        subject = f"{self.op} {self.node}" if self.op else f"input {self.node}"
         if self.kind == "budget":
             return self.reason
-        return f"{who}{at}: {self.reason}"
+        return f"{subject}{at}: {self.reason}"
 
 
-_NOT_FOUND = Cause("budget", "", "", f"the cause was not looked for: {cut_text('unknowns(work=...)')}", ())
+_BUDGET_EXHAUSTED = Cause("budget", "", "", f"the cause was not searched: {cut_text('unknowns(work=...)')}", ())
 
 
 @attrs.frozen
@@ -84,52 +84,52 @@ class UnknownGroup:
 
 
 def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
-    """All unknown axes and ranks of the values of a graph by first cause: the cause of most of them first.
+    """All unknown axes and ranks of the values of a graph by first cause; the largest group first.
 
-    Those whose cause the budget of work was not enough to find are one group, which says so.
+    Those whose cause is not found within the budget are a group of their own.
     """
     frame, roots = GraphFrame(inference, work=work), Roots()
     groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
     for name, slot in inference.compiled.slots.items():
         for point in _unknown_points(frame, slot):
-            found = roots.of(point)
-            key = tuple(sorted(root.key for root in found))
+            origins = roots.find(point)
+            key = tuple(sorted(root.key for root in origins))
             axis = None if point.facet == "rank" else point.at
-            groups.setdefault(key, (found, []))[1].append(Unknown(name, axis))
-    told: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not looked for are one group
-    for roots_found, them in groups.values():
-        told.setdefault(tuple(dict.fromkeys(map(cause_of, roots_found))), []).extend(them)
-    listed = [UnknownGroup(causes, tuple(them)) for causes, them in told.items()]
-    return sorted(listed, key=lambda group: -group.count)
+            groups.setdefault(key, (origins, []))[1].append(Unknown(name, axis))
+    by_cause: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not searched are one group
+    for origins, members in groups.values():
+        by_cause.setdefault(tuple(dict.fromkeys(map(cause_of, origins))), []).extend(members)
+    result = [UnknownGroup(causes, tuple(members)) for causes, members in by_cause.items()]
+    return sorted(result, key=lambda group: -group.count)
 
 
 def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
-    """The unknown axes of a value, or its rank; none of a sequence whose items are known one by one."""
-    found = frame.inference.current(slot)
-    if isinstance(found, SequenceType) and found.items is not None and all(map(_whole, found.items)):
+    """The unknown axes of a value, or its rank; none of a sequence with known items."""
+    value = frame.inference.current(slot)
+    if isinstance(value, SequenceType) and value.items is not None and all(map(_is_fully_known, value.items)):
         return []
-    tensor = tensor_of(found)
+    tensor = tensor_of(value)
     if tensor is None or tensor.shape.dims is None:
         return [Point(frame, slot, "rank", 0)]
     return [Point(frame, slot, "axis", axis) for axis, dim in enumerate(tensor.shape.dims) if unknowns_in(dim)]
 
 
-def _whole(found: Type) -> bool:
-    tensor = tensor_of(found)
+def _is_fully_known(value: Type) -> bool:
+    tensor = tensor_of(value)
     return tensor is not None and tensor.shape.dims is not None and not any(map(unknowns_in, tensor.shape.dims))
 
 
 def cause_of(root: Root) -> Cause:
-    """A first cause in words."""
+    """The cause that users see of a root."""
     frame, step = root.frame, root.step
     if root.cut:
-        return _NOT_FOUND
+        return _BUDGET_EXHAUSTED
     if step is None:
         name = frame.name(root.point.slot)
         return Cause("input", name, "", _input_reason(root, name), (name,))
     kind, reason = _kind_and_reason(root, step)
     if kind == "budget":
-        return _NOT_FOUND
+        return _BUDGET_EXHAUSTED
     location = frame.inference.compiled.graph.locations.get(step.node.name, "")
     site = frame.inference.path + step.site
     return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
@@ -142,7 +142,7 @@ def _input_reason(root: Root, name: str) -> str:
 
 
 def _values(frame: GraphFrame, step: NodeStep) -> tuple[str, ...]:
-    """The outputs of a node, or of the node of the model's own graph that it is inside of."""
+    """The outputs of a node, or of the node of the main graph that contains it."""
     if frame.outer is not None and frame.step is not None:
         return _values(frame.outer, frame.step)
     return tuple(frame.inference.compiled.names[slot] for slot in step.outputs if slot != UNUSED)
@@ -150,31 +150,31 @@ def _values(frame: GraphFrame, step: NodeStep) -> tuple[str, ...]:
 
 def _kind_and_reason(root: Root, step: NodeStep) -> tuple[CauseKind, str]:
     frame = root.frame
-    told = frame.reason(step)
+    reason = frame.reason(step)
     code = verdict(frame, step)
     if code is not None:
-        return "operator" if code == "S201" else "error", told
+        return "operator" if code == "S201" else "error", reason
     if frame.inner(step):
         return "body", _body_reason(root, step)
-    if told:
-        return "data", told
+    if reason:
+        return "data", reason
     if root.waits:
         name = frame.name(root.waits[0].slot)
-        return "data", f"the contents of {name}, which are known only when the graph runs, decide it"
+        return "data", f"the contents of {name}, known only at run time, determine it"
     if is_late(root.point, step):
-        return "order", "the sizes of its inputs were learned only from nodes after it"
+        return "order", "the sizes of its inputs follow only from later nodes"
     if frame.budget.cut:
         return "budget", ""
-    return "data", "it depends on what the inputs of the node hold, not only on their shapes"
+    return "data", "it depends on the contents of the inputs of the node, not only on their shapes"
 
 
 def _body_reason(root: Root, step: NodeStep) -> str:
     frames = root.frame.inner(step)
     if len(frames) > 1:
-        found = {name: inside(root.point, frame, step) for name, frame in frames.items()}
-        given = [f"{name} gives {_shape(point)}" for name, point in found.items() if point is not None]
-        return f"which of its bodies runs is not known: {', '.join(given)}"
-    return "how often its body runs, and so what it adds up to, is known only when the graph runs"
+        outputs = {name: inside(root.point, frame, step) for name, frame in frames.items()}
+        shapes = [f"{name} has {_shape(point)}" for name, point in outputs.items() if point is not None]
+        return f"it depends on which of its bodies runs: {', '.join(shapes)}"
+    return "the number of iterations of its body is known only at run time"
 
 
 def _shape(point: Point) -> str:

@@ -5,12 +5,11 @@ from shapeinf.expr.division import ceildiv, exact_quotient
 from shapeinf.expr.evaluation import evaluate, substitute
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.interval import Interval, interval
-from shapeinf.expr.parsing import DimSyntaxError, parse_dim, parse_dim_lenient
+from shapeinf.expr.parsing import parse_dim, parse_dim_lenient
 from shapeinf.expr.printing import format_dim, label, quote_name
 
 __all__ = [
     "Dim",
-    "DimSyntaxError",
     "Dimension",
     "Interval",
     "Scope",

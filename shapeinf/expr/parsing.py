@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from shapeinf.errors import DimSyntaxError
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, Dim, Scope
 from shapeinf.expr.division import ceildiv, exact_quotient
 from shapeinf.expr.extremum import maximum, minimum
@@ -24,18 +25,6 @@ Thunk = Callable[[], Dim]
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
-
-
-class DimSyntaxError(ValueError):
-    """A dimension text that is no expression; says where and what was expected."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        shown = text if len(text) <= 60 else text[:57] + "..."
-        super().__init__(f"{shown!r} is not a dimension: expected {expected} at character {position + 1}")
-        self.text = text
-        self.position = position
-        self.expected = expected
 
 
 def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:

@@ -1,4 +1,4 @@
-"""What a writer is told about the values of a graph and of the graphs inside it."""
+"""The types of all values of a graph and of the graphs inside it, for writers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from shapeinf.lattice import PartialTensor, Shape
 
 
 class Info(Protocol):
-    """What is known of a value."""
+    """The type of a value."""
 
     @property
     def dtype(self) -> str | None:
-        """Element type, None when not known."""
+        """Element type, None when unknown."""
 
     @property
     def shape(self) -> Shape:

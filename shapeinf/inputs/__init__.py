@@ -1,1 +1,1 @@
-"""What users and files say of inputs: shape specs, ranges, objects of other tools, assumptions."""
+"""What users and files specify of inputs: shape specs, ranges, objects of other tools, assumptions, options."""

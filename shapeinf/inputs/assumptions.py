@@ -1,4 +1,4 @@
-"""Assumed relations: text to comparisons, comparisons to facts, and what of it is contradicted or says nothing."""
+"""Assumptions: from text to comparisons to constraints; contradicted and redundant ones are reported."""
 
 from __future__ import annotations
 
@@ -8,23 +8,14 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.errors import Contradiction, Source, UnknownNameError
-from shapeinf.expr import Dim, Dimension, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import AssumptionSyntaxError, Contradiction, DimSyntaxError, Source, UnknownNameError
+from shapeinf.expr import Dim, Dimension, Scope, parse_dim
 from shapeinf.expr.atoms import Floor
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
 _OPERATOR = re.compile(r"`(?:[^`]|``)*`|(<=|>=|==|!=|≤|≥|<|>|=)|\b(and|or|not)\b|(&&|\|\|)")
 _SIGNS = {"≤": "<=", "≥": ">="}
-
-
-class AssumptionSyntaxError(DimSyntaxError):
-    """An assumption that cannot be read or cannot be held; says where, and what to write instead."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        super().__init__(text, position, expected)
-        self.args = (f"{text!r} cannot be assumed: expected {expected} at character {position + 1}",)
 
 
 @attrs.frozen
@@ -37,14 +28,14 @@ class Comparison:
     divisor: int = 0
 
     def __str__(self) -> str:
-        """The canonical text; it reads back as the same comparison."""
+        """The canonical text; it parses back to the same comparison."""
         if self.kind != "%":
             return f"{self.left} {self.kind} {self.right}"
-        bare = isinstance(self.left, int) or self.left.is_symbol
-        return f"{self.left if bare else f'({self.left})'} % {self.divisor} == {self.right}"
+        atomic = isinstance(self.left, int) or self.left.is_symbol
+        return f"{self.left if atomic else f'({self.left})'} % {self.divisor} == {self.right}"
 
-    def tell(self, store: ShapeStore, source: Source) -> None:
-        """Tell the facts. Raises Contradiction."""
+    def add_to(self, store: ShapeStore, source: Source) -> None:
+        """Add the comparison as a constraint. Raises Contradiction."""
         if self.kind == "%":
             store.add_divisible(self.left - self.right, self.divisor, source)
         elif self.kind == "==":
@@ -53,7 +44,7 @@ class Comparison:
             store.add_le(self.left, self.right, source)
 
     def decide(self, store: ShapeStore, budget: Budget | None = None) -> bool | None:
-        """Whether it holds always, never, or depends, by all that the facts say."""
+        """Whether it always holds, never holds, or is undecided, under the constraints."""
         from shapeinf.solver.integer_sets import decide_le, decide_ne
 
         left = self.left % self.divisor if self.kind == "%" else self.left
@@ -68,12 +59,12 @@ class Comparison:
 
 
 def parse_assumption(text: str, scope: Scope) -> tuple[Comparison, ...]:
-    """Read relations with `<= >= < > ==`, chained or joined by `and`. Raises AssumptionSyntaxError.
+    """Parse relations with `<= >= < > ==`, chained or joined by `and`. Raises AssumptionSyntaxError.
 
     >>> [str(c) for c in parse_assumption("1 <= H < 512 and mod(H, 32) == 0", Scope())]
     ['1 <= H', 'H + 1 <= 512', 'H % 32 == 0']
     """
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     sides: list[Dim] = []
     signs: list[str] = []
     for begin, end, sign in _parts(text):
@@ -81,32 +72,32 @@ def parse_assumption(text: str, scope: Scope) -> tuple[Comparison, ...]:
         if sign in ("and", ""):
             if not signs:
                 raise AssumptionSyntaxError(text, end, "a relation with <=, >=, <, > or ==")
-            found += (_comparison(a, s, b) for a, s, b in zip(sides, signs, sides[1:], strict=False))
+            comparisons += (_comparison(a, s, b) for a, s, b in zip(sides, signs, sides[1:], strict=False))
             sides, signs = [], []
         else:
             signs.append(sign)
-    return tuple(found)
+    return tuple(comparisons)
 
 
 def _parts(text: str) -> Iterator[tuple[int, int, str]]:
-    """The sides of relations as (begin, end, what follows)."""
+    """The sides of relations as (begin, end, the operator that follows)."""
     begin = 0
     for match in _OPERATOR.finditer(text):
         sign = match[1] or match[2] or match[3]
         if sign is None:  # a name in backquotes
             continue
-        if sign in _REFUSED:
-            raise AssumptionSyntaxError(text, match.start(), _REFUSED[sign])
+        if sign in _UNSUPPORTED:
+            raise AssumptionSyntaxError(text, match.start(), _UNSUPPORTED[sign])
         yield begin, match.start(), {"&&": "and"}.get(sign, _SIGNS.get(sign, sign))
         begin = match.end()
     yield begin, len(text), ""
 
 
-_REFUSED = {
-    "=": "'==' (bounds are given as ranges of dims, such as 1..512)",
-    "!=": "<=, >=, <, > or ==: that two sizes differ is nothing that facts can hold; say which one is larger",
-    "or": "one relation: alternatives cannot be held; infer once for each of them",
-    "||": "one relation: alternatives cannot be held; infer once for each of them",
+_UNSUPPORTED = {
+    "=": "'==' (bounds are written as ranges of dims, such as 1..512)",
+    "!=": "<=, >=, <, > or ==: constraints cannot express that two sizes differ; state which one is larger",
+    "or": "one relation: constraints cannot express alternatives; infer once for each of them",
+    "||": "one relation: constraints cannot express alternatives; infer once for each of them",
     "not": "the opposite relation in place of 'not'",
 }
 
@@ -139,55 +130,55 @@ def _modulo(e: Dim) -> Comparison | None:
     return None
 
 
-def add_assumptions(store: ShapeStore, assumptions: Iterable[str], who: str = "user") -> list[str]:
-    """Tell relations such as `"past + seq <= 4096"`; `who` assumes them. Gives back those that say nothing new.
+def add_assumptions(store: ShapeStore, assumptions: Iterable[str], assumed_by: str = "user") -> list[str]:
+    """Add relations such as `"past + seq <= 4096"` as constraints; returns the redundant ones.
 
-    Raises AssumptionSyntaxError, UnknownNameError for a name that no input has, Contradiction naming both sides.
+    Raises AssumptionSyntaxError, UnknownNameError for a name that no input has, Contradiction with both sources.
     """
     if isinstance(assumptions, str):
         assumptions = (assumptions,)
-    useless = []
+    redundant = []
     budget = Budget()
     for text in assumptions:
         _check_names(store.scope, text)
-        source = Source("", f"assumed by the {who}: {text}")
-        decided = [_tell(store, one, source, budget) for one in parse_assumption(text, store.scope)]
-        if all(decided):
-            useless.append(text)
-    return useless
+        source = Source("", f"assumed by the {assumed_by}: {text}")
+        held = [_add(store, comparison, source, budget) for comparison in parse_assumption(text, store.scope)]
+        if all(held):
+            redundant.append(text)
+    return redundant
 
 
 def _check_names(scope: Scope, text: str) -> None:
-    read = Scope()
-    parse_assumption(text, read)
-    for name in read.names():
+    scratch = Scope()
+    parse_assumption(text, scratch)
+    for name in scratch.names():
         if not scope.has(name):
             raise UnknownNameError("dim", name, scope.names())
 
 
-def _tell(store: ShapeStore, one: Comparison, source: Source, budget: Budget) -> bool:
-    """Tell one comparison; whether it held already."""
-    known = one.decide(store, budget)
+def _add(store: ShapeStore, comparison: Comparison, source: Source, budget: Budget) -> bool:
+    """Add a comparison as a constraint; returns whether it held before."""
+    known = comparison.decide(store, budget)
     if known is True:
         return True
     try:
-        one.tell(store, source)
+        comparison.add_to(store, source)
         if known is False:
-            raise Contradiction(str(one), source)
+            raise Contradiction(str(comparison), source)
     except Contradiction as error:
-        second = _about(store, one, source) or error.second
+        second = _other_sources(store, comparison, source) or error.second
         raise Contradiction(f"{source} cannot hold", source, second) from None
     return False
 
 
-def _about(store: ShapeStore, one: Comparison, telling: Source) -> Source | None:
-    """Everything that others have said of the symbols of a comparison, as one source; None for only the policy."""
-    names = {s for side in (one.left, one.right) if isinstance(side, Dimension) for s in side.symbols()}
-    told = [(r.expression, r.source) for r in store.relations]
-    told += [(d.expression, d.source) for d in store.divisibilities]
-    told += [(store.scope.atom_dim(atom), one.source) for atom, one in store.ranges.items()]
-    told += [(symbol - store.solved[symbol], source) for symbol, source in store.sources.items()]
-    told += [(symbol, source) for symbol, source in store.sources.items()]
-    told = [(e, source) for e, source in told if source is not telling]
-    reasons = {str(s): None for e, s in told if isinstance(e, Dimension) and e.symbols() & names}
+def _other_sources(store: ShapeStore, comparison: Comparison, own: Source) -> Source | None:
+    """The sources of all other constraints on the symbols of a comparison, as one; None for only the policy."""
+    names = {s for side in (comparison.left, comparison.right) if isinstance(side, Dimension) for s in side.symbols()}
+    constraints = [(relation.expression, relation.source) for relation in store.relations]
+    constraints += [(divisibility.expression, divisibility.source) for divisibility in store.divisibilities]
+    constraints += [(store.scope.atom_dim(atom), bounds.source) for atom, bounds in store.ranges.items()]
+    constraints += [(symbol - store.solved[symbol], source) for symbol, source in store.sources.items()]
+    constraints += [(symbol, source) for symbol, source in store.sources.items()]
+    constraints = [(e, source) for e, source in constraints if source is not own]
+    reasons = {str(s): None for e, s in constraints if isinstance(e, Dimension) and e.symbols() & names}
     return Source("", "; ".join(reasons)) if reasons else None

@@ -1,4 +1,4 @@
-"""Sizes that people give as objects: our own `NamedDim`, and those of other tools by their form, never imported."""
+"""Sizes as objects: our own `NamedDim`, and those of other tools, recognized by their attributes, never imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.expr import quote_name
 Hint = Literal["AUTO", "STATIC", "DYNAMIC"]
 HINTS = ("AUTO", "STATIC", "DYNAMIC")
 _UNBOUNDED = 2**63 - 2
-"""From here on a number stands for no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
+"""From here on a number means no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
 
 
 def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -27,8 +27,8 @@ def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None
 class NamedDim:
     """A named size with bounds (inclusive, None is no bound) and a divisor.
 
-    It stands for an axis in `inputs`, or in `dims`. It is not called `Dim`, as in torch.export, because `shapeinf.Dim`
-    is the type of every size, and an object with bounds is what a user says of one. torch's own objects do as well.
+    It is used for an axis in `inputs`, or in `dims`. It is not called `Dim`, as in torch.export, because
+    `shapeinf.Dim` is the type of every size. torch's own objects are accepted in its place.
 
     >>> NamedDim("H", 32, 512, multiple_of=32).assumptions
     ('H >= 32', 'H <= 512', 'H % 32 == 0')
@@ -42,7 +42,7 @@ class NamedDim:
     multiple_of: int = attrs.field(default=1, kw_only=True, validator=_natural)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what no size can be."""
+        """Reject bounds that no size meets."""
         if not self.name:
             raise ShapeInferenceError("a NamedDim needs a name")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -50,7 +50,7 @@ class NamedDim:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The same as texts for `assume`."""
+        """The bounds and divisor as texts for `assume`."""
         name = quote_name(self.name)
         lower = () if self.min is None else (f"{name} >= {self.min}",)
         upper = () if self.max is None else (f"{name} <= {self.max}",)
@@ -73,20 +73,20 @@ class NamedDim:
         return DerivedDim(self) + -minus
 
     def __str__(self) -> str:
-        """The name as it stands in a shape."""
+        """The name as in a shape."""
         return quote_name(self.name)
 
 
 @attrs.frozen
 class DerivedDim:
-    """`times*root + plus`: a size that follows another one."""
+    """`times*root + plus`: a size derived from another."""
 
     root: NamedDim
     times: int = 1
     plus: int = 0
 
     def __mul__(self, times: int) -> DerivedDim:
-        """Every part times an int."""
+        """Both coefficients times an int."""
         return DerivedDim(self.root, self.times * times, self.plus * times)
 
     __rmul__ = __mul__
@@ -102,7 +102,7 @@ class DerivedDim:
         return self + -minus
 
     def fn(self, root: object) -> object:
-        """The size for one of the root; the form in which torch's derived dims say it."""
+        """The size for one of the root; torch's derived dims have the same method."""
         return root * self.times + self.plus  # type: ignore[operator]
 
     def __str__(self) -> str:
@@ -112,18 +112,18 @@ class DerivedDim:
 
 
 @attrs.frozen
-class Bounded:
-    """A size without a name: bounds, and what to do with the declared one."""
+class DimBounds:
+    """A size without a name: bounds, and a hint how to use the declared size."""
 
     min: int | None
     max: int | None
     hint: Hint | None = None
 
 
-def recognised(value: object) -> int | NamedDim | Bounded | tuple[NamedDim, Callable[..., object]]:
-    """An object that stands for an axis, by its form; a derived dim is its root and a function of it.
+def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim, Callable[..., object]]:
+    """A dim from an object, by its attributes; a derived dim is its root and a function of it.
 
-    Knows ints of numpy, `NamedDim`, torch.export's `Dim`, what is derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
+    Accepts ints of numpy, `NamedDim`, torch.export's `Dim`, dims derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
     OpenVINO's `Dimension`, coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
     """
     if isinstance(value, NamedDim):
@@ -132,30 +132,30 @@ def recognised(value: object) -> int | NamedDim | Bounded | tuple[NamedDim, Call
         return _table(value)
     derive = getattr(value, "fn", None)
     if hasattr(value, "root") and callable(derive):
-        root = recognised(value.root)
+        root = recognize_dim(value.root)
         if isinstance(root, NamedDim):
             return root, derive
     hint = getattr(getattr(value, "type", value), "name", None)
     if hint in HINTS:
-        return Bounded(_bound(getattr(value, "min", None)), _bound(getattr(value, "max", None)), hint)
+        return DimBounds(_bound(getattr(value, "min", None)), _bound(getattr(value, "max", None)), hint)
     if hasattr(value, "__name__") and hasattr(value, "min") and hasattr(value, "max"):
         name = str(value.__name__)
         return int(name) if name.isdigit() else NamedDim(name, _bound(value.min) or None, _bound(value.max))
     for low, high in (("min_length", "max_length"), ("lower_bound", "upper_bound")):
         if hasattr(value, low) and hasattr(value, high):
-            return Bounded(_bound(getattr(value, low)), _bound(getattr(value, high)))
+            return DimBounds(_bound(getattr(value, low)), _bound(getattr(value, high)))
     try:
         if not isinstance(value, bool):
             return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         pass
     raise ShapeInferenceError(
-        f"{value!r} is no size: give an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
+        f"{value!r} is no size: use an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
     )
 
 
 def _bound(value: object) -> int | None:
-    """A bound as other tools say it: an infinity, -1 and the largest ints are none."""
+    """A bound of another tool: an infinity, -1 and the largest ints mean no bound."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -163,14 +163,14 @@ def _bound(value: object) -> int | None:
     return number if 0 <= number < _UNBOUNDED else None
 
 
-def _table(table: Mapping[object, object]) -> NamedDim | Bounded:
+def _table(table: Mapping[object, object]) -> NamedDim | DimBounds:
     unknown = sorted(str(key) for key in table if key not in ("name", "min", "max", "maxSize", "multiple_of"))
     if unknown:
         raise ShapeInferenceError(f"a dim has no {unknown[0]!r}: it has name, min, max (or maxSize) and multiple_of")
     if "max" in table and "maxSize" in table:
-        raise ShapeInferenceError("max and maxSize are one thing: give one of them")
+        raise ShapeInferenceError("max and maxSize are the same bound: specify one of them")
     name = table.get("name")
     if not isinstance(name, str):
-        raise ShapeInferenceError(f"a dim given as a table needs a name: {dict(table)!r}")
+        raise ShapeInferenceError(f"a dim as a table needs a name: {dict(table)!r}")
     high = table.get("max", table.get("maxSize"))
     return NamedDim(name, table.get("min"), high, multiple_of=table.get("multiple_of", 1))  # type: ignore[arg-type]

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import attrs
 
+from shapeinf.formats import FormatOptions
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, input_names
+from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, specs_by_input
 from shapeinf.ops import OpRegistry
 
 Progress = Callable[[int, int], None]
 """Called with (done, total) after every node."""
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
-"""What becomes of declared shapes of node outputs."""
-Dims = Mapping[str, RangeLike] | Iterable[NamedDim]
-Specs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
+"""How declared shapes of node outputs are used."""
+DimRanges = Mapping[str, RangeLike] | Iterable[NamedDim]
+"""Ranges of named dims."""
+InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
+"""Shapes of inputs by name, or in order; a text holds one or several."""
 
 
-def _dims(dims: Dims | None) -> Mapping[str, RangeLike] | tuple[NamedDim, ...]:
+def _convert_dims(dims: DimRanges | None) -> Mapping[str, RangeLike] | tuple[NamedDim, ...]:
     return dims if isinstance(dims, Mapping) else tuple(dims or ())
 
 
-def _bind(bind: Mapping[str, int] | None) -> Mapping[str, int]:
+def _convert_bind(bind: Mapping[str, int] | None) -> Mapping[str, int]:
     return bind or {}
 
 
-def _inputs(inputs: Specs | None) -> Specs:
+def _convert_inputs(inputs: InputSpecs | None) -> InputSpecs:
     return inputs or {}
 
 
-def _assume(assume: Iterable[str] | str) -> tuple[str, ...]:
+def _convert_assume(assume: Iterable[str] | str) -> tuple[str, ...]:
     return (assume,) if isinstance(assume, str) else tuple(assume)
 
 
@@ -41,21 +44,20 @@ def _assume(assume: Iterable[str] | str) -> tuple[str, ...]:
 class InferenceOptions:
     """How a model is inferred; the fields are the keywords of `infer_shapes`, which documents them."""
 
-    dims: Mapping[str, RangeLike] | tuple[NamedDim, ...] = attrs.field(factory=dict, converter=_dims)
-    bind: Mapping[str, int] = attrs.field(factory=dict, converter=_bind)
-    inputs: Specs = attrs.field(factory=dict, converter=_inputs)
-    assume: tuple[str, ...] = attrs.field(default=(), converter=_assume)
+    dims: Mapping[str, RangeLike] | tuple[NamedDim, ...] = attrs.field(factory=dict, converter=_convert_dims)
+    bind: Mapping[str, int] = attrs.field(factory=dict, converter=_convert_bind)
+    inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
+    assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
     mode: Mode = "best"
     min_dim: int = 1
     declared: DeclaredMode = "trust"
-    dialect: str | None = None
-    expand: Collection[str] | Literal["all"] = ()
+    format_options: FormatOptions | None = None
     registry: OpRegistry | None = None
     progress: Progress | None = None
 
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
         """The shapes of inputs by name. Raises UnknownNameError for an input that the graph does not have."""
-        return by_name(self.inputs, input_names(graph))
+        return specs_by_input(self.inputs, input_names(graph))
 
 
 DEFAULT_OPTIONS = InferenceOptions()

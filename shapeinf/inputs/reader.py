@@ -1,4 +1,4 @@
-"""What the user and the file say about inputs, as types and facts."""
+"""What users and files specify of inputs, as types and constraints."""
 
 from __future__ import annotations
 
@@ -7,84 +7,201 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import attrs
 
-from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim_lenient, quote_name
 from shapeinf.graph import Declared, Graph
-from shapeinf.inputs.named_dims import NamedDim, recognised
-from shapeinf.inputs.reader import GivenDims
-from shapeinf.inputs.spec import parse_dim_range, parse_shape_spec, split_specs
+from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
+from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs
 from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType, Type
 
 RangeLike = int | str | tuple[int | None, int | None] | NamedDim
-"""Bounds of a named dim; torch.export's `Dim` does as well."""
+"""Bounds of a named dim; torch.export's `Dim` is accepted too."""
 SpecLike = str | Sequence[object] | Mapping[int, object] | None
 
 
 @attrs.define
 class InputReader:
-    """Turns declarations of one graph into types over one `ShapeStore`."""
+    """Reads declarations and specs of inputs into types over one `ShapeStore`, and their bounds into constraints.
+
+    No bounds are added to a symbol that cannot be as small as the user allows: its least size goes into `lowered`, and
+    all must be read again over a store with a symbol that can.
+    """
 
     store: ShapeStore
     min_dim: int = 1
     lints: list[str] = attrs.Factory(list)
-    useless: list[str] = attrs.Factory(list)
-    """What the user says and what changes nothing."""
+    redundant: list[str] = attrs.Factory(list)
+    """Messages about what the user specifies to no effect."""
     lowered: dict[str, int] = attrs.Factory(dict)
-    """The least sizes of named dims of which the user says that they may be smaller than `min_dim`."""
-    telling: set[str] = attrs.Factory(set)
-    """The inputs whose given shapes say more than sizes and names: bounds, divisors."""
+    """The least sizes of named dims that the user allows below `min_dim`."""
+    constraining: set[str] = attrs.Factory(set)
+    """The inputs whose specs have more than sizes and names: bounds, divisors."""
 
-    def declared(self, declared: Declared, site: str) -> Type:
+    # -- declarations ------------------------------------------------------------------------------------------------
+
+    def read_declared(self, declared: Declared, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
         if declared.kind == "tensor":
             return PartialTensor(declared.dtype, self.shape(declared.dims, site), None)
-        inner = self.declared(declared.of or Declared(), site)
+        inner = self.read_declared(declared.of or Declared(), site)
         if declared.kind == "map":
             return MapType(declared.dtype or "int64", inner)
         return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
 
     def shape(self, dims: Sequence[int | str | None] | None, site: str) -> Shape:
-        """The shape of declared dims: ints, names or expressions, None for nothing known."""
+        """The shape of declared dims: ints, names or expressions, None for an unknown one."""
         if dims is None:
             return Shape.unknown()
-        return Shape(tuple(self.dim(d, f"{site}.{axis}") for axis, d in enumerate(dims)))
+        return Shape(tuple(self._read_declared_dim(d, f"{site}.{axis}") for axis, d in enumerate(dims)))
 
-    def dim(self, declared: int | str | None, site: str) -> Dim:
-        """One declared dim."""
+    def _read_declared_dim(self, declared: int | str | None, site: str) -> Dim:
         if isinstance(declared, str):
             dim, lint = parse_dim_lenient(declared, self.store.scope, self.min_dim)
             if lint is not None and lint not in self.lints:
                 self.lints.append(lint)
-            declared_dim = dim
         else:
-            declared_dim = declared if declared is not None and declared >= 0 else None
-        return self.store.scope.fresh(site, self.min_dim) if declared_dim is None else declared_dim
+            dim = declared if declared is not None and declared >= 0 else None
+        return self.store.scope.fresh(site, self.min_dim) if dim is None else dim
 
-    def presume(self, found: Type | None) -> None:
-        """Note that the least sizes of an input's dims are presumed, but for those that the user gives."""
-        if isinstance(found, TensorType):
-            for d in found.shape.dims or ():
+    def presume(self, value: Type | None) -> None:
+        """Mark the least sizes of an input's dims as presumed, unless the user specifies them."""
+        if isinstance(value, TensorType):
+            for d in value.shape.dims or ():
                 for symbol in d.symbols() if isinstance(d, Dimension) else ():
                     self.store.presumed.setdefault(symbol, True)
 
-    def given(self, spec: SpecLike, declared: Type | None, site: str) -> TensorType:
-        """The type that the user gives to an input; a torch-style mapping changes only the axes that it names."""
+    # -- specs of users ----------------------------------------------------------------------------------------------
+
+    def read_spec(self, spec: SpecLike, declared: Type | None, site: str) -> TensorType:
+        """The type that a spec describes; a torch-style mapping changes only the axes that it names."""
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
-        given = GivenDims(self.store, self.min_dim, self.lowered)
         if spec is None:
             return TensorType(dtype, known)
         if isinstance(spec, str):
             parsed = parse_shape_spec(spec, self.store.scope, self.min_dim)
             if parsed.name not in (None, site):
-                raise ShapeInferenceError(f"the shape of input {site} is given as that of {parsed.name}: {spec!r}")
-            return TensorType(parsed.dtype or dtype, known if parsed.dims is None else given.shape(parsed.dims, site))
+                raise ShapeInferenceError(f"the shape of input {site} is specified as that of {parsed.name}: {spec!r}")
+            shape = known if parsed.dims is None else self._read_shape(parsed.dims, site)
+            return TensorType(parsed.dtype or dtype, shape)
         if isinstance(spec, Mapping):
-            return TensorType(dtype, given.changed(spec, known, site))
+            return TensorType(dtype, self._change_axes(spec, known, site))
         values = spec.as_list() if hasattr(spec, "as_list") else spec
         if not hasattr(values, "__iter__"):
-            raise ShapeInferenceError(f"{spec!r} is no shape of input {site}: give a text, a list or {{axis: size}}")
-        return TensorType(dtype, given.shape(tuple(values), site, known))
+            raise ShapeInferenceError(f"{spec!r} is no shape of input {site}: use a text, a list or {{axis: size}}")
+        return TensorType(dtype, self._read_shape(tuple(values), site, known))
+
+    def _read_shape(self, values: Sequence[object], site: str, known: Shape | None = None) -> Shape:
+        """A full shape that replaces the declared one (`known`)."""
+        old = [None] * len(values) if known is None or known.dims is None else list(known.dims)
+        old = old if len(old) == len(values) else [None] * len(values)
+        pairs = enumerate(zip(values, old, strict=True))
+        return Shape(tuple(self._read_dim(value, f"{site}.{i}", declared) for i, (value, declared) in pairs))
+
+    def _change_axes(self, spec: Mapping[int, object], known: Shape, site: str) -> Shape:
+        """The declared shape with some axes changed."""
+        if known.dims is None and spec:
+            raise ShapeInferenceError(f"input {site} has no declared rank: specify its full shape, not single axes")
+        dims = list(known)
+        for key, value in spec.items():
+            axis = int(key) if isinstance(key, str) and key.lstrip("-").isdecimal() else key
+            if isinstance(axis, bool) or not isinstance(axis, int):
+                raise ShapeInferenceError(f"input {site} has no axis {key!r}: axes are numbers, inputs are not nested")
+            if not -len(dims) <= axis < len(dims):
+                raise ShapeInferenceError(f"input {site} has no axis {axis}: its shape is {known}")
+            dims[axis] = self._read_dim(value, f"{site}.{axis}", dims[axis])
+        return Shape(dims)
+
+    def _read_dim(self, value: object, site: str, declared: Dim | None = None) -> Dim:
+        """One axis; `declared` is its declared size."""
+        scope = self.store.scope
+        if isinstance(value, str):
+            return self._read_text(value, site, declared)
+        if value is None:
+            return scope.fresh(site, self.min_dim)
+        if isinstance(value, Dimension):
+            return value if value.scope is scope else self._read_text(str(value), site, declared)
+        if isinstance(value, DimRange):
+            return self._read_range(value, site)
+        if isinstance(value, (tuple, list)):
+            if len(value) != 2:
+                raise ShapeInferenceError(f"{site}: a range has two bounds, not {len(value)}: {value!r}")
+            return self._read_range(DimRange(*value), site)
+        dim = recognize_dim(value)
+        if isinstance(dim, NamedDim):
+            return self.add_named(dim)
+        if isinstance(dim, DimBounds):
+            return self._read_bounds(dim, site, declared)
+        if isinstance(dim, tuple):
+            return self._read_derived(*dim, site)
+        if dim < -1:
+            raise ShapeInferenceError(f"{site}: a size is at least 0 (-1 is an unknown one), not {dim}")
+        return scope.fresh(site, self.min_dim) if dim == -1 else dim
+
+    def add_named(self, dim: NamedDim) -> Dimension:
+        """The symbol of a named dim; its bounds and divisor become constraints."""
+        symbol = self.store.scope.symbol(dim.name, self.min_dim)
+        name = quote_name(dim.name)
+        low = symbol.symbol.lo
+        if dim.min is not None:
+            self.store.presumed[symbol] = False
+        if dim.min is not None and low is not None and dim.min < low:
+            self.lowered[dim.name] = min(dim.min, self.lowered.get(dim.name, dim.min))
+            return symbol
+        bounds = DimRange(dim.min, dim.max)
+        if dim.min is not None or dim.max is not None:
+            text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={_format_range(bounds)}"
+            self._add(lambda source: self.store.add_range(symbol, bounds.lo, bounds.hi, source), text)
+        if dim.multiple_of > 1:
+            text = f"{name} % {dim.multiple_of} == 0"
+            self._add(lambda source: self.store.add_divisible(symbol, dim.multiple_of, source), text)
+        return symbol
+
+    def _add(self, add: Callable[[Source], object], text: str) -> None:
+        source = Source("", f"{text} is specified by the user")
+        try:
+            add(source)
+        except Contradiction as error:
+            second = error.first if error.second in (None, source) and error.first != source else error.second
+            raise Contradiction(f"{source} and cannot hold", source, second) from None
+
+    def _read_text(self, text: str, site: str, declared: Dim | None) -> Dim:
+        hint = text.strip().removeprefix("Dim.")
+        if hint in HINTS and not self.store.scope.has(text):
+            return self._read_bounds(DimBounds(None, None, hint), site, declared)  # type: ignore[arg-type]
+        dim = parse_axis(text, self.store.scope, self.min_dim)
+        return self._read_dim(dim, site, declared) if isinstance(dim, DimRange) or dim is None else dim
+
+    def _read_range(self, bounds: DimRange, site: str) -> Dim:
+        if bounds.name is not None:
+            return self.add_named(NamedDim(bounds.name, bounds.lo, bounds.hi))
+        symbol = self.store.scope.fresh(site, self.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
+        self.store.presumed[symbol] = bounds.lo is None
+        return symbol
+
+    def _read_bounds(self, bounds: DimBounds, site: str, declared: Dim | None) -> Dim:
+        """AUTO keeps the declared size, STATIC needs a number, DYNAMIC keeps a name; without a hint any in bounds."""
+        if bounds.min is not None and bounds.min == bounds.max:
+            return bounds.min
+        if bounds.hint == "STATIC" and not isinstance(declared, int):
+            raise ShapeInferenceError(f"{site} is STATIC, but its declared size is {declared}: specify the number")
+        limits = DimRange(bounds.min, bounds.max)
+        if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
+            return self._read_range(limits, site)
+        text = f"{site} in {_format_range(limits)}"
+        self._add(lambda source: self.store.add_range(declared, limits.lo, limits.hi, source), text)
+        return declared
+
+    def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
+        dim = fn(self.add_named(root))
+        if not isinstance(dim, (int, Dimension)):
+            raise ShapeInferenceError(f"{site}: the dim derived from {root} is no size: {dim!r}")
+        self._add(lambda source: self.store.add_le(0, dim, source), f"{site} = {dim}")
+        return dim
+
+
+def _format_range(bounds: DimRange) -> str:
+    return f"{'' if bounds.lo is None else bounds.lo}..{'' if bounds.hi is None else bounds.hi}"
 
 
 def add_ranges(
@@ -92,44 +209,44 @@ def add_ranges(
     dims: Mapping[str, RangeLike] | Iterable[NamedDim],
     declared: Callable[[], Collection[str]] = tuple,
 ) -> None:
-    """Tell the facts what the user says of named dims; `declared` gives the names that only node outputs have.
+    """Add the user's bounds of named dims to the store; `declared` returns the names that only node outputs have.
 
-    Raises UnknownNameError for a name that nothing has, Contradiction for a range that cannot be.
+    Raises UnknownNameError for a name that no value has, Contradiction for a range that cannot hold.
     """
     store = reader.store
-    pairs = dims.items() if isinstance(dims, Mapping) else [(_named(one).name, one) for one in dims]
+    pairs = dims.items() if isinstance(dims, Mapping) else [(_require_name(dim).name, dim) for dim in dims]
     for name, value in pairs:
         if not store.scope.has(name):
             if name not in declared():
                 raise UnknownNameError("dim", name, store.scope.names())
             store.scope.symbol(name, 0)
-        GivenDims(store, reader.min_dim, reader.lowered).named(to_named_dim(name, value))
+        reader.add_named(to_named_dim(name, value))
 
 
-def _named(value: object) -> NamedDim:
-    found = recognised(value)
-    if not isinstance(found, NamedDim):
-        raise ShapeInferenceError(f"{value!r} has no name: give dims as {{name: range}} or as NamedDims")
-    return found
+def _require_name(value: object) -> NamedDim:
+    dim = recognize_dim(value)
+    if not isinstance(dim, NamedDim):
+        raise ShapeInferenceError(f"{value!r} has no name: specify dims as {{name: range}} or as NamedDims")
+    return dim
 
 
-def as_sizes(given: Mapping[str, int]) -> dict[str, int]:
-    """A user's sizes as ints of Python, those of numpy too. Raises ShapeInferenceError that names the dim.
+def as_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
+    """A user's sizes as Python ints; accepts those of numpy. Raises ShapeInferenceError that names the dim.
 
     >>> as_sizes({"batch": 4})
     {'batch': 4}
     """
-    found = {}
-    for name, size in given.items():
+    converted = {}
+    for name, size in sizes.items():
         try:
-            found[name] = operator.index(size)
+            converted[name] = operator.index(size)
         except TypeError:
             raise ShapeInferenceError(f"the size of {name} must be an int, not {size!r}") from None
-    return found
+    return converted
 
 
 def to_named_dim(name: str, value: RangeLike) -> NamedDim:
-    """A user's range with its name: an int, `"lo..hi"`, a pair, a NamedDim or what is like it.
+    """A user's range with its name: an int, `"lo..hi"`, a pair, a NamedDim or a similar object of another tool.
 
     >>> to_named_dim("batch", "1..8"), to_named_dim("batch", 4)
     (NamedDim(name='batch', min=1, max=8, multiple_of=1), NamedDim(name='batch', min=4, max=4, multiple_of=1))
@@ -141,33 +258,37 @@ def to_named_dim(name: str, value: RangeLike) -> NamedDim:
         if len(value) != 2:
             raise ShapeInferenceError(f"the range of {name} has two bounds, not {len(value)}: {value!r}")
         return NamedDim(name, *value)
-    found = recognised({"name": name, **value} if isinstance(value, Mapping) else value)
-    if isinstance(found, int):
-        return NamedDim(name, found, found)
-    if not isinstance(found, NamedDim) or found.name != name:
-        raise ShapeInferenceError(f"{value!r} is no range of {name}: give 4, '1..8', (1, 8) or a NamedDim")
-    return found
+    dim = recognize_dim({"name": name, **value} if isinstance(value, Mapping) else value)
+    if isinstance(dim, int):
+        return NamedDim(name, dim, dim)
+    if not isinstance(dim, NamedDim) or dim.name != name:
+        raise ShapeInferenceError(f"{value!r} is no range of {name}: use 4, '1..8', (1, 8) or a NamedDim")
+    return dim
 
 
-def by_name(given: Mapping[str, SpecLike] | Sequence[SpecLike] | str, names: Sequence[str]) -> Mapping[str, SpecLike]:
-    """The shapes that a user gives, by input; one text may hold several, a sequence goes by position."""
-    if isinstance(given, str):
-        pieces = split_specs(given) or [given]
+def specs_by_input(
+    specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, names: Sequence[str]
+) -> Mapping[str, SpecLike]:
+    """The user's specs by input; one text may hold several, a sequence goes by position."""
+    if isinstance(specs, str):
+        pieces = split_specs(specs) or [specs]
         named = {parse_shape_spec(piece, Scope()).name: piece for piece in pieces}
         if (None in named and len(names) != 1) or len(named) < len(pieces):
             raise UnknownNameError("input", "", names)
-        given = {names[0] if name is None else name: piece for name, piece in named.items()}
-    if not isinstance(given, Mapping):
-        if not all(one is None or isinstance(one, (Mapping, list, tuple)) for one in given) or len(given) > len(names):
+        specs = {names[0] if name is None else name: piece for name, piece in named.items()}
+    if not isinstance(specs, Mapping):
+        if not all(spec is None or isinstance(spec, (Mapping, list, tuple)) for spec in specs) or len(specs) > len(
+            names
+        ):
             listed = ", ".join(names)
             raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
-        given = dict(zip(names, given, strict=False))
-    for name in given:
+        specs = dict(zip(names, specs, strict=False))
+    for name in specs:
         if name not in names:
             raise UnknownNameError("input", name, names)
-    return given
+    return specs
 
 
 def input_names(graph: Graph) -> list[str]:
-    """The names that a user may give a shape to: graph inputs that are no constants."""
+    """The inputs that a user may specify a shape of: graph inputs that are no constants."""
     return [name for name in graph.inputs if name not in graph.constants]

@@ -1,4 +1,4 @@
-"""The one grammar in which people give shapes, ranges and values of dims.
+"""The grammar of shapes, ranges and values of dims that users write.
 
     spec   := [NAME (":" | "=")] [dtype ":"] shape        # also NAME[shape]
     shape  := "..." | ["[" | "("] dim (("," | "x") dim)* ["]" | ")"] [dtype]
@@ -6,7 +6,8 @@
 
 `x` separates only when there is no comma, every piece is an int, `?` or a letter-led word without an x, and one piece
 is a number or `?` or all are single letters (so `1x3xHxW` and `hxw` are shapes, `context` and `max_len` are names).
-A name that holds blanks, commas or brackets goes into backquotes. What cannot be read is a `SpecError`, never a guess.
+A name with blanks, commas or brackets is quoted in backquotes. A text that cannot be parsed is a `SpecError`, never
+a guess.
 """
 
 from __future__ import annotations
@@ -15,28 +16,12 @@ import re
 
 import attrs
 
-from shapeinf.expr import Dim, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import DimSyntaxError, SpecError
+from shapeinf.expr import Dim, Scope, parse_dim
+from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
-_DTYPES = {
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "bf16": "bfloat16",
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "bool": "bool",
-    **{name: name for name in ("float16", "float32", "float64", "bfloat16", "string")},
-    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-}
+_DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES[name])}
+"""Element types by the names that users write: `f32`, `float32`, `float`."""
 _RANGE = re.compile(r"(\d*)\s*(?:\.\.|~)\s*(-1|\d*)")
 _NAMED_RANGE = re.compile(r"(`(?:[^`]|``)+`|[^\W\d]\w*)\s*=\s*(.*)", re.DOTALL)
 _TIMES_PIECE = re.compile(r"-?\d+|\?|[A-Za-z]\w*")
@@ -44,20 +29,9 @@ _NEXT_SPEC = re.compile(r"[^\s,;:=\[\]()`]+(?:::?[^\s,;:=\[\]()`]+)*(?=[:\[])|`(
 _MAX_DIGITS = 18
 
 
-class SpecError(ValueError):
-    """A shape, range or binding that cannot be read; says where, and what was expected there."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        super().__init__(f"{_shortened(text)!r}: expected {expected} at character {position + 1}")
-        self.text = text
-        self.position = position
-        self.expected = expected
-
-
 @attrs.frozen
 class DimRange:
-    """Bounds given for a dim; None is no bound. `name` is None inside a shape."""
+    """Bounds of a dim; None is no bound. `name` is None inside a shape."""
 
     lo: int | None
     hi: int | None
@@ -66,7 +40,7 @@ class DimRange:
 
 @attrs.frozen
 class InputSpec:
-    """What a user says of an input; `dims` is None for `...` (nothing said), a dim None for `?`."""
+    """A user's spec of an input; `dims` is None for `...` (unchanged), a dim None for `?`."""
 
     name: str | None
     dtype: str | None
@@ -95,7 +69,7 @@ def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> Dim | DimRange | 
 
 
 def split_specs(text: str) -> list[str]:
-    """Several specs in one text, apart by blanks, `;` or commas, each with its input's name.
+    """Split specs separated by blanks, `;` or commas, each with the name of its input.
 
     >>> split_specs("ids:1x128,mask:[1, 128] x:0[2]; y:3,4")
     ['ids:1x128', 'mask:[1, 128]', 'x:0[2]', 'y:3,4']
@@ -111,7 +85,7 @@ def split_specs(text: str) -> list[str]:
 
 
 class _SpecReader:
-    """Reads one spec; keeps the whole text, so that errors can point into it."""
+    """Parses one spec; errors have positions in the full text."""
 
     def __init__(self, text: str, scope: Scope, lo: int | None) -> None:
         self.text = text
@@ -119,7 +93,7 @@ class _SpecReader:
         self.lo = lo
 
     def read(self) -> InputSpec:
-        """The whole spec."""
+        """The spec."""
         brace = self.text.find("{")
         if brace >= 0 and "`" not in self.text[:brace] and any(quote in self.text for quote in "'\""):
             raise self._error(brace, "NAME:[1,3,224,224] in place of a dict in braces")
@@ -139,7 +113,7 @@ class _SpecReader:
         return SpecError(self.text, position, expected)
 
     def _head(self) -> tuple[str | None, str | None, int]:
-        """The name and dtype before the shape, and where the shape starts."""
+        """The name and dtype before the shape, and the start of the shape."""
         bracket = next(iter(_top_level(self.text, "[")), None)
         if bracket is not None:
             head = self.text[:bracket].strip()
@@ -167,11 +141,11 @@ class _SpecReader:
         if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"":  # as trtexec and polygraphy quote names
             return text[1:-1]
         if not text or any(char in ",;[]`" or char.isspace() for char in text):
-            raise self._error(self.text.find(text), "the name of an input (in backquotes when it is an odd one)")
+            raise self._error(self.text.find(text), "the name of an input (in backquotes if it has blanks or commas)")
         return text
 
     def _body(self, start: int) -> tuple[int, int, bool, str | None]:
-        """Where the dims begin and end, whether brackets hold them, and the dtype after the brackets."""
+        """The begin and end of the dims, whether they are in brackets, and the dtype after the brackets."""
         opening = self.text[start : start + 1]
         if opening not in ("[", "("):
             return start, len(self.text), False, None
@@ -184,8 +158,8 @@ class _SpecReader:
             if opening == "(":  # not brackets around the shape: an expression that starts with a parenthesis
                 return start, len(self.text), False, None
             several = "[" in rest or re.match(r"\w*\s*[,;]", rest)
-            one = "one shape (several need names: x:[1,3] y:[2])"
-            raise self._error(end + 1, one if several else "an element type such as f32, or nothing,")
+            single = "one shape (several need names: x:[1,3] y:[2])"
+            raise self._error(end + 1, single if several else "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
 
     def dim(self, begin: int, end: int) -> Dim | DimRange | None:
@@ -216,10 +190,6 @@ class _SpecReader:
         return dim
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def _skip_blanks(text: str, at: int) -> int:
     return len(text) - len(text[at:].lstrip())
 
@@ -231,7 +201,7 @@ def _unquoted(name: str) -> str:
 
 def _top_level(text: str, chars: str, begin: int = 0, end: int | None = None) -> list[int]:
     """Positions of these characters outside of brackets, parentheses and backquotes (an opening one is outside)."""
-    found, depth, quoted = [], 0, False
+    positions, depth, quoted = [], 0, False
     for i in range(begin, len(text) if end is None else end):
         char = text[i]
         quoted ^= char == "`"
@@ -239,13 +209,13 @@ def _top_level(text: str, chars: str, begin: int = 0, end: int | None = None) ->
             continue
         depth -= char in ")]"
         if depth == 0 and char in chars:
-            found.append(i)
+            positions.append(i)
         depth += char in "(["
-    return found
+    return positions
 
 
 def _closing(text: str, start: int, opening: str, closing: str) -> int | None:
-    """The position of the bracket that closes the one at `start`."""
+    """The position of the bracket that closes the bracket at `start`."""
     depth, quoted = 0, False
     for i in range(start, len(text)):
         quoted ^= text[i] == "`"
@@ -275,7 +245,7 @@ def _pieces(text: str, begin: int, end: int) -> list[tuple[int, int]]:
 
 
 def _range(text: str, begin: int, piece: str) -> DimRange:
-    """`LO..HI`, `LO..`, `..HI`, `LO~HI` or one number; `begin` is its place in the text."""
+    """`LO..HI`, `LO..`, `..HI`, `LO~HI` or one number; `begin` is its position in the text."""
     number = piece.strip()
     match = re.fullmatch(r"(\d+)", number) or _RANGE.fullmatch(number)
     if match is None or number in ("..", "~"):
@@ -296,8 +266,8 @@ def parse_dim_range(text: str) -> DimRange:
     >>> parse_dim_range("batch=1..8")
     DimRange(lo=1, hi=8, name='batch')
     """
-    name, given, bounds = text.rpartition("=")
-    if not given or not name.strip():
+    name, equals, bounds = text.rpartition("=")
+    if not equals or not name.strip():
         raise SpecError(text, 0, "NAME=LO..HI")
     begin = len(name) + 1
     return attrs.evolve(_range(text, begin, re.sub(r"\s*:\s*", "..", bounds, count=1)), name=_unquoted(name))
@@ -309,13 +279,13 @@ def parse_bindings(text: str) -> dict[str, int]:
     >>> parse_bindings("batch=4,seq=128")
     {'batch': 4, 'seq': 128}
     """
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     commas = _top_level(text, ",")
     for begin, end in zip([0, *(i + 1 for i in commas)], [*commas, len(text)], strict=True):
         match = re.fullmatch(rf"\s*(.+?)\s*[=:]\s*(\d{{1,{_MAX_DIGITS}}})\s*", text[begin:end])
         if match is None:
             raise SpecError(text, begin, "NAME=NUMBER")
         name = _unquoted(match[1])
-        if found.setdefault(name, int(match[2])) != int(match[2]):
+        if values.setdefault(name, int(match[2])) != int(match[2]):
             raise SpecError(text, begin, f"one value for {name}, not two")
-    return found
+    return values

@@ -1,20 +1,118 @@
-"""How wide the elements of a tensor are."""
+"""The element types of tensors: one table with their widths and their names and codes in every format."""
 
 from __future__ import annotations
 
-import re
+from typing import Literal
 
-_WIDTH = re.compile(r"(?:q?u?int|b?float|complex)(\d+)")
-"""The names of element types begin with their kind and width: `int4`, `float8e4m3fn`, `complex64`."""
+import attrs
+
+DtypeKind = Literal["bool", "integer", "float", "complex", "quantized", "string", "handle"]
+
+
+@attrs.frozen
+class Dtype:
+    """One element type.
+
+    Args:
+        name: its name in shapeinf, such as `float32`.
+        bits: the bits of one element; None where an element has no fixed width.
+        kind: the kind of its values.
+        onnx: its code in ONNX's TensorProto.DataType; the name there is ours in capitals, but for FLOAT and DOUBLE.
+        tf: its name and code in TensorFlow, where `DT_` and the name in capitals is the name of the code.
+        short: its name in tract's documents and for users, such as `f32`.
+        hlo: its name in XLA's text.
+        ml_dtypes: its name in the package `ml_dtypes`, for types that numpy does not have.
+    """
+
+    name: str
+    bits: int | None
+    kind: DtypeKind
+    onnx: int | None = None
+    tf: tuple[str, int] | None = None
+    short: str | None = None
+    hlo: str | None = None
+    ml_dtypes: str | None = None
+
+    @property
+    def onnx_name(self) -> str:
+        """The name of its code in ONNX."""
+        return {"float32": "FLOAT", "float64": "DOUBLE"}.get(self.name, self.name.upper())
+
+
+DTYPES = (
+    Dtype("bool", 8, "bool", 9, ("bool", 10), "bool", "pred"),
+    Dtype("int1", 1, "integer", hlo="s1", ml_dtypes="int1"),
+    Dtype("int2", 2, "integer", 26, ("int2", 31), hlo="s2", ml_dtypes="int2"),
+    Dtype("int4", 4, "integer", 22, ("int4", 29), hlo="s4", ml_dtypes="int4"),
+    Dtype("int8", 8, "integer", 3, ("int8", 6), "i8", "s8"),
+    Dtype("int16", 16, "integer", 5, ("int16", 5), "i16", "s16"),
+    Dtype("int32", 32, "integer", 6, ("int32", 3), "i32", "s32"),
+    Dtype("int64", 64, "integer", 7, ("int64", 9), "i64", "s64"),
+    Dtype("uint1", 1, "integer", hlo="u1", ml_dtypes="uint1"),
+    Dtype("uint2", 2, "integer", 25, ("uint2", 32), hlo="u2", ml_dtypes="uint2"),
+    Dtype("uint4", 4, "integer", 21, ("uint4", 30), hlo="u4", ml_dtypes="uint4"),
+    Dtype("uint8", 8, "integer", 2, ("uint8", 4), "u8", "u8"),
+    Dtype("uint16", 16, "integer", 4, ("uint16", 17), "u16", "u16"),
+    Dtype("uint32", 32, "integer", 12, ("uint32", 22), "u32", "u32"),
+    Dtype("uint64", 64, "integer", 13, ("uint64", 23), "u64", "u64"),
+    Dtype("bfloat16", 16, "float", 16, ("bfloat16", 14), "bf16", "bf16", "bfloat16"),
+    Dtype("float16", 16, "float", 10, ("half", 19), "f16", "f16"),
+    Dtype("float32", 32, "float", 1, ("float", 1), "f32", "f32"),
+    Dtype("float64", 64, "float", 11, ("double", 2), "f64", "f64"),
+    Dtype("float4e2m1", 4, "float", 23, ("float4_e2m1fn", 33), None, "f4e2m1fn", "float4_e2m1fn"),
+    Dtype("float6e2m3", 6, "float", 27, ml_dtypes="float6_e2m3fn"),
+    Dtype("float6e3m2", 6, "float", 28, ml_dtypes="float6_e3m2fn"),
+    Dtype("float8e3m4", 8, "float", hlo="f8e3m4", ml_dtypes="float8_e3m4"),
+    Dtype("float8e4m3", 8, "float", hlo="f8e4m3", ml_dtypes="float8_e4m3"),
+    Dtype(
+        "float8e4m3b11fnuz", 8, "float", None, ("float8_e4m3b11fnuz", 27), None, "f8e4m3b11fnuz", "float8_e4m3b11fnuz"
+    ),
+    Dtype("float8e4m3fn", 8, "float", 17, ("float8_e4m3fn", 25), None, "f8e4m3fn", "float8_e4m3fn"),
+    Dtype("float8e4m3fnuz", 8, "float", 18, ("float8_e4m3fnuz", 26), None, "f8e4m3fnuz", "float8_e4m3fnuz"),
+    Dtype("float8e5m2", 8, "float", 19, ("float8_e5m2", 24), None, "f8e5m2", "float8_e5m2"),
+    Dtype("float8e5m2fnuz", 8, "float", 20, ("float8_e5m2fnuz", 28), None, "f8e5m2fnuz", "float8_e5m2fnuz"),
+    Dtype("float8e8m0", 8, "float", 24, None, None, "f8e8m0fnu", "float8_e8m0fnu"),
+    Dtype("complex64", 64, "complex", 14, ("complex64", 8), hlo="c64"),
+    Dtype("complex128", 128, "complex", 15, ("complex128", 18), hlo="c128"),
+    Dtype("qint8", 8, "quantized", None, ("qint8", 11)),
+    Dtype("qint16", 16, "quantized", None, ("qint16", 15)),
+    Dtype("qint32", 32, "quantized", None, ("qint32", 13)),
+    Dtype("quint8", 8, "quantized", None, ("quint8", 12)),
+    Dtype("quint16", 16, "quantized", None, ("quint16", 16)),
+    Dtype("string", None, "string", 8, ("string", 7), "string"),
+    Dtype("resource", None, "handle", None, ("resource", 20)),
+    Dtype("variant", None, "handle", None, ("variant", 21)),
+)
+"""All element types. Other tables of element types are made from this one."""
+
+ML_DTYPES = {dtype.name: dtype.ml_dtypes for dtype in DTYPES if dtype.ml_dtypes is not None}
+"""The names in `ml_dtypes` of the types that numpy does not have."""
+
+ONNX_NAMES = {dtype.onnx: dtype.name for dtype in DTYPES if dtype.onnx is not None}
+"""Our names by ONNX's codes: `{1: "float32", ...}`."""
+
+FROM_ONNX_NAMES = {dtype.onnx_name: dtype.name for dtype in DTYPES if dtype.onnx is not None}
+"""Our names by the names of ONNX's codes: `{"FLOAT": "float32", ...}`."""
+
+ONNX_CODES = {name: code for code, name in ONNX_NAMES.items()}
+"""ONNX's codes by our names."""
+
+TF_NAMES = {dtype.name: dtype.tf[0] for dtype in DTYPES if dtype.tf is not None}
+"""TensorFlow's names by ours: `{"float32": "float", ...}`."""
+
+FROM_TF_NAMES = {name: dtype for dtype, name in TF_NAMES.items()}
+"""Our names by TensorFlow's."""
+
+SHORT_NAMES = {dtype.short: dtype.name for dtype in DTYPES if dtype.short is not None}
+"""Our names by the short ones: `{"f32": "float32", ...}`."""
+
+_BITS = {name: dtype.bits for dtype in DTYPES for name in (dtype.name, dtype.ml_dtypes) if name is not None}
 
 
 def element_bits(dtype: str | None) -> int | None:
-    """The bits of one element; None for a type that has no fixed width, or that is not known.
+    """The bits of one element; None for an unknown type and for one without a fixed width.
 
     >>> element_bits("float32"), element_bits("uint4"), element_bits("bool"), element_bits("string")
     (32, 4, 8, None)
     """
-    if dtype == "bool":
-        return 8
-    found = _WIDTH.match(dtype or "")
-    return int(found[1]) if found else None
+    return _BITS.get(dtype or "")

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from shapeinf.constraints import ConstraintStore
-from shapeinf.constraints.records import Disjunction, Relation
+from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
 from shapeinf.expr.atoms import Symbol
@@ -26,7 +26,7 @@ class ShapeStore(ConstraintStore):
         """Nothing is known; a scope of its own unless one is given."""
         super().__init__(scope or Scope())
         self.shapes: dict[Shape, Shape] = {}
-        self.advice: list[Disjunction] = []
+        self.advice: list[Constraint] = []
         """What some runtimes want and the operators' definitions do not: to be shown, nothing follows from it."""
         self.presumed: dict[Dimension, bool] = {}
         """Of symbols of inputs, whether their least size is only presumed: nobody gave it. Copies share it."""
@@ -36,7 +36,7 @@ class ShapeStore(ConstraintStore):
         """Whether nodes may assume anything: not where all sizes count."""
         self.tentative = False
         """Whether what is told now is taken back, as by a body that may not run: no least size is assumed there."""
-        self.assumed: list[Relation] = []
+        self.assumed: list[Constraint] = []
         """What nodes take to hold of presumed sizes, though they run without it: shapes are others then."""
         self._relaxer: Relaxer | None = None
 
@@ -130,7 +130,7 @@ class ShapeStore(ConstraintStore):
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Keep that some runtimes want `a <= b`, where that is not so anyway."""
         if self.prove_le(a, b) is not True:
-            self.advice.append(Disjunction("{0} <= {1}", source, None, (a, b)))
+            self.advice.append(Constraint("relation", source, b - a, operands=(a, b)))
 
     def assume_le(self, a: Dim, b: Dim, source: Source, *, given: bool = False) -> bool:
         """Assume `a <= b` where that only leaves out sizes that nobody gave; whether it holds from now on.
@@ -160,7 +160,7 @@ class ShapeStore(ConstraintStore):
             self.add_le(0, difference, source)
         except Contradiction:
             return False
-        self.assumed.append(Relation(difference, source))
+        self.assumed.append(Constraint("relation", source, difference))
         return True
 
     def _presumes(self, difference: Dimension, given: bool) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.expr import Dim, Dimension
+from shapeinf.lattice.dtypes import ML_DTYPES
 from shapeinf.lattice.shape import Shape
 
 
@@ -250,15 +251,5 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
         return None
     if dtype == "string":
         return np.dtype(object)
-    extended = getattr(ml_dtypes, _ML_NAMES.get(dtype, dtype), None)
+    extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
     return np.dtype(extended) if extended is not None else np.dtype(dtype)
-
-
-_ML_NAMES = {
-    "float8e4m3fn": "float8_e4m3fn",
-    "float8e4m3fnuz": "float8_e4m3fnuz",
-    "float8e5m2": "float8_e5m2",
-    "float8e5m2fnuz": "float8_e5m2fnuz",
-    "float8e8m0": "float8_e8m0fnu",
-    "float4e2m1": "float4_e2m1fn",
-}

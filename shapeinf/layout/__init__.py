@@ -1,4 +1,4 @@
-"""Arrays in memory: layouts, tiles, padding, their text form, sizes, places, and which reshapes move nothing."""
+"""Arrays in memory: layouts, tiles, padding, their text form, sizes, element indices, and bitcasts."""
 
 from shapeinf.errors import LayoutError
 from shapeinf.layout.alignment import align_layouts, dims_unmodified_by_reshape
@@ -17,7 +17,7 @@ from shapeinf.layout.edits import (
 from shapeinf.layout.element_types import ELEMENT_TYPES, ElementType, element_type
 from shapeinf.layout.indexing import indices, linear_index, multi_index, next_index
 from shapeinf.layout.layout import Layout, Split
-from shapeinf.layout.placing import PaddedLayout, lay_out, places, take_out
+from shapeinf.layout.placing import PaddedLayout, lay_out, linear_indices, take_out
 from shapeinf.layout.sizes import (
     byte_size,
     byte_strides,
@@ -27,7 +27,7 @@ from shapeinf.layout.sizes import (
     stored_bits,
     strides,
 )
-from shapeinf.layout.text import LayoutSyntaxError, parse_type
+from shapeinf.layout.text import parse_layout, parse_type
 
 __all__ = [
     "ELEMENT_TYPES",
@@ -37,7 +37,6 @@ __all__ = [
     "ElementType",
     "Layout",
     "LayoutError",
-    "LayoutSyntaxError",
     "OpaqueType",
     "PaddedLayout",
     "PhysicalType",
@@ -63,14 +62,15 @@ __all__ = [
     "lay_out",
     "layouts_equal",
     "linear_index",
+    "linear_indices",
     "move_dim_to_major",
     "multi_index",
     "next_index",
+    "parse_layout",
     "parse_type",
     "permute_dims",
     "physical_byte_size",
     "physical_elements",
-    "places",
     "reshape_is_bitcast",
     "same_dims",
     "stored_bits",

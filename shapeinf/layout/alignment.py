@@ -1,4 +1,4 @@
-"""What a reshape leaves alone, and the layout with which it moves nothing."""
+"""The dims that a reshape does not modify, and the layout with which it is a bitcast."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from shapeinf.layout.layout import Layout
 from shapeinf.layout.proofs import Proofs
 
 Cut = tuple[int, int]
-"""Before dim i of the source and dim j of the target the same number of elements is left on both sides."""
+"""(i, j): the source's dims before i have as many elements as the target's dims before j."""
 
 
 def dims_unmodified_by_reshape(
     source: ArrayType, target: ArrayType, store: ConstraintStore | None = None
 ) -> list[tuple[int, int]]:
-    """The pairs of a source's and a target's dim that a reshape leaves as they are; of symbolic ones those proved.
+    """The pairs of source and target dims that a reshape does not modify; symbolic ones only where proved.
 
     >>> dims_unmodified_by_reshape(ArrayType("f32", (4, 1, 3, 5)), ArrayType("f32", (2, 6, 1, 5)))
     [(3, 3)]
     """
     _check_reshape(source, target, store)
     proofs = Proofs(store, (*source.sizes, *target.sizes))
-    found = _cuts(source.sizes, target.sizes, proofs)
-    return [(i, j) for (i, j), after in pairwise(found) if after == (i + 1, j + 1)]
+    cuts = _cuts(source.sizes, target.sizes, proofs)
+    return [(i, j) for (i, j), after in pairwise(cuts) if after == (i + 1, j + 1)]
 
 
 def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore | None = None) -> ArrayType | None:
-    """The target with the layout that makes its reshape from the source a bitcast (the layout it has is not used).
+    """The target with the layout that makes its reshape from the source a bitcast; its own layout is ignored.
 
     None where no layout does, or, for tiles and symbolic dims, where none is proved to. Dims of size 1 become the most
     major ones.
@@ -51,11 +51,11 @@ def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore |
     if is_empty(source, store):
         order: list[int] | None = list(Layout.descending(target.rank).minor_to_major)
     else:
-        kept = [d for d, size in enumerate(target.sizes) if not proofs.equal(size, 1)]
+        proper_dims = [d for d, size in enumerate(target.sizes) if not proofs.equal(size, 1)]
         compact = drop_degenerate_dims(source, store)
-        order = _aligned(compact, [target.sizes[d] for d in kept], proofs)
+        order = _align(compact, [target.sizes[d] for d in proper_dims], proofs)
         if order is not None:
-            order = [kept[d] for d in order] + [d for d in reversed(range(target.rank)) if d not in kept]
+            order = [proper_dims[d] for d in order] + [d for d in reversed(range(target.rank)) if d not in proper_dims]
     if order is None:
         return None
     aligned = ArrayType(
@@ -64,13 +64,13 @@ def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore |
     return aligned if reshape_is_bitcast(source, aligned, ignore_dtype=True, store=store) else None
 
 
-def _aligned(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
-    """The target's dims, minor to major: those that the source's dims become, group by group, in the source's order."""
-    found = _cuts(source.sizes, target, proofs)
+def _align(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
+    """The target's dims, minor to major: for each group of source dims, in their order, the dims it becomes."""
+    cuts = _cuts(source.sizes, target, proofs)
     groups = {}
-    for (i, j), (next_i, next_j) in pairwise(found):
+    for (i, j), (next_i, next_j) in pairwise(cuts):
         if i == next_i:
-            return None  # a size that may be 1 or not: nothing says where in memory it belongs
+            return None  # a size that may be 1: its position in memory is not determined
         groups[next_i - 1] = (range(i, next_i), range(j, next_j))
     order: list[int] = []
     minor = 0
@@ -78,39 +78,39 @@ def _aligned(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[i
     while minor < source.rank:
         if minor_to_major[minor] not in groups:
             return None
-        mine, its = groups[minor_to_major[minor]]
-        if minor_to_major[minor : minor + len(mine)] != tuple(reversed(mine)):
+        source_dims, target_dims = groups[minor_to_major[minor]]
+        if minor_to_major[minor : minor + len(source_dims)] != tuple(reversed(source_dims)):
             return None
-        order += reversed(its)
-        minor += len(mine)
+        order += reversed(target_dims)
+        minor += len(source_dims)
     return order
 
 
 def _check_reshape(source: ArrayType, target: ArrayType, store: ConstraintStore | None) -> None:
     proofs = Proofs(store, (*source.sizes, *target.sizes))
     if proofs.equal(source.elements, target.elements) is False:
-        raise LayoutError(f"{source} has not as many elements as {target}: one is no reshape of the other")
+        raise LayoutError(f"{source} and {target} differ in their number of elements: not a reshape")
 
 
 def _cuts(source: Sequence[Dim], target: Sequence[Dim], proofs: Proofs) -> list[Cut]:
-    """All places, in order, where both can be cut; equal dims are taken together, then dims of size 1 alone."""
-    found: list[Cut] = [(0, 0)]
+    """All cuts in order; equal dims are paired, dims of size 1 stand alone."""
+    cuts: list[Cut] = [(0, 0)]
     end = (len(source), len(target))
-    while found[-1] != end:
-        i, j = found[-1]
+    while cuts[-1] != end:
+        i, j = cuts[-1]
         if i < end[0] and j < end[1] and proofs.equal(source[i], target[j]):
-            found.append((i + 1, j + 1))
+            cuts.append((i + 1, j + 1))
         elif i < end[0] and proofs.equal(source[i], 1):
-            found.append((i + 1, j))
+            cuts.append((i + 1, j))
         elif j < end[1] and proofs.equal(target[j], 1):
-            found.append((i, j + 1))
+            cuts.append((i, j + 1))
         else:
-            found.append(_next_cut(source, target, found[-1], proofs))
-    return found
+            cuts.append(_next_cut(source, target, cuts[-1], proofs))
+    return cuts
 
 
 def _next_cut(source: Sequence[Dim], target: Sequence[Dim], cut: Cut, proofs: Proofs) -> Cut:
-    """The nearest place after this one where as many elements were passed on both sides; the end where none is."""
+    """The next cut after this one; the end where there is none."""
     i, j = cut
     if not any(proofs.equal(size, 0) for size in (*source, *target)):
         for a in range(i + 1, len(source) + 1):

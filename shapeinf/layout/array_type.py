@@ -1,4 +1,4 @@
-"""Types of what lies in memory: arrays with a layout, tuples of them, tokens and opaque things."""
+"""Types of values in memory: arrays with a layout, tuples of them, tokens and opaque values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.layout.element_types import ElementType, element_type
 from shapeinf.layout.layout import MAX_INT, MAX_RANK, Layout, integer
 
 MAX_NESTING = 64
-"""Tuples that nest deeper are refused."""
+"""Limit on the nesting of tuples."""
 
 
 @attrs.frozen(init=False, repr=False)
@@ -25,8 +25,8 @@ class ArrayType:
 
     Args:
         dtype: the element type, by its name in shapeinf or in XLA (`float32`, `f32`).
-        dims: the sizes; a `Shape` will do.
-        layout: how they lie in memory; row-major where None.
+        dims: the sizes, or a `Shape`.
+        layout: the layout; row-major where None.
         dynamic: which dims are bounds; where None, those that have none.
 
     >>> ArrayType("float32", (2, 3))
@@ -83,10 +83,10 @@ class ArrayType:
     @property
     def sizes(self) -> tuple[Dim, ...]:
         """The dims, dynamic ones by their bound; LayoutError where one has none."""
-        found = tuple(d for d in self.dims if d is not None)
-        if len(found) != self.rank:
+        sizes = tuple(d for d in self.dims if d is not None)
+        if len(sizes) != self.rank:
             raise LayoutError(f"{self} has a dim without a bound: its size is not known")
-        return found
+        return sizes
 
     @property
     def elements(self) -> Dim:
@@ -98,7 +98,7 @@ class ArrayType:
         return product(self.sizes)
 
     def dimension_number(self, dimension: int) -> int:
-        """The dim that is meant, negative ones counted from the end (XLA checks only one side of the range).
+        """The index of a dim, negative ones counted from the end (XLA checks only one side of the range).
 
         >>> ArrayType("f32", (2, 3)).dimension_number(-1)
         1
@@ -109,7 +109,7 @@ class ArrayType:
         return integer(dimension, f"a dim of {self}", -rank, rank - 1) % rank
 
     def __str__(self) -> str:
-        """The text form; a scalar shows its layout only where there is more than dims to say."""
+        """The text form; that of a scalar has a layout only where the layout has more than dims."""
         dims = ",".join(map(_dim_text, self.dims, self.dynamic))
         layout = str(self.layout) if self.dims or self.layout.suffix else ""
         return f"{self.element.name}[{dims}]{layout}"
@@ -123,7 +123,7 @@ def _elements(elements: Iterable[PhysicalType]) -> tuple[PhysicalType, ...]:
 
 @attrs.frozen(repr=False)
 class TupleType:
-    """Several things in memory, found through a table of pointers.
+    """Several values in memory, behind a table of pointers.
 
     >>> TupleType([ArrayType("f32", (2,)), TOKEN])
     (f32[2]{0}, token[])
@@ -149,7 +149,7 @@ class TupleType:
 
 @attrs.frozen(repr=False)
 class OpaqueType:
-    """Something that only orders effects (`token`), or whose inside nobody knows (`opaque`); see TOKEN and OPAQUE."""
+    """A value that only orders effects (`token`), or of unknown contents (`opaque`); see TOKEN and OPAQUE."""
 
     name: str
 
@@ -164,10 +164,10 @@ TOKEN = OpaqueType("token")
 """A value without contents, which orders effects."""
 
 OPAQUE = OpaqueType("opaque")
-"""A value that nobody looks into."""
+"""A value of unknown contents."""
 
 PhysicalType = ArrayType | TupleType | OpaqueType
-"""What can lie in memory."""
+"""A type of a value in memory."""
 
 
 def product(sizes: Iterable[Dim]) -> Dim:
@@ -200,7 +200,7 @@ def _size(d: Dim | None) -> Dim | None:
 
 
 def _check_overflow(sizes: tuple[Dim | None, ...], element: ElementType) -> None:
-    """Multiply the least values in order, as XLA does: a 0 after an overflow does not save it."""
+    """Multiply the least values in order, as XLA does: an overflow before a 0 is an error."""
     least = element.bytes
     for size in sizes:
         least *= 0 if size is None else max(interval(size).lo or 0, 0)

@@ -1,8 +1,8 @@
-"""Whether a reshape or a transpose leaves memory as it is.
+"""Whether a reshape or a transpose is a bitcast: whether every element stays at its position in memory.
 
-The number of an element, counted row-major, has digits: its places along the dims. Without padding, each digit moves
-the place in memory by its own stride. Where one digit goes on exactly where the next ends, they are one digit. After
-that two arrays have the same memory just when they have the same digits.
+The row-major number of an element has digits, its indices along the dims. Without padding, each digit has a stride in
+memory. Adjacent digits whose strides continue each other are merged; then two arrays have the same memory exactly when
+they have the same digits.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from shapeinf.expr import Dim
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.edits import permute_dims
-from shapeinf.layout.indexing import linear_place
+from shapeinf.layout.indexing import unchecked_linear_index
 from shapeinf.layout.layout import MAX_INT, permutation
 from shapeinf.layout.proofs import Proofs, every
 from shapeinf.layout.sizes import physical_elements, stored_bits
-from shapeinf.layout.tiling import Place
+from shapeinf.layout.tiling import Index
 
 MAX_COMPARED = 1 << 16
-"""Padded arrays of more elements are compared at a few of them, which can only tell that they differ."""
+"""Padded arrays of more elements are compared at a few of them, which can only prove a difference."""
 
 Parts = list[tuple[int, tuple[int, ...], Dim]]
-"""A physical dim as parts of logical dims, major first: which dim, where it was split, and the size."""
+"""A physical dim as parts of logical dims, major first: the dim, the path of its splits, and the size."""
 
 
 @attrs.frozen
@@ -42,11 +42,11 @@ class Digit:
 def reshape_is_bitcast(
     source: ArrayType, target: ArrayType, *, ignore_dtype: bool = False, store: ConstraintStore | None = None
 ) -> bool | None:
-    """Whether a reshape leaves every element where it is: always, never, or not decided.
+    """Whether a reshape leaves every element at its position: always, never, or not decided.
 
-    Memory must also be of the same size. Arrays without elements are always the same. With `ignore_dtype`, places are
-    compared in elements, whatever their types and widths. XLA ignores tiles here; they count, and so do packed
-    elements. Memory spaces do not.
+    Memory must also be of the same size. Arrays without elements are always the same. With `ignore_dtype`, positions
+    are compared in elements, whatever their types and widths. Tiles and packed elements count (XLA ignores tiles
+    here); memory spaces do not.
 
     >>> from shapeinf.layout.layout import Layout
     >>> reshape_is_bitcast(ArrayType("f32", (3, 4)), ArrayType("f32", (6, 2)))
@@ -65,10 +65,10 @@ def transpose_is_bitcast(
     ignore_dtype: bool = False,
     store: ConstraintStore | None = None,
 ) -> bool | None:
-    """Whether a transpose, where dim i of the target is dim `dims[i]` of the source, leaves every element where it is.
+    """Whether a transpose, where dim i of the target is dim `dims[i]` of the source, is a bitcast.
 
-    Always, never, or not decided. XLA answers no where only the places of dims of size 1 differ in the layouts, though
-    memory is the same; here that is a yes.
+    Always, never, or not decided. Where only dims of size 1 differ in the layouts, memory is the same and the answer
+    is yes; XLA answers no.
 
     >>> from shapeinf.layout.layout import Layout
     >>> transpose_is_bitcast(ArrayType("f32", (10, 5)), ArrayType("f32", (5, 10), Layout((0, 1))), (1, 0))
@@ -88,10 +88,10 @@ def transpose_is_bitcast(
 def deduce_transpose(
     source: ArrayType, target: ArrayType, store: ConstraintStore | None = None
 ) -> tuple[int, ...] | None:
-    """The transpose by which the source's memory is the target's: dim i of the target is that dim of the source.
+    """The transpose that is a bitcast from the source to the target: dim i of the target is that dim of the source.
 
-    None where no transpose does this, or none provably does. Of several (with dims of size 1) the one that pairs dims
-    by their order in memory.
+    None where no transpose provably is. Of several (with dims of size 1) the one that pairs dims by their order in
+    memory.
 
     >>> from shapeinf.layout.layout import Layout
     >>> deduce_transpose(ArrayType("f32", (5, 3)), ArrayType("f32", (3, 5), Layout((0, 1))))
@@ -100,8 +100,8 @@ def deduce_transpose(
     if source.rank != target.rank:
         return None
     order = [0] * target.rank
-    for mine, its in zip(source.layout.minor_to_major, target.layout.minor_to_major, strict=True):
-        order[its] = mine
+    for source_dim, target_dim in zip(source.layout.minor_to_major, target.layout.minor_to_major, strict=True):
+        order[target_dim] = source_dim
     known = transpose_is_bitcast(source, target, order, ignore_dtype=True, store=store)
     return tuple(order) if known else None
 
@@ -109,7 +109,7 @@ def deduce_transpose(
 def _same_memory(
     source: ArrayType, target: ArrayType, order: tuple[int, ...], ignore_dtype: bool, store: ConstraintStore | None
 ) -> bool | None:
-    """Whether the elements of the source, its dims in this order, are in the places of the target's."""
+    """Whether the elements of the source, its dims in this order, have the positions of the target's."""
     if not ignore_dtype and (source.dtype != target.dtype or stored_bits(source) != stored_bits(target)):
         return False
     proofs = Proofs(store, (*source.sizes, *target.sizes))
@@ -151,18 +151,18 @@ def digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> list[Dig
             inner.append(cut[1])
             joined = []
         physical = outer + inner
-    found = []
+    unsorted = []
     stride: Dim = 1
     for d, path, values in reversed([part for parts in physical for part in parts]):
         if not proofs.equal(values, 1):
-            found.append(((order.index(d), path), Digit(values, stride)))
+            unsorted.append(((order.index(d), path), Digit(values, stride)))
         stride = stride * values
-    found.sort(key=lambda pair: pair[0])
-    return _merged([digit for _, digit in found], proofs)
+    unsorted.sort(key=lambda pair: pair[0])
+    return _merge([digit for _, digit in unsorted], proofs)
 
 
 def _cut(parts: Parts, size: int, proofs: Proofs) -> tuple[Parts, Parts] | None:
-    """The parts of a dim as how many tiles of this size, and the places in one; None where tiles may not be whole."""
+    """The parts of a dim as the number of tiles of this size and the index in one; None where a tile may be partial."""
     outer, inner = list(parts), Parts()
     while size > 1:
         if not outer:
@@ -181,9 +181,9 @@ def _cut(parts: Parts, size: int, proofs: Proofs) -> tuple[Parts, Parts] | None:
     return outer, inner
 
 
-def _merged(found: list[Digit], proofs: Proofs) -> list[Digit]:
+def _merge(digits: list[Digit], proofs: Proofs) -> list[Digit]:
     merged: list[Digit] = []
-    for digit in found:
+    for digit in digits:
         if merged and proofs.equal(merged[-1].stride, digit.size * digit.stride):
             merged[-1] = Digit(merged[-1].size * digit.size, digit.stride)
         else:
@@ -192,42 +192,42 @@ def _merged(found: list[Digit], proofs: Proofs) -> list[Digit]:
 
 
 def _same_digits(before: list[Digit], after: list[Digit], proofs: Proofs) -> bool | None:
-    """Compare from the minor end: the first difference that is certain is one in memory."""
-    for place, (mine, its) in enumerate(zip(reversed(before), reversed(after), strict=False), 1):
-        size, stride = proofs.equal(mine.size, its.size), proofs.equal(mine.stride, its.stride)
+    """Compare from the minor end; the first certain difference is one in memory."""
+    for position, (source, target) in enumerate(zip(reversed(before), reversed(after), strict=False), 1):
+        size, stride = proofs.equal(source.size, target.size), proofs.equal(source.stride, target.stride)
         if size and stride:
             continue
         if _all_ints(before) and _all_ints(after):
             return False
         if stride is False:
-            return False if every(proofs.at_most(2, digit.size) for digit in (mine, its)) else None
+            return False if every(proofs.at_most(2, digit.size) for digit in (source, target)) else None
         if stride is None:
             return None
-        ends = _ends_first(before, after, place, proofs) or _ends_first(after, before, place, proofs)
+        ends = _ends_first(before, after, position, proofs) or _ends_first(after, before, position, proofs)
         return False if ends else None
     return True if len(before) == len(after) else None
 
 
-def _ends_first(short: list[Digit], long: list[Digit], place: int, proofs: Proofs) -> bool:
-    """Whether this digit (from the end) goes on in the one where in the other the next begins, and elsewhere."""
-    if len(short) == place:
+def _ends_first(short: list[Digit], long: list[Digit], position: int, proofs: Proofs) -> bool:
+    """Whether the digit at this position (from the end) of `short` ends first, and its next one has another stride."""
+    if len(short) == position:
         return False
-    digit, following = short[-place], short[-place - 1]
+    digit, following = short[-position], short[-position - 1]
     return (
-        proofs.at_most(digit.size + 1, long[-place].size) is True
+        proofs.at_most(digit.size + 1, long[-position].size) is True
         and proofs.at_most(2, following.size) is True
         and proofs.differ(digit.size * digit.stride, following.stride) is True
     )
 
 
-def _all_ints(found: list[Digit]) -> bool:
-    return all(isinstance(d.size, int) and isinstance(d.stride, int) for d in found)
+def _all_ints(digits: list[Digit]) -> bool:
+    return all(isinstance(d.size, int) and isinstance(d.stride, int) for d in digits)
 
 
 def _same_with_padding(
     source: ArrayType, target: ArrayType, order: tuple[int, ...], store: ConstraintStore | None
 ) -> bool | None:
-    """The same tiles on the same dims are the same memory; of known sizes, the places of elements are compared."""
+    """Whether both have the same tiles on the same dims; of known sizes, whether elements have the same positions."""
     moved = permute_dims(source, order)
     proofs = Proofs(store, (*source.sizes, *target.sizes))
     if (
@@ -244,17 +244,17 @@ def _same_with_padding(
     assert isinstance(count, int)
     if count <= MAX_COMPARED:
         numbers = np.arange(count)
-        return bool(np.array_equal(_places(moved, numbers), _places(target, numbers)))
+        return bool(np.array_equal(_linear_indices(moved, numbers), _linear_indices(target, numbers)))
     units = {product(array.sizes[d + 1 :]) for array in (moved, target) for d in range(array.rank)}
     numbers = np.array([n for n in (*units, count - 1) if isinstance(n, int) and n < count])
-    return None if np.array_equal(_places(moved, numbers), _places(target, numbers)) else False
+    return None if np.array_equal(_linear_indices(moved, numbers), _linear_indices(target, numbers)) else False
 
 
-def _places(array: ArrayType, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The places in memory of the elements with these numbers, counted row-major."""
-    index: list[Place] = []
-    rest: Place = numbers
+def _linear_indices(array: ArrayType, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The linear indices of the elements with these row-major numbers."""
+    index: list[Index] = []
+    rest: Index = numbers
     for size in reversed(array.sizes):
         index.insert(0, rest % size)
         rest = rest // size
-    return np.broadcast_to(linear_place(array, index), numbers.shape)
+    return np.broadcast_to(unchecked_linear_index(array, index), numbers.shape)

@@ -1,4 +1,4 @@
-"""Whether two types of things in memory are the same, or the same but for something."""
+"""Equality of types in memory, exact or ignoring some aspects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shapeinf.layout.array_type import ArrayType, PhysicalType, TupleType
 from shapeinf.layout.proofs import Proofs, every
 
 Aspect = Literal["dtype", "float precision", "layout", "dynamic"]
-"""What a comparison may leave out; without "dynamic", a dim without a bound equals only another such."""
+"""What a comparison may ignore. Unless it ignores "dynamic", a dim without a bound equals only another such dim."""
 
 _ASPECTS = frozenset({"dtype", "float precision", "layout", "dynamic"})
 
@@ -18,21 +18,21 @@ _ASPECTS = frozenset({"dtype", "float precision", "layout", "dynamic"})
 def equal(
     a: PhysicalType, b: PhysicalType, *, ignoring: Iterable[Aspect] = (), store: ConstraintStore | None = None
 ) -> bool | None:
-    """Whether both are the same but for what is ignored: always, never, or not decided.
+    """Whether both are equal in all aspects that are not ignored: always, never, or not decided.
 
     >>> equal(ArrayType("bf16", (3, 2)), ArrayType("f32", (3, 2)), ignoring=["float precision"])
     True
     """
-    left_out = frozenset(ignoring)
-    if not left_out <= _ASPECTS:
-        raise ValueError(f"cannot ignore {sorted(left_out - _ASPECTS)}; what can be: {sorted(_ASPECTS)}")
+    ignored_aspects = frozenset(ignoring)
+    if not ignored_aspects <= _ASPECTS:
+        raise ValueError(f"cannot ignore {sorted(ignored_aspects - _ASPECTS)}, only {sorted(_ASPECTS)}")
 
     def arrays(x: ArrayType, y: ArrayType) -> bool | None:
-        if "dynamic" not in left_out and x.dynamic != y.dynamic:
+        if "dynamic" not in ignored_aspects and x.dynamic != y.dynamic:
             return False
-        if "dynamic" not in left_out and [d is None for d in x.dims] != [d is None for d in y.dims]:
+        if "dynamic" not in ignored_aspects and [d is None for d in x.dims] != [d is None for d in y.dims]:
             return False
-        if not _same_dtype(x, y, left_out) or ("layout" not in left_out and x.layout != y.layout):
+        if not _same_dtype(x, y, ignored_aspects) or ("layout" not in ignored_aspects and x.layout != y.layout):
             return False
         return same_dims(x, y, store)
 
@@ -48,8 +48,8 @@ def compatible(
 ) -> bool | None:
     """Whether both have the same element types and dims, whatever their layouts and whichever dims are bounds.
 
-    A dim without a bound goes with any. This is XLA's word and meaning: it says nothing of a value of one type being
-    one of the other, as merging of shapes does.
+    A dim without a bound matches any. This is XLA's term; it does not mean that a value of one type is a value of the
+    other, as merging of shapes does.
 
     >>> compatible(ArrayType("f32", (4,), dynamic=(True,)), ArrayType("f32", (4,)))
     True
@@ -58,7 +58,7 @@ def compatible(
 
 
 def same_dims(a: ArrayType, b: ArrayType, store: ConstraintStore | None = None) -> bool | None:
-    """Whether both have the same dims, where a dim without a bound goes with any: always, never, or not decided.
+    """Whether both have the same dims, where a dim without a bound matches any: always, never, or not decided.
 
     >>> same_dims(ArrayType("f32", (None, 3)), ArrayType("s8", (4, 3)))
     True
@@ -72,8 +72,8 @@ def same_dims(a: ArrayType, b: ArrayType, store: ConstraintStore | None = None) 
 def layouts_equal(a: PhysicalType, b: PhysicalType) -> bool:
     """Whether all arrays have the same layout, so the same rank too; dims and element types are not compared.
 
-    What is no array has no layout, and goes with anything else that is none (XLA lets a token go with an array, but
-    not an array with a token).
+    Values other than arrays have no layout and match each other (XLA matches a token with an array, but not an array
+    with a token).
 
     >>> layouts_equal(ArrayType("f32", (2, 3)), ArrayType("s8", (5, 5)))
     True

@@ -1,4 +1,4 @@
-"""What the sizes of an array say of it: no elements at all, one, dims of size 1."""
+"""Predicates on the sizes of an array: empty, effectively scalar, degenerate dims."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from shapeinf.layout.proofs import Proofs, every, some
 
 
 def true_rank(array: ArrayType, store: ConstraintStore | None = None) -> int | None:
-    """The number of dims that are not 1; None where that is not decided.
+    """The number of dims that are not 1; None where not decided.
 
-    XLA's documentation counts dims larger than 1, its code those that are not 1, which differs for a size of 0; this
-    is what the code does.
+    XLA's documentation counts dims larger than 1, its code and this function those that are not 1; a size of 0 differs.
 
     >>> true_rank(ArrayType("f32", (3, 0, 1)))
     2

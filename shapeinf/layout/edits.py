@@ -1,4 +1,4 @@
-"""Array types with their dims in another order, with a dim more or less: memory stays what it is where it can."""
+"""Array types with dims permuted, inserted or deleted; memory does not change where possible."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shapeinf.layout.proofs import Proofs
 
 
 def permute_dims(array: ArrayType, dims: Sequence[int]) -> ArrayType:
-    """Dim i becomes what dim `dims[i]` was, and memory stays as it is: the transpose is a bitcast.
+    """The array whose dim i is dim `dims[i]`, with the same memory: the transpose is a bitcast.
 
     >>> permute_dims(ArrayType("f32", (2, 3, 5)), (1, 2, 0))
     f32[3,5,2]{1,0,2}
     """
     order = permutation(dims, "the order of dims", array.rank)
-    return _selected(array, order)
+    return _select(array, order)
 
 
 def delete_dim(array: ArrayType, dim: int) -> ArrayType:
@@ -30,18 +30,18 @@ def delete_dim(array: ArrayType, dim: int) -> ArrayType:
     f32[3,5]{1,0}
     """
     gone = array.dimension_number(dim)
-    return _selected(array, [d for d in range(array.rank) if d != gone])
+    return _select(array, [d for d in range(array.rank) if d != gone])
 
 
 def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
-    """Without the dims that are 1, where facts prove it for symbolic ones.
+    """Without the dims that are 1, symbolic ones where constraints prove it.
 
     >>> drop_degenerate_dims(ArrayType("f32", (2, 1, 3)))
     f32[2,3]{1,0}
     """
     sizes = array.sizes
     proofs = Proofs(store, sizes)
-    return _selected(array, [d for d, size in enumerate(sizes) if not proofs.equal(size, 1)])
+    return _select(array, [d for d, size in enumerate(sizes) if not proofs.equal(size, 1)])
 
 
 def insert_dim(
@@ -55,7 +55,7 @@ def insert_dim(
     >>> insert_dim(ArrayType("f32", (10, 20, 30), Layout((0, 2, 1))), 1, 40)
     f32[10,40,20,30]{0,3,2,1}
     """
-    at = integer(index, f"the place of a new dim of {array}", 0, array.rank)
+    at = integer(index, f"the index of a new dim of {array}", 0, array.rank)
     moved = [d + (d >= at) for d in array.layout.minor_to_major]
     splits = [attrs.evolve(s, dimension=s.dimension + (s.dimension >= at)) for s in array.layout.splits]
     layout = attrs.evolve(array.layout, minor_to_major=[at, *moved] if minor else [*moved, at], splits=splits)
@@ -84,12 +84,12 @@ def descending(array: ArrayType) -> ArrayType:
     return permute_dims(array, array.layout.major_to_minor)
 
 
-def _selected(array: ArrayType, dims: Sequence[int]) -> ArrayType:
+def _select(array: ArrayType, dims: Sequence[int]) -> ArrayType:
     """With these dims only, in this order."""
-    place = {d: i for i, d in enumerate(dims)}
+    position = {d: i for i, d in enumerate(dims)}
     layout = attrs.evolve(
         array.layout,
-        minor_to_major=[place[d] for d in array.layout.minor_to_major if d in place],
-        splits=[Split(place[s.dimension], s.indices) for s in array.layout.splits if s.dimension in place],
+        minor_to_major=[position[d] for d in array.layout.minor_to_major if d in position],
+        splits=[Split(position[s.dimension], s.indices) for s in array.layout.splits if s.dimension in position],
     )
     return ArrayType(array.dtype, [array.dims[d] for d in dims], layout, [array.dynamic[d] for d in dims])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import attrs
 
 from shapeinf.errors import LayoutError, UnknownNameError
-
-Kind = Literal["bool", "integer", "float", "complex"]
+from shapeinf.lattice.dtypes import DTYPES, DtypeKind
 
 
 @attrs.frozen
@@ -25,7 +22,7 @@ class ElementType:
     name: str
     dtype: str
     bits: int
-    kind: Kind
+    kind: DtypeKind
 
     @property
     def bytes(self) -> int:
@@ -37,32 +34,10 @@ class ElementType:
         return -(-self.bits // 8)
 
 
-_FLOATS = {
-    "bf16": ("bfloat16", 16),
-    "f16": ("float16", 16),
-    "f32": ("float32", 32),
-    "f64": ("float64", 64),
-    "f4e2m1fn": ("float4e2m1", 4),
-    "f8e3m4": ("float8e3m4", 8),
-    "f8e4m3": ("float8e4m3", 8),
-    "f8e4m3b11fnuz": ("float8e4m3b11fnuz", 8),
-    "f8e4m3fn": ("float8e4m3fn", 8),
-    "f8e4m3fnuz": ("float8e4m3fnuz", 8),
-    "f8e5m2": ("float8e5m2", 8),
-    "f8e5m2fnuz": ("float8e5m2fnuz", 8),
-    "f8e8m0fnu": ("float8e8m0", 8),
-}
-
-ELEMENT_TYPES: tuple[ElementType, ...] = (
-    ElementType("pred", "bool", 8, "bool"),
-    *(
-        ElementType(f"{letter}{bits}", f"{sign}int{bits}", bits, "integer")
-        for letter, sign in (("s", ""), ("u", "u"))
-        for bits in (1, 2, 4, 8, 16, 32, 64)
-    ),
-    *(ElementType(name, dtype, bits, "float") for name, (dtype, bits) in _FLOATS.items()),
-    ElementType("c64", "complex64", 64, "complex"),
-    ElementType("c128", "complex128", 128, "complex"),
+ELEMENT_TYPES: tuple[ElementType, ...] = tuple(
+    ElementType(dtype.hlo, dtype.name, dtype.bits, dtype.kind)
+    for dtype in DTYPES
+    if dtype.hlo is not None and dtype.bits is not None
 )
 """All element types that an array in memory can have (strings have no size there)."""
 
@@ -80,7 +55,7 @@ def element_type(name: str) -> ElementType:
     """
     if not isinstance(name, str):
         raise LayoutError(f"an array in memory needs a known element type, not {name!r}")
-    found = _BY_ANY_NAME.get(name)
-    if found is None:
+    element = _BY_ANY_NAME.get(name)
+    if element is None:
         raise UnknownNameError("element type", name, _BY_ANY_NAME)
-    return found
+    return element

@@ -1,4 +1,4 @@
-"""Indices along dims and places in memory: one to the other, and all of them in order."""
+"""Multi-dimensional indices of elements and their linear indices in memory, one to the other and in order."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from shapeinf.layout.counting import is_empty
 from shapeinf.layout.layout import integer
 from shapeinf.layout.proofs import Proofs
 from shapeinf.layout.sizes import physical_elements
-from shapeinf.layout.tiling import Place, steps
+from shapeinf.layout.tiling import Index, tile_steps
 
 
 def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> Dim:
-    """The place in memory, counted in elements, of the element at an index: through all tiles of the layout.
+    """The linear index in memory, counted in elements, of the element at an index, through all tiles of the layout.
 
     Index and dims may be symbolic; LayoutError where the index is certainly outside. XLA checks this in debug builds
-    only and never for negative ones, follows only the first tile, and takes a place in an array of one dim to be its
-    index whatever the tiles.
+    only and never for negative ones, applies only the first tile, and ignores the tiles of an array of one dim.
 
     >>> from shapeinf.layout.layout import Layout
     >>> linear_index(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])), (2, 3))
@@ -28,66 +27,66 @@ def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore 
     """
     sizes = array.sizes
     if len(index) != array.rank:
-        raise LayoutError(f"an index of {array} has {array.rank} places, not {len(index)}")
-    places = [_place(i) for i in index]
-    proofs = Proofs(store, (*sizes, *places))
-    for d, (along, size) in enumerate(zip(places, sizes, strict=True)):
+        raise LayoutError(f"an index of {array} has {array.rank} numbers, not {len(index)}")
+    logical = [_check_index(i) for i in index]
+    proofs = Proofs(store, (*sizes, *logical))
+    for d, (along, size) in enumerate(zip(logical, sizes, strict=True)):
         if proofs.at_most(0, along) is False or proofs.at_most(size, along):
             raise LayoutError(f"index {along} is outside of dim {d} of {array}")
-    place: Dim = linear_place(array, places)
-    return place
+    linear: Dim = unchecked_linear_index(array, logical)
+    return linear
 
 
-def linear_place(array: ArrayType, index: Sequence[Place]) -> Place:
-    """`linear_index` without checks; of numpy arrays of indices too."""
-    found, dims = steps(array)
-    places = [index[d] for d in array.layout.major_to_minor]
-    for step in found:
-        places = step.apply(places)
-    total: Place = 0
-    for size, place in zip(dims, places, strict=True):
-        total = total * size + place
+def unchecked_linear_index(array: ArrayType, index: Sequence[Index]) -> Index:
+    """`linear_index` without checks, also of numpy arrays of indices."""
+    tiles, dims = tile_steps(array)
+    physical = [index[d] for d in array.layout.major_to_minor]
+    for tile in tiles:
+        physical = tile.apply(physical)
+    total: Index = 0
+    for size, along in zip(dims, physical, strict=True):
+        total = total * size + along
     return total
 
 
 def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = None) -> tuple[Dim, ...] | None:
-    """The index of the element at a place in memory; None where there is padding.
+    """The index of the element at a linear index in memory; None for padding.
 
-    LayoutError where the place is certainly outside of the memory of the array. On symbolic sizes, a place that may be
-    padding or not is taken to hold an element.
+    LayoutError where it is certainly outside of the memory of the array. On symbolic sizes, a position that may be
+    padding is taken to hold an element.
 
     >>> multi_index(ArrayType("f32", (2, 3)), 4)
     (1, 1)
     """
     sizes = array.sizes
-    linear = _place(linear)
+    linear = _check_index(linear)
     if is_empty(array, store):
         raise LayoutError(f"{array} has no elements")
     room = physical_elements(array)
     proofs = Proofs(store, (*sizes, linear))
     if proofs.at_most(0, linear) is False or proofs.at_most(room, linear):
-        raise LayoutError(f"place {linear} is outside of the {room} elements of {array}")
-    found, dims = steps(array)
-    places: list[Place] = []
-    rest: Place = linear
+        raise LayoutError(f"linear index {linear} is outside of the {room} elements of {array}")
+    tiles, dims = tile_steps(array)
+    physical: list[Index] = []
+    rest: Index = linear
     for size in reversed(dims[1:]):
-        places.append(rest % size)
+        physical.append(rest % size)
         rest = rest // size
     if dims:
-        places.append(rest)
+        physical.append(rest)
         if proofs.at_most(dims[0], rest):
             return None  # the tail padding
     elif proofs.equal(rest, 0) is False:
         return None
-    places.reverse()
-    for step in reversed(found):
-        joined = step.undo(places)
-        if any(proofs.at_most(size, place) for size, place in zip(step.joined, joined, strict=True)):
+    physical.reverse()
+    for tile in reversed(tiles):
+        joined = tile.undo(physical)
+        if any(proofs.at_most(size, along) for size, along in zip(tile.group_sizes, joined, strict=True)):
             return None
-        places = step.ungroup(joined)
+        physical = tile.ungroup(joined)
     index: list[Dim] = [0] * array.rank
-    for d, place in zip(array.layout.major_to_minor, places, strict=True):
-        index[d] = place
+    for d, along in zip(array.layout.major_to_minor, physical, strict=True):
+        index[d] = along
     return tuple(index)
 
 
@@ -116,9 +115,9 @@ def indices(
 ) -> Iterator[tuple[int, ...]]:
     """All indices in the order of the layout, the most minor dim fastest; a scalar has one, an empty array none.
 
-    Along each dim from `base`, fewer than `count` further, by `step`. Count 0 and step 0 together hold a dim at its
-    base; a count of 0 alone visits nothing (XLA then visits the base), and what leaves the array is refused (XLA does
-    not look).
+    Along each dim from `base`, less than `count` further, by `step`. Count 0 and step 0 together fix a dim at its
+    base; a count of 0 alone visits nothing (XLA visits the base), and indices outside of the array are refused (XLA
+    does not check).
 
     >>> list(indices(ArrayType("f32", (10, 10)), base=(2, 3), count=(3, 1), step=(2, 1)))
     [(2, 3), (4, 3)]
@@ -141,7 +140,7 @@ def indices(
 
 
 def _walk(ranges: list[range], order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """All combinations; nothing but the present one is kept, so that large arrays cost nothing."""
+    """All combinations; only the current one is stored, so that large arrays need no memory."""
     if not all(ranges):
         return
     at = [0] * len(ranges)
@@ -163,13 +162,13 @@ def _known_sizes(array: ArrayType) -> tuple[int, ...]:
     return sizes
 
 
-def _per_dim(array: ArrayType, values: Sequence[int] | None, what: str, default: list[int]) -> list[int]:
+def _per_dim(array: ArrayType, values: Sequence[int] | None, name: str, default: list[int]) -> list[int]:
     if values is None:
         values = [max(v, 0) for v in default]
     if len(values) != array.rank:
-        raise LayoutError(f"{what} of {array} needs {array.rank} numbers, not {len(values)}")
-    return [integer(v, what, 0) for v in values]
+        raise LayoutError(f"{name} of {array} needs {array.rank} numbers, not {len(values)}")
+    return [integer(v, name, 0) for v in values]
 
 
-def _place(place: Dim) -> Dim:
-    return place if isinstance(place, Dimension) else integer(place, "an index", -(1 << 63))
+def _check_index(index: Dim) -> Dim:
+    return index if isinstance(index, Dimension) else integer(index, "an index", -(1 << 63))

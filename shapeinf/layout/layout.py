@@ -1,4 +1,4 @@
-"""The layout of an array: in which order its dims lie in memory, in which tiles, and with how many bits an element."""
+"""The layout of an array: the order of its dims in memory, its tiles, and the bits of an element."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import attrs
 from shapeinf.errors import LayoutError, LimitError
 
 MAX_RANK = 64
-"""Arrays of more dims are refused: numpy has the same limit."""
+"""Limit on the dims of an array, as in numpy."""
 
 MAX_INT = (1 << 63) - 1
 """Sizes and counts are signed 64-bit numbers in every format that has this text form."""
 
 MAX_MEMORY_SPACE = 127
-"""XLA keeps the memory space in 8 bits, and turns larger numbers into others without a word; we refuse them."""
+"""XLA stores the memory space in 8 bits and truncates larger numbers silently; here they are refused."""
 
 Tile = tuple[int | Literal["*"], ...]
 """Sizes of one tile, major to minor. `*` makes one dim of a dim and the next more minor one, before it is tiled."""
@@ -25,7 +25,7 @@ Tile = tuple[int | Literal["*"], ...]
 
 @attrs.frozen
 class Split:
-    """A dim that is cut at these indices into parts that are apart in memory."""
+    """A dim that is split at these indices into parts with separate memory."""
 
     dimension: int
     indices: tuple[int, ...]
@@ -35,54 +35,54 @@ class Split:
         return f"({self.dimension}:{','.join(map(str, self.indices))})"
 
 
-def integer(value: object, what: str, low: int, high: int = MAX_INT) -> int:
-    """The value as an int in `low..high`; LayoutError names `what` it is."""
+def integer(value: object, name: str, low: int, high: int = MAX_INT) -> int:
+    """The value as an int in `low..high`; LayoutError names it by `name`."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise LayoutError(f"{what} must be an int, not {value!r}") from None
+        raise LayoutError(f"{name} must be an int, not {value!r}") from None
     if not low <= number <= high:
-        raise LayoutError(f"{what} must be in {low}..{high}, not {number}")
+        raise LayoutError(f"{name} must be in {low}..{high}, not {number}")
     return number
 
 
-def permutation(values: Iterable[int], what: str, rank: int | None = None) -> tuple[int, ...]:
-    """The values as a permutation of `0..rank-1`; LayoutError says what of that is not so.
+def permutation(values: Iterable[int], name: str, rank: int | None = None) -> tuple[int, ...]:
+    """The values as a permutation of `0..rank-1`; LayoutError names the dim that is not.
 
     >>> permutation([1, 0], "minor_to_major")
     (1, 0)
     """
     if not isinstance(values, Iterable):
-        raise LayoutError(f"{what} must be a list of dims, not {values!r}")
-    found = tuple(values)
-    if len(found) > MAX_RANK:
-        raise LimitError(f"{what} has {len(found)} dims; at most {MAX_RANK} are read")
-    rank = len(found) if rank is None else rank
-    if len(found) != rank:
-        raise LayoutError(f"{what} has {len(found)} dims, but the array has {rank}")
-    numbers = tuple(integer(d, f"a dim in {what}", 0, rank - 1) for d in found)
+        raise LayoutError(f"{name} must be a list of dims, not {values!r}")
+    dims = tuple(values)
+    if len(dims) > MAX_RANK:
+        raise LimitError(f"{name} has {len(dims)} dims; at most {MAX_RANK} are read")
+    rank = len(dims) if rank is None else rank
+    if len(dims) != rank:
+        raise LayoutError(f"{name} has {len(dims)} dims, but the array has {rank}")
+    numbers = tuple(integer(d, f"a dim in {name}", 0, rank - 1) for d in dims)
     if len(set(numbers)) != rank:
         twice = next(d for d in numbers if numbers.count(d) > 1)
-        raise LayoutError(f"{what} has dim {twice} twice")
+        raise LayoutError(f"{name} has dim {twice} twice")
     return numbers
 
 
 def _tile(sizes: Sequence[int | Literal["*"]]) -> Tile:
-    found: Tile = tuple(s if s == "*" else integer(s, "a size of a tile", 1) for s in sizes)
-    if not found:
+    tile: Tile = tuple(s if s == "*" else integer(s, "a size of a tile", 1) for s in sizes)
+    if not tile:
         raise LayoutError("a tile must have a size")
-    if len(found) > MAX_RANK:
-        raise LimitError(f"a tile has {len(found)} sizes; at most {MAX_RANK} are read")
-    if found[-1] == "*":
+    if len(tile) > MAX_RANK:
+        raise LimitError(f"a tile has {len(tile)} sizes; at most {MAX_RANK} are read")
+    if tile[-1] == "*":
         raise LayoutError("'*' makes one dim of two: it cannot be the last of a tile")
-    return found
+    return tile
 
 
 def _tiles(tiles: Iterable[Sequence[int | Literal["*"]]]) -> tuple[Tile, ...]:
-    found = tuple(map(_tile, tiles))
-    if len(found) > MAX_RANK:
-        raise LimitError(f"a layout has {len(found)} tiles; at most {MAX_RANK} are read")
-    return found
+    parsed = tuple(map(_tile, tiles))
+    if len(parsed) > MAX_RANK:
+        raise LimitError(f"a layout has {len(parsed)} tiles; at most {MAX_RANK} are read")
+    return parsed
 
 
 def _splits(splits: Iterable[Split]) -> tuple[Split, ...]:
@@ -95,18 +95,18 @@ def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
 
 @attrs.frozen(repr=False)
 class Layout:
-    """How the dims of an array lie in memory.
+    """How the dims of an array are stored in memory.
 
-    XLA itself takes layouts from texts without a check; here every layout that exists is a good one. The last two are
-    kept and printed, but no function here looks at them.
+    XLA reads layouts without a check; here every `Layout` is valid. The last two fields are stored and printed, but
+    no function uses them.
 
     Args:
-        minor_to_major: the dims, the one whose neighbours are next to each other in memory first.
-        tiles: the array is cut into tiles (padded to whole ones), each tile into the next ones, and so on.
+        minor_to_major: the dims, the one whose neighbours are adjacent in memory first.
+        tiles: the array is cut into tiles, padded to full ones; each tile is cut into the next ones.
         element_size_in_bits: bits of one element where elements are packed; 0 where they are not.
         tail_padding_alignment_in_elements: the number of elements in memory is rounded up to a multiple of it.
-        memory_space: the number of the memory that it is in; 0 is the ordinary one.
-        splits: dims that are cut into parts.
+        memory_space: the number of the memory; 0 is the default.
+        splits: dims that are split into parts.
         metadata_prefix_in_bytes: room before the elements for the true sizes of dynamic dims.
 
     >>> Layout((1, 0), tiles=[(8, 128)], element_size_in_bits=4)
@@ -157,7 +157,7 @@ class Layout:
 
     @property
     def suffix(self) -> str:
-        """What the text has after the dims: tiles, tail padding, element size, memory space, splits and prefix."""
+        """The text after the dims: tiles, tail padding, element size, memory space, splits and prefix."""
         tail, bits, space = self.tail_padding_alignment_in_elements, self.element_size_in_bits, self.memory_space
         text = "T" + "".join(f"({','.join(map(str, tile))})" for tile in self.tiles) if self.tiles else ""
         text += f"L({tail})" if tail != 1 else ""

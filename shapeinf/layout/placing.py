@@ -1,4 +1,4 @@
-"""The contents of memory: the elements of an array where its layout puts them, and the classic padded layout."""
+"""The contents of memory: the elements of an array at the positions of its layout, and the classic padded layout."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError, LimitError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.layout.array_type import ArrayType
-from shapeinf.layout.indexing import linear_place
+from shapeinf.layout.indexing import unchecked_linear_index
 from shapeinf.layout.layout import Layout, permutation
 from shapeinf.layout.proofs import Proofs
 from shapeinf.layout.sizes import physical_elements
 
 MAX_PLACED = 1 << 28
-"""Memory of more elements is not laid out."""
+"""Limit on the elements of memory that is laid out."""
 
 MAX_PLACED_RANK = 32
-"""Arrays of more dims are not laid out: some versions of numpy have no more."""
+"""Limit on the dims of arrays that are laid out, that of some versions of numpy."""
 
 
 def lay_out(values: npt.ArrayLike, layout: Layout, padding_value: Any = 0) -> npt.NDArray[Any]:
-    """The memory of an array, one dim, with the padding filled; elements of any numpy type, packed ones unpacked.
+    """The memory of an array as one dim, padding filled; elements of any numpy type, packed ones unpacked.
 
     >>> lay_out([[1, 2, 3], [4, 5, 6]], Layout((0, 1))).tolist()
     [1, 4, 2, 5, 3, 6]
     """
     array = np.asarray(values)
     type = ArrayType("pred", array.shape, layout)
-    memory = _filled(array, (physical_elements(type),), padding_value)
-    memory[places(type).reshape(-1)] = array.reshape(-1)
+    memory = _fill(array, (physical_elements(type),), padding_value)
+    memory[linear_indices(type).reshape(-1)] = array.reshape(-1)
     return memory
 
 
 def take_out(memory: npt.ArrayLike, dims: Iterable[int], layout: Layout) -> npt.NDArray[Any]:
-    """The array of these dims whose memory this is: what `lay_out` was given.
+    """The array of these dims with this memory, the inverse of `lay_out`.
 
     >>> take_out([1, 4, 2, 5, 3, 6], (2, 3), Layout((0, 1))).tolist()
     [[1, 2, 3], [4, 5, 6]]
     """
     type = ArrayType("pred", dims, layout)
-    found, room = np.asarray(memory), physical_elements(type)
-    if found.shape != (room,):
-        raise LayoutError(f"the memory of this array has {room} elements in one dim, not the shape {found.shape}")
-    taken: npt.NDArray[Any] = found[places(type)]
-    return taken
+    elements, room = np.asarray(memory), physical_elements(type)
+    if elements.shape != (room,):
+        raise LayoutError(f"the memory of this array has {room} elements in one dim, not the shape {elements.shape}")
+    array: npt.NDArray[Any] = elements[linear_indices(type)]
+    return array
 
 
-def places(array: ArrayType) -> npt.NDArray[np.int64]:
-    """The place in memory of every element, an array of the same dims.
+def linear_indices(array: ArrayType) -> npt.NDArray[np.int64]:
+    """The linear index in memory of every element, as an array of the same dims.
 
-    >>> places(ArrayType("f32", (2, 3), Layout((0, 1)))).tolist()
+    >>> linear_indices(ArrayType("f32", (2, 3), Layout((0, 1)))).tolist()
     [[0, 2, 4], [1, 3, 5]]
     """
     _check_room(physical_elements(array))
@@ -63,9 +63,9 @@ def places(array: ArrayType) -> npt.NDArray[np.int64]:
         raise LimitError(f"memory of {array.rank} dims is not laid out: at most {MAX_PLACED_RANK}")
     sizes = [size for size in array.sizes if isinstance(size, int)]
     if len(sizes) != array.rank:
-        raise LayoutError(f"{array} has symbolic dims: the places of its elements cannot be listed")
+        raise LayoutError(f"{array} has symbolic dims: the linear indices of its elements cannot be listed")
     grid = np.indices(sizes, dtype=np.int64, sparse=True)
-    return np.asarray(np.broadcast_to(linear_place(array, grid), sizes), dtype=np.int64)
+    return np.asarray(np.broadcast_to(unchecked_linear_index(array, grid), sizes), dtype=np.int64)
 
 
 def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
@@ -78,15 +78,15 @@ def _dims(dims: Iterable[Dim]) -> tuple[Dim, ...]:
 
 @attrs.frozen
 class PaddedLayout:
-    """The classic padded layout: each dim is padded at its end, then dims lie in memory from minor to major.
+    """The classic padded layout: each dim is padded at its end, then stored from minor to major.
 
-    XLA had this as `padded_dimensions` and `padding_value` and has tiles and tail padding today. Padded dims may be
-    symbolic, for sizes; memory is laid out for known ones.
+    XLA had this as `padded_dimensions` and `padding_value`; today it has tiles and tail padding. Padded dims may be
+    symbolic for sizes, not for `lay_out`.
 
     Args:
-        minor_to_major: the dims, the one whose neighbours are next to each other in memory first.
+        minor_to_major: the dims, the one whose neighbours are adjacent in memory first.
         padded_dimensions: the size of each dim with its padding.
-        padding_value: what is in the padding.
+        padding_value: the contents of the padding.
 
     >>> layout = PaddedLayout((0, 1), (3, 5), padding_value="0")
     >>> "".join(layout.lay_out([list("abc"), list("def")]))
@@ -125,17 +125,17 @@ class PaddedLayout:
         """
         array = np.asarray(values)
         type = self.padded(ArrayType("pred", array.shape))
-        whole = _filled(array, type.sizes, self.padding_value)
-        whole[tuple(slice(size) for size in array.shape)] = array
-        return whole
+        padded = _fill(array, type.sizes, self.padding_value)
+        padded[tuple(slice(size) for size in array.shape)] = array
+        return padded
 
     def lay_out(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The memory of an array, one dim, with the padding filled."""
+        """The memory of an array as one dim, padding filled."""
         return lay_out(self.pad(values), Layout(self.minor_to_major))
 
 
-def _filled(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDArray[Any]:
-    """An array of these dims full of the value, of a type that holds it and the elements of the other one."""
+def _fill(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDArray[Any]:
+    """An array of these dims filled with the value, of a type that holds it and the elements of `array`."""
     sizes = [d for d in dims if isinstance(d, int)]
     if len(sizes) != len(dims):
         raise LayoutError(f"memory of symbolic size cannot be laid out: {', '.join(map(str, dims))}")
@@ -150,7 +150,7 @@ def _filled(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.N
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
-        raise LayoutError(f"the padding value {value!r} is none of {dtype}")
+        raise LayoutError(f"the padding value {value!r} does not fit {dtype}")
     return filled
 
 

@@ -1,4 +1,4 @@
-"""Questions about sizes that may be symbolic: yes, no, or not decided."""
+"""Three-valued queries on sizes that may be symbolic: yes, no, or not decided."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from shapeinf.expr.dimension import scope_of
 
 
 class Proofs:
-    """Answers from facts; without facts, from the bounds that the symbols were declared with."""
+    """Answers from the constraints of a store; without one, from the declared bounds of the symbols."""
 
     def __init__(self, store: ConstraintStore | None, dims: Iterable[Dim | None]) -> None:
-        """`dims` are those that will be asked about: they say which scope it is."""
+        """`dims` are the dims of the queries; they determine the scope."""
         scope = scope_of(d for d in dims if d is not None)
         self.store = store if store is not None or scope is None else ConstraintStore(scope)
 
@@ -32,19 +32,19 @@ class Proofs:
         assert self.store is not None
         return self.store.prove_le(a, b)
 
-    def quotient(self, whole: Dim, part: int) -> Dim | None:
-        """`whole / part` where that is always a whole number, else None."""
-        found = exact_quotient(whole, part)
-        if found is None and self.store is not None and self.store.divides(part, whole):
-            return whole // part
-        return found
+    def quotient(self, dividend: Dim, divisor: int) -> Dim | None:
+        """`dividend / divisor` where that is always an integer, else None."""
+        quotient = exact_quotient(dividend, divisor)
+        if quotient is None and self.store is not None and self.store.divides(divisor, dividend):
+            return dividend // divisor
+        return quotient
 
     def differ(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a != b` always, never, or not decided."""
-        return negated(self.equal(a, b))
+        return negate(self.equal(a, b))
 
 
-def negated(answer: bool | None) -> bool | None:
+def negate(answer: bool | None) -> bool | None:
     """Not, of three values."""
     return None if answer is None else not answer
 
@@ -69,4 +69,4 @@ def some(answers: Iterable[bool | None]) -> bool | None:
     >>> some([None, True]), some([False, None]), some([])
     (True, None, False)
     """
-    return negated(every(map(negated, answers)))
+    return negate(every(map(negate, answers)))

@@ -1,4 +1,4 @@
-"""Bytes and strides of what lies in memory; on symbolic dims the answers are symbolic."""
+"""Bytes and strides of values in memory; symbolic for symbolic dims."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from shapeinf.expr import Dim, ceildiv
 from shapeinf.layout.array_type import TOKEN, ArrayType, PhysicalType, TupleType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.layout import integer
-from shapeinf.layout.tiling import steps
+from shapeinf.layout.tiling import tile_steps
 
 POINTER_SIZE = 8
-"""Bytes of a pointer where nothing else is said."""
+"""Default bytes of a pointer."""
 
 
 def stored_bits(array: ArrayType) -> int:
-    """The bits that one element takes in memory: whole bytes, but where the layout packs elements.
+    """The bits of one element in memory: full bytes, unless the layout packs elements.
 
     >>> stored_bits(ArrayType("s4", (2,)))
     8
@@ -29,7 +29,7 @@ def byte_size(type: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
     """The bytes of the elements without padding; of a tuple, those of its table of pointers.
 
     Tiles and tail padding do not count, as in XLA: `physical_byte_size` counts them. Dynamic dims count their bound,
-    and no bytes for what a runtime adds to store their true sizes.
+    without the bytes that a runtime adds to store their true sizes.
 
     >>> byte_size(ArrayType("f32", (3, 5))), byte_size(TupleType([TOKEN, TOKEN])), byte_size(TOKEN)
     (60, 16, 0)
@@ -43,15 +43,15 @@ def byte_size(type: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
 
 
 def physical_elements(array: ArrayType) -> Dim:
-    """The number of elements that memory has room for: all tiles whole, and the tail padding.
+    """The number of elements that fit the memory: all tiles full, and the tail padding.
 
-    XLA looks at the first tile only and knows no `*`; here every tile is padded.
+    XLA applies the first tile only and has no `*`; here every tile is padded.
 
     >>> from shapeinf.layout.layout import Layout
     >>> physical_elements(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])))
     24
     """
-    _, dims = steps(array)
+    _, dims = tile_steps(array)
     tail = array.layout.tail_padding_alignment_in_elements
     elements = product(dims)
     return elements if tail == 1 else ceildiv(elements, tail) * tail
@@ -70,8 +70,8 @@ def physical_byte_size(array: ArrayType) -> Dim:
 def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> Dim:
     """The bytes up to the end of the last element that is not padding.
 
-    XLA follows the first tile only. LayoutError where it is not known whether the array has elements at all, and where
-    a tile reaches over more dims than the tile before it made: then the element of the largest index may not be last.
+    XLA applies the first tile only. LayoutError where it is not known whether the array has elements, and where a tile
+    covers more dims than the tile before it creates: then the element of the largest index may not be last.
 
     >>> from shapeinf.layout.layout import Layout
     >>> data_byte_size(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])))
@@ -79,26 +79,25 @@ def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> Di
     """
     empty = is_empty(array, store)
     if empty is None:
-        raise LayoutError(f"whether {array} has elements is not known: say that its dims are at least 1")
+        raise LayoutError(f"whether {array} has elements is not known: declare its dims to be at least 1")
     if empty:
         return 0
-    tiles = array.layout.tiles
-    if any(len(after) > len(before) - before.count("*") for before, after in pairwise(tiles)):
-        raise LayoutError(f"the tiles of {array} reach over each other: which element is last is not known")
-    found, dims = steps(array)
+    if any(len(after) > len(before) - before.count("*") for before, after in pairwise(array.layout.tiles)):
+        raise LayoutError(f"the tiles of {array} overlap in dims: which element is last is not known")
+    tiles, dims = tile_steps(array)
     index: list[Dim] = [array.sizes[d] - 1 for d in array.layout.major_to_minor]
-    for step in found:
-        index = step.apply(index)
+    for tile in tiles:
+        index = tile.apply(index)
     last: Dim = 0
-    for size, place in zip(dims, index, strict=True):
-        last = last * size + place
+    for size, along in zip(dims, index, strict=True):
+        last = last * size + along
     return _bytes(last + 1, stored_bits(array))
 
 
 def strides(array: ArrayType) -> tuple[Dim, ...]:
-    """How far apart neighbours along each dim are, in elements.
+    """The distance of neighbours along each dim, in elements.
 
-    LayoutError where the layout has tiles: then there is no one distance.
+    LayoutError where the layout has tiles, since the distance then varies.
 
     >>> strides(ArrayType("f32", (2, 3)))
     (3, 1)
@@ -106,16 +105,16 @@ def strides(array: ArrayType) -> tuple[Dim, ...]:
     if array.layout.tiles:
         raise LayoutError(f"{array} is tiled: its elements have no strides")
     sizes = array.sizes
-    found: list[Dim] = [1] * array.rank
+    distances: list[Dim] = [1] * array.rank
     stride: Dim = 1
     for d in array.layout.minor_to_major:
-        found[d] = stride
+        distances[d] = stride
         stride = stride * sizes[d]
-    return tuple(found)
+    return tuple(distances)
 
 
 def byte_strides(array: ArrayType) -> tuple[Dim, ...]:
-    """How far apart neighbours along each dim are, in bytes, as numpy has it.
+    """The distance of neighbours along each dim, in bytes, as in numpy.
 
     LayoutError where elements are packed into parts of bytes, or tiled.
 

@@ -1,7 +1,7 @@
 """Reading the text form: `f32[2,3]{1,0:T(8,128)E(4)}`, `f32[<=10,?]`, `(f32[2], token[])`.
 
-The grammar is that of XLA's own parser, blanks and comments included; what it then takes without a check (layouts that
-are no permutation, empty tiles, open parentheses, sizes past 63 bits, sparse dims) is an error here.
+The grammar is that of XLA's parser, with blanks and comments. Unlike XLA, layouts that are no permutation, empty tiles,
+open parentheses, sizes past 63 bits and sparse dims are errors.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from shapeinf.errors import LayoutError, LimitError
-from shapeinf.expr import Dim, DimSyntaxError, Scope, parse_dim
+from shapeinf.errors import DimSyntaxError, LayoutError, LayoutSyntaxError, LimitError
+from shapeinf.expr import Dim, Scope, parse_dim
 from shapeinf.layout.array_type import MAX_NESTING, OPAQUE, TOKEN, ArrayType, PhysicalType, TupleType
 from shapeinf.layout.element_types import BY_TEXT_NAME
 from shapeinf.layout.layout import Layout, Split
 
 MAX_TEXT = 1 << 20
-"""Longer texts are refused."""
+"""Limit on the characters of a text."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -27,21 +27,6 @@ _MAX_DIGITS = 19
 _SHOWN = 40
 
 Item = TypeVar("Item")
-
-
-class LayoutSyntaxError(LayoutError, ValueError):
-    """A text that is no array in memory; says where, and what was expected there."""
-
-    def __init__(self, text: str, position: int, expected: str) -> None:
-        """`position` counts characters from 0."""
-        begin = max(position - _SHOWN, 0)
-        shown = (
-            ("..." if begin else "") + text[begin : position + _SHOWN] + ("..." if text[position + _SHOWN :] else "")
-        )
-        super().__init__(f"{shown!r}: expected {expected} at character {position + 1}")
-        self.text = text
-        self.position = position
-        self.expected = expected
 
 
 def parse_type(text: str, scope: Scope | None = None) -> PhysicalType:
@@ -55,11 +40,22 @@ def parse_type(text: str, scope: Scope | None = None) -> PhysicalType:
     f32[B,2*S]{0,1}
     >>> parse_type("f32[2,3]{1,0:T(8,128}")
     Traceback (most recent call last):
-    shapeinf.layout.text.LayoutSyntaxError: 'f32[2,3]{1,0:T(8,128}': expected ')' at character 21
+    shapeinf.errors.LayoutSyntaxError: 'f32[2,3]{1,0:T(8,128}': expected ')' at character 21
     """
     if len(text) > MAX_TEXT:
         raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are read")
     return _Reader(text, scope).read()
+
+
+def parse_layout(text: str) -> Layout:
+    """Read the text of a layout alone: `{1,0:T(8,128)}`. Raises LayoutSyntaxError.
+
+    >>> parse_layout("{1,0:T(8,128)E(4)}")
+    {1,0:T(8,128)E(4)}
+    """
+    if len(text) > MAX_TEXT:
+        raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are read")
+    return _Reader(text, None).read_layout()
 
 
 class _Reader:
@@ -71,11 +67,20 @@ class _Reader:
         self.at = 0
 
     def read(self) -> PhysicalType:
-        found = self._shape(0)
+        result = self._shape(0)
+        self._end()
+        return result
+
+    def read_layout(self) -> Layout:
+        self._expect("{")
+        layout = self._layout()
+        self._end()
+        return layout
+
+    def _end(self) -> None:
         self._blank()
         if self.at < len(self.text):
             raise self._error("nothing more")
-        return found
 
     def _error(self, expected: str, at: int | None = None) -> LayoutSyntaxError:
         return LayoutSyntaxError(self.text, self.at if at is None else at, expected)
@@ -104,19 +109,19 @@ class _Reader:
         self.at = match.end()
         return match[0]
 
-    def _integer(self, what: str, low: int = 0) -> int:
+    def _integer(self, name: str, low: int = 0) -> int:
         self._blank()
         match = _INTEGER.match(self.text, self.at)
         if match is None or len(match[0]) > _MAX_DIGITS or int(match[0]) < low:
-            raise self._error(f"{what} of at least {low} and at most {_MAX_DIGITS} digits")
+            raise self._error(f"{name} of at least {low} and at most {_MAX_DIGITS} digits")
         self.at = match.end()
         return int(match[0])
 
     def _list(self, item: Callable[[], Item]) -> list[Item]:
-        found = [item()]
+        items = [item()]
         while self._take(","):
-            found.append(item())
-        return found
+            items.append(item())
+        return items
 
     def _shape(self, depth: int) -> PhysicalType:
         if depth > MAX_NESTING:
@@ -152,7 +157,7 @@ class _Reader:
             return ArrayType(dtype, sizes, layout, flags)
         except LayoutError as error:
             at = brace if layout is not None and layout.rank != len(dims) else begin
-            raise self._error(f"an array that can be ({error})", at) from None
+            raise self._error(f"a valid array ({error})", at) from None
 
     def _dim(self) -> tuple[Dim | None, bool]:
         if self._take("?"):
@@ -179,17 +184,18 @@ class _Reader:
         except DimSyntaxError as error:
             raise self._error(error.expected, begin + error.position) from None
 
-    def _layout(self, rank: int) -> Layout:
+    def _layout(self, rank: int | None = None) -> Layout:
+        """Read a layout after its brace; without a rank, of any array."""
         brace = self.at - 1
         self._blank()
         dims: list[int] = []
-        if not self.text.startswith(":", self.at):
+        if not self.text.startswith(":" if rank is not None else (":", "}"), self.at):
             dims = self._list(lambda: self._integer("a dim"))
         tiles: list[list[int | Literal["*"]]] = []
         numbers: dict[str, int] = {}
         splits: list[Split] = []
         if self._take(":"):
-            self._attributes(rank, tiles, numbers, splits)
+            self._attributes(len(dims) if rank is None else rank, tiles, numbers, splits)
         self._expect("}")
         try:
             return Layout(
@@ -202,12 +208,12 @@ class _Reader:
                 metadata_prefix_in_bytes=numbers.get("M", 0),
             )
         except LayoutError as error:
-            raise self._error(f"a layout that can be ({error})", brace) from None
+            raise self._error(f"a valid layout ({error})", brace) from None
 
     def _attributes(
         self, rank: int, tiles: list[list[int | Literal["*"]]], numbers: dict[str, int], splits: list[Split]
     ) -> None:
-        """What follows the colon, each at most once and in this order."""
+        """Read the attributes after the colon, each at most once and in this order."""
         left = ["D", "T", "L", "E", "S", "SC", "M"]
         while True:
             self._blank()
@@ -222,21 +228,21 @@ class _Reader:
             if word == "D":
                 self._dense(rank, begin)
             elif word == "T":
-                tiles += self._repeated(lambda: self._list(self._tile_size))
+                tiles += self._repeat(lambda: self._list(self._tile_size))
             elif word == "SC":
-                splits += self._repeated(self._split)
+                splits += self._repeat(self._split)
             else:
                 numbers[word] = self._integer("a number", 1 if word == "L" else 0)
                 self._expect(")")
 
-    def _repeated(self, item: Callable[[], Item]) -> list[Item]:
-        """`(...)(...)`, the first parenthesis taken."""
-        found = [item()]
+    def _repeat(self, item: Callable[[], Item]) -> list[Item]:
+        """Read `(...)(...)` after the first parenthesis."""
+        items = [item()]
         self._expect(")")
         while self._take("("):
-            found.append(item())
+            items.append(item())
             self._expect(")")
-        return found
+        return items
 
     def _tile_size(self) -> int | Literal["*"]:
         return "*" if self._take("*") else self._integer("a size of a tile or '*'", 1)
@@ -247,7 +253,7 @@ class _Reader:
         return Split(dimension, tuple(self._list(lambda: self._integer("an index", 1))))
 
     def _dense(self, rank: int, begin: int) -> None:
-        """`D(D,D)` says of each dim that it is dense, as all are here."""
+        """Read `D(D,D)`, which declares each dim dense, as all are here."""
         levels = self._list(self._word)
         if levels != ["D"] * rank:
             raise self._error("dense dims only: one D for each dim", begin)

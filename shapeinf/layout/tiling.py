@@ -1,7 +1,7 @@
-"""From dims to places in memory, through the tiles of a layout, one tile after the other.
+"""From logical dims to physical ones, through the tiles of a layout, one tile after the other.
 
-A tile acts on the most minor dims. `*` first makes one dim of its dim and the next. Each dim that a tile acts on
-becomes two: how many tiles there are (rounded up), and the size of the tile; the second ones go to the minor end.
+A tile applies to the most minor dims. `*` first joins its dim with the next one. Each tiled dim becomes two: the number
+of tiles (rounded up), and the size of the tile; the second ones go to the minor end.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from shapeinf.expr import Dim, ceildiv
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.layout import Tile
 
-Place = Any
+Index = Any
 """An index along one dim: an int, a symbolic dimension, or a numpy array of ints."""
 
 
 @attrs.frozen
-class Step:
-    """One tile on the dims that it found.
+class TileStep:
+    """One tile, applied to physical dims.
 
     Args:
         dims: the physical dims before, major to minor; 1 where the tile is longer.
-        groups: which of them become one dim, in order.
-        tile: the size of the tile for each group; None where the tile does not reach.
-        added: how many dims of size 1 are at the front because the tile is longer.
+        groups: the dims that are joined, in order.
+        tile: the size of the tile for each group; None for a group that is not tiled.
+        added: the number of dims of size 1 added at the front where the tile is longer.
     """
 
     dims: tuple[Dim, ...]
@@ -35,8 +35,8 @@ class Step:
     added: int
 
     @classmethod
-    def of(cls, tile: Tile, dims: tuple[Dim, ...]) -> Step:
-        """This tile on these physical dims."""
+    def from_tile(cls, tile: Tile, dims: tuple[Dim, ...]) -> TileStep:
+        """This tile, applied to these physical dims."""
         added = max(len(tile) - len(dims), 0)
         dims = (1,) * added + dims
         outside = len(dims) - len(tile)
@@ -52,44 +52,44 @@ class Step:
         return cls(dims, tuple(groups), tuple(sizes), added)
 
     @property
-    def joined(self) -> list[Dim]:
+    def group_sizes(self) -> list[Dim]:
         """The sizes of the groups."""
         return [product(self.dims[i] for i in group) for group in self.groups]
 
     @property
     def result(self) -> tuple[Dim, ...]:
         """The physical dims after it."""
-        outer = [size if t is None else ceildiv(size, t) for size, t in zip(self.joined, self.tile, strict=True)]
+        outer = [size if t is None else ceildiv(size, t) for size, t in zip(self.group_sizes, self.tile, strict=True)]
         return (*outer, *(t for t in self.tile if t is not None))
 
-    def flat(self, index: list[Place], group: tuple[int, ...]) -> Place:
-        """The index along a group of the indices along its dims."""
-        total: Place = 0
-        for i, place in zip(group, index, strict=True):
-            total = total * self.dims[i] + place
+    def flat(self, index: list[Index], group: tuple[int, ...]) -> Index:
+        """The index along a group, from the indices along its dims."""
+        total: Index = 0
+        for i, along in zip(group, index, strict=True):
+            total = total * self.dims[i] + along
         return total
 
-    def apply(self, index: list[Place]) -> list[Place]:
-        """The index after it of the index before."""
+    def apply(self, index: list[Index]) -> list[Index]:
+        """The physical index after the tile, from the one before."""
         index = [0] * self.added + index
-        places = [self.flat([index[i] for i in group], group) for group in self.groups]
-        pairs = list(zip(places, self.tile, strict=True))
+        joined = [self.flat([index[i] for i in group], group) for group in self.groups]
+        pairs = list(zip(joined, self.tile, strict=True))
         return [p if t is None else p // t for p, t in pairs] + [p % t for p, t in pairs if t is not None]
 
-    def undo(self, index: list[Place]) -> list[Place]:
-        """The index along the groups before it; it may be in the padding."""
+    def undo(self, index: list[Index]) -> list[Index]:
+        """The index along the groups before the tile; it may be in the padding."""
         inner = iter(index[len(self.groups) :])
         return [p if t is None else p * t + next(inner) for p, t in zip(index, self.tile, strict=False)]
 
-    def ungroup(self, places: list[Place]) -> list[Place]:
-        """The index along the dims of the index along the groups."""
-        index: list[Place] = []
-        for group, place in zip(self.groups, places, strict=True):
+    def ungroup(self, joined: list[Index]) -> list[Index]:
+        """The index along the dims, from the index along the groups."""
+        index: list[Index] = []
+        for group, along in zip(self.groups, joined, strict=True):
             digits = []
             for i in reversed(group[1:]):
-                digits.append(place % self.dims[i])
-                place = place // self.dims[i]
-            index += [place, *reversed(digits)]
+                digits.append(along % self.dims[i])
+                along = along // self.dims[i]
+            index += [along, *reversed(digits)]
         return index[self.added :]
 
 
@@ -99,12 +99,12 @@ def physical_dims(array: ArrayType) -> tuple[Dim, ...]:
     return tuple(sizes[d] for d in array.layout.major_to_minor)
 
 
-def steps(array: ArrayType) -> tuple[list[Step], tuple[Dim, ...]]:
+def tile_steps(array: ArrayType) -> tuple[list[TileStep], tuple[Dim, ...]]:
     """The tiles one after the other, and the dims at the end, which are row-major in memory."""
     dims = physical_dims(array)
-    found = []
+    steps = []
     for tile in array.layout.tiles:
-        step = Step.of(tile, dims)
-        found.append(step)
+        step = TileStep.from_tile(tile, dims)
+        steps.append(step)
         dims = step.result
-    return found, dims
+    return steps, dims

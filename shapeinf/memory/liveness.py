@@ -1,4 +1,4 @@
-"""The nodes of a finished inference on one time axis, those of bodies too, and who makes and reads what when."""
+"""Liveness: the nodes of an inference, bodies included, in one order, and the live range of every value."""
 
 from __future__ import annotations
 
@@ -10,136 +10,133 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import Type
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
 MAX_POINTS_IN_BODIES = 300_000
-"""Functions that call functions twice would double without end."""
+"""Functions that call others twice double the count at every level."""
 
 NO_VALUE = -1
-"""In the place of a life: an input that is not given, an output that is not wanted."""
+"""Stands for the index of a live range where an optional input or an unused output has none."""
 
 
 @attrs.frozen(eq=False)
-class Frame:
-    """A graph at one place of the time axis: the model's own, a body or a function.
+class GraphInstance:
+    """A graph at one position of the order: the main graph, a body or a called function.
 
-    `runs` are the inferences of it that count together: trips of a loop that was followed trip by trip have one each.
+    `runs` are its inferences: one for each trip of a loop that was inferred trip by trip, else one.
     """
 
     runs: tuple[Inference, ...]
     path: str = ""
     inner: bool = False
-    """Whether it is a body or a function."""
+    """Whether this is a body or a function."""
     program: CompiledGraph = attrs.field(init=False)
-    """The compiled graph; the same for all runs."""
+    """The compiled graph, shared by all runs."""
 
     @program.default
     def _program(self) -> CompiledGraph:
         return self.runs[0].compiled
 
-    def types(self, slot: int) -> list[Type | None]:
-        """The types that a value has: one for each run."""
-        return [run.current(slot) for run in self.runs]
-
 
 @attrs.define(eq=False)
 class LiveRange:
-    """A value, from the moment of its birth to the last one at which it is needed.
+    """A value from the program point of its birth to the last one that needs it.
 
-    `pinned` values are no place for the results of others, even when nobody reads them any more. A life without a slot
-    stands for whatever a body needs that could not be followed; `cause` says why.
+    The storage of a `reserved` value is never reused for a result, even after its last use. A live range without a slot
+    stands for a body that was not inferred; `cause` says why.
     """
 
     name: str
-    frame: Frame
+    instance: GraphInstance
     slot: int
     role: Role
     birth: int
     last: int
-    pinned: bool = False
+    reserved: bool = False
     cause: str = ""
 
 
 @attrs.frozen(eq=False)
 class Event:
-    """What a node reads and makes, by position: numbers of lives. A node around bodies has no `op_def`: they do it."""
+    """The live ranges that a node reads and writes, by position. A node with bodies has no `op_def`."""
 
     op_def: OpDef | None
     reads: tuple[int, ...]
-    makes: tuple[int, ...]
+    writes: tuple[int, ...]
 
 
 @attrs.define(eq=False)
-class Flat:
-    """All moments and lives of a model; `places` has the moment of each node of the model's own graph."""
+class Liveness:
+    """The program points and live ranges of a model; `point_of` maps each node of the main graph to its point."""
 
     points: list[ProgramPoint]
     live_ranges: list[LiveRange]
     events: list[Event]
-    places: dict[int, int]
+    point_of: dict[int, int]
     values: list[int]
-    """The life of each slot of the model's own graph."""
+    """The live range of each slot of the main graph."""
 
 
-def flatten(inference: Inference, order: Sequence[int] | None = None) -> Flat:
-    """All nodes one after the other, in the order of the program or in another one that is topological.
+def flatten(inference: Inference, order: Sequence[int] | None = None) -> Liveness:
+    """The liveness of all nodes, in the order of the program or another topological one.
 
-    The nodes of bodies come before the node that holds them. Raises LimitError when functions and bodies expand to
+    The nodes of a body come before the node that owns it. Raises LimitError when functions and bodies expand to
     too many nodes.
     """
     walk = _Walk()
-    frame = Frame((inference,))
-    values = walk.sources(frame)
-    walk.run(frame, values, range(len(inference.compiled.rows)) if order is None else order)
+    instance = GraphInstance((inference,))
+    values = walk.sources(instance)
+    walk.run(instance, values, range(len(inference.compiled.rows)) if order is None else order)
     end = len(walk.points)
     for name in inference.compiled.graph.outputs:
         number = values[inference.compiled.slots[name]]
         if number != NO_VALUE:
             live_range = walk.live_ranges[number]
             live_range.role = "output" if live_range.role == "activation" else live_range.role
-            live_range.last, live_range.pinned = max(end - 1, 0), True
+            live_range.last, live_range.reserved = max(end - 1, 0), True
     _claim_views_of_weights(walk.live_ranges, walk.events)
-    return Flat(walk.points, walk.live_ranges, walk.events, walk.places, values)
+    return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values)
 
 
 def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
-    """A view of a weight is a weight: its contents are in the model. An output of the model has memory of its own."""
+    """Make every view of a weight a weight too; an output of the model keeps memory of its own."""
     for event in events:
         for output, source in event.op_def.views.items() if event.op_def is not None else ():
-            if output >= len(event.makes) or source >= len(event.reads):
+            if output >= len(event.writes) or source >= len(event.reads):
                 continue
-            made, read = event.makes[output], event.reads[source]
+            written, read = event.writes[output], event.reads[source]
             if (
-                NO_VALUE not in (made, read)
+                NO_VALUE not in (written, read)
                 and live_ranges[read].role == "weight"
-                and live_ranges[made].role == "activation"
+                and live_ranges[written].role == "activation"
             ):
-                live_ranges[made].role, live_ranges[made].pinned = "weight", True
+                live_ranges[written].role, live_ranges[written].reserved = "weight", True
 
 
 class _Walk:
-    """Goes through graphs in order and notes what happens."""
+    """Walks the graphs in order and records points, events and live ranges."""
 
     def __init__(self) -> None:
         self.points: list[ProgramPoint] = []
         self.live_ranges: list[LiveRange] = []
         self.events: list[Event] = []
-        self.places: dict[int, int] = {}
-        self.of_bodies = 0
+        self.point_of: dict[int, int] = {}
+        self.inner_points = 0
         self.names: set[str] = set()
         self.weights: dict[tuple[int, int], int] = {}
-        """The life of a constant by program and slot: a function that is called often has its constants once."""
+        """The live range of a constant by program and slot: all calls of a function share its constants."""
         self.calls: dict[Hashable, Inference] = {}
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def new(self, frame: Frame, slot: int, role: Role, birth: int, name: str | None = None, cause: str = "") -> int:
-        """A new life; its name is that of the value, numbered where bodies of one node use a name twice."""
-        name = frame.path + frame.program.names[slot] if name is None else name
+    def add_range(
+        self, instance: GraphInstance, slot: int, role: Role, birth: int, name: str | None = None, cause: str = ""
+    ) -> int:
+        """Add a live range, named after the value, with a number where bodies of one node use a name twice."""
+        name = instance.path + instance.program.names[slot] if name is None else name
         self.live_ranges.append(
-            LiveRange(self._unique(name), frame, slot, role, birth, birth - 1, role != "activation", cause)
+            LiveRange(self._unique(name), instance, slot, role, birth, birth - 1, role != "activation", cause)
         )
         return len(self.live_ranges) - 1
 
@@ -149,181 +146,185 @@ class _Walk:
         self.names.add(name)
         return name
 
-    def touch(self, numbers: Iterable[int], point: int) -> None:
-        """These values are needed at a moment."""
+    def extend(self, numbers: Iterable[int], point: int) -> None:
+        """Extend these live ranges to a program point."""
         live_ranges = self.live_ranges
         for number in numbers:
             if number != NO_VALUE and live_ranges[number].last < point:
                 live_ranges[number].last = point
 
-    def sources(self, frame: Frame) -> list[int]:
-        """The life of each slot, where the graph's inputs and constants have theirs."""
-        program = frame.program
+    def sources(self, instance: GraphInstance) -> list[int]:
+        """A list of live ranges by slot, filled in for inputs and constants."""
+        program = instance.program
         values = [NO_VALUE] * len(program.names)
         for name in program.graph.constants:
             slot = program.slots[name]
-            values[slot] = self.weight(frame, slot)
-        if not frame.inner:
+            values[slot] = self.weight(instance, slot)
+        if not instance.inner:
             for name in program.graph.inputs:
                 if name not in program.graph.constants:
-                    values[program.slots[name]] = self.new(frame, program.slots[name], "input", 0)
+                    values[program.slots[name]] = self.add_range(instance, program.slots[name], "input", 0)
         return values
 
-    def weight(self, frame: Frame, slot: int) -> int:
-        """The life of what the model itself holds."""
-        key = (id(frame.program), slot)
+    def weight(self, instance: GraphInstance, slot: int) -> int:
+        """The live range of a constant of the model."""
+        key = (id(instance.program), slot)
         if key not in self.weights:
-            self.weights[key] = self.new(frame, slot, "weight", 0)
+            self.weights[key] = self.add_range(instance, slot, "weight", 0)
         return self.weights[key]
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
-    def run(self, frame: Frame, values: list[int], order: Iterable[int]) -> None:
-        """All nodes of a graph; those of a cycle run again and again, so what they use lives until the last of them."""
-        groups = frame.program.groups
+    def run(self, instance: GraphInstance, values: list[int], order: Iterable[int]) -> None:
+        """Walk the nodes of a graph; the values of a cycle are live until its last node."""
+        groups = instance.program.groups
         if groups is None:
-            for place in order:
-                self.node(frame, values, place)
+            for index in order:
+                self.node(instance, values, index)
             return
         for group in groups:
-            _, inputs, outputs, _ = frame.program.rows[group[0]]
+            _, inputs, outputs, _ = instance.program.rows[group[0]]
             if len(group) > 1 or not set(inputs).isdisjoint(slot for slot in outputs if slot != UNUSED):
-                self.cycle(frame, values, group)
+                self.cycle(instance, values, group)
             else:
-                self.node(frame, values, group[0])
+                self.node(instance, values, group[0])
 
-    def cycle(self, frame: Frame, values: list[int], group: Sequence[int]) -> None:
-        """The nodes of a cycle."""
-        rows, start = frame.program.rows, len(self.points)
-        for place in group:
-            for slot in rows[place][2]:
+    def cycle(self, instance: GraphInstance, values: list[int], group: Sequence[int]) -> None:
+        """Walk the nodes of a cycle."""
+        rows, start = instance.program.rows, len(self.points)
+        for index in group:
+            for slot in rows[index][2]:
                 if slot != UNUSED:
-                    values[slot] = self.new(frame, slot, "activation", start)
-        for place in group:
-            self.node(frame, values, place)
-        used = {values[slot] for place in group for slot in (*rows[place][1], *rows[place][2]) if slot >= 0}
-        self.touch(used, len(self.points) - 1)
+                    values[slot] = self.add_range(instance, slot, "activation", start)
+        for index in group:
+            self.node(instance, values, index)
+        used = {values[slot] for index in group for slot in (*rows[index][1], *rows[index][2]) if slot >= 0}
+        self.extend(used, len(self.points) - 1)
         for number in used - {NO_VALUE}:
-            self.live_ranges[number].pinned = True
+            self.live_ranges[number].reserved = True
 
-    def node(self, frame: Frame, values: list[int], place: int) -> None:
-        """One node, after those inside of it."""
-        key, inputs, outputs, _ = frame.program.rows[place]
-        operation = frame.program.operations[key]
+    def node(self, instance: GraphInstance, values: list[int], index: int) -> None:
+        """Walk one node, its bodies first."""
+        key, inputs, outputs, _ = instance.program.rows[index]
+        operation = instance.program.operations[key]
         if operation.bodies or operation.body is not None:
-            self.holder(frame, values, frame.program.step(place))
+            self.compound(instance, values, instance.program.step(index))
         else:
             stored = operation.op_def is not None and operation.op_def.stored
-            makes = tuple([self.made(frame, values, slot, len(self.points), stored) for slot in outputs])
+            writes = tuple([self.output(instance, values, slot, len(self.points), stored) for slot in outputs])
             reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in inputs])
-            self.happen(frame, frame.program.step(place), Event(operation.op_def, reads, makes))
-        if not frame.inner:
-            self.places[place] = len(self.points) - 1
+            self.append(instance, instance.program.step(index), Event(operation.op_def, reads, writes))
+        if not instance.inner:
+            self.point_of[index] = len(self.points) - 1
 
-    def made(self, frame: Frame, values: list[int], slot: int, birth: int, stored: bool = False) -> int:
-        """The life of an output of a node; of one that is stored in the model, that of a weight."""
+    def output(self, instance: GraphInstance, values: list[int], slot: int, birth: int, stored: bool = False) -> int:
+        """The live range of a node's output; a weight where the operator's output is stored in the model."""
         if slot == UNUSED:
             return NO_VALUE
         if values[slot] == NO_VALUE:
-            values[slot] = self.weight(frame, slot) if stored else self.new(frame, slot, "activation", birth)
+            values[slot] = (
+                self.weight(instance, slot) if stored else self.add_range(instance, slot, "activation", birth)
+            )
         return values[slot]
 
-    def happen(self, frame: Frame, step: NodeStep, what: Event) -> None:
-        """Put a moment at the end of the time axis."""
-        if frame.inner:
-            self.of_bodies += 1
-            if self.of_bodies > MAX_POINTS_IN_BODIES:
+    def append(self, instance: GraphInstance, step: NodeStep, event: Event) -> None:
+        """Append a program point."""
+        if instance.inner:
+            self.inner_points += 1
+            if self.inner_points > MAX_POINTS_IN_BODIES:
                 text = f"bodies and functions expand to more than {MAX_POINTS_IN_BODIES} nodes, too many to lay out"
-                raise LimitError(text, node=frame.path + step.site)
+                raise LimitError(text, node=instance.path + step.site)
         now = len(self.points)
-        self.points.append(ProgramPoint(frame.path + step.site, step.operation.kind.op))
-        self.events.append(what)
-        self.touch(what.reads, now)
-        self.touch(what.makes, now)
+        self.points.append(ProgramPoint(instance.path + step.site, step.operation.kind.op))
+        self.events.append(event)
+        self.extend(event.reads, now)
+        self.extend(event.writes, now)
 
-    # -- nodes that hold others --------------------------------------------------------------------------------------
+    # -- nodes with bodies --------------------------------------------------------------------------------------
 
-    def holder(self, frame: Frame, values: list[int], step: NodeStep) -> None:
-        """A node with bodies, or the call of a function."""
+    def compound(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
+        """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
-        called = self.called(frame, step) if step.operation.body is not None else None
-        if called is not None:
-            makes = self.inlined(frame, values, step, called)
-            self.happen(frame, step, Event(None, (), makes))
+        callee = self.callee(instance, step) if step.operation.body is not None else None
+        if callee is not None:
+            writes = self.inline(instance, values, step, callee)
+            self.append(instance, step, Event(None, (), writes))
             return
         start = len(self.points)
-        makes = tuple([self.made(frame, values, slot, start) for slot in step.outputs])
-        given: list[int] = []
-        if step.operation.body is not None or any(step.index in run.reasons for run in frame.runs):
-            given.append(self.not_followed(frame, step, start))
+        writes = tuple([self.output(instance, values, slot, start) for slot in step.outputs])
+        results: list[int] = []
+        if step.operation.body is not None or any(step.index in run.reasons for run in instance.runs):
+            results.append(self.opaque_body(instance, step, start))
         for name in step.operation.bodies:
-            given += self.body(frame, values, step, name)
-        self.happen(frame, step, Event(None, (*reads, *given), makes))
+            results += self.body(instance, values, step, name)
+        self.append(instance, step, Event(None, (*reads, *results), writes))
 
-    def called(self, frame: Frame, step: NodeStep) -> Frame | None:
-        """The function that a node calls; None where it was not followed."""
+    def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
+        """The function that a node calls; None where it was not inferred."""
         name = step.operation.kind.op
-        for run in frame.runs:
+        for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             if child is not None:
                 self.calls[run.same_call(step)] = child
-        found = [self.calls.get(run.same_call(step)) for run in frame.runs]
-        runs = tuple([run for run in found if run is not None])
-        return Frame(runs, f"{frame.path}{step.site}/", True) if len(runs) == len(found) else None
+        calls = [self.calls.get(run.same_call(step)) for run in instance.runs]
+        runs = tuple([run for run in calls if run is not None])
+        return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
 
-    def inlined(self, frame: Frame, values: list[int], step: NodeStep, inner: Frame) -> tuple[int, ...]:
-        """A function works on the values of its caller; what it gives are the outputs of the call."""
+    def inline(
+        self, instance: GraphInstance, values: list[int], step: NodeStep, inner: GraphInstance
+    ) -> tuple[int, ...]:
+        """Walk a function on the values of its caller; its outputs are those of the call."""
         program = inner.program
-        mine = self.sources(inner)
+        inner_values = self.sources(inner)
         for name, slot in zip(program.graph.inputs, step.arguments, strict=False):
-            mine[program.slots[name]] = NO_VALUE if slot == MISSING else values[slot]
+            inner_values[program.slots[name]] = NO_VALUE if slot == MISSING else values[slot]
         first = len(self.live_ranges)
-        self.run(inner, mine, range(len(program.rows)))
-        makes: list[int] = []
+        self.run(inner, inner_values, range(len(program.rows)))
+        writes: list[int] = []
         for slot, name in zip(step.outputs, program.graph.outputs, strict=False):
-            number = mine[program.slots[name]]
+            number = inner_values[program.slots[name]]
             if slot == UNUSED or number == NO_VALUE:
-                makes.append(NO_VALUE if slot == UNUSED else self.made(frame, values, slot, len(self.points)))
+                writes.append(NO_VALUE if slot == UNUSED else self.output(instance, values, slot, len(self.points)))
                 continue
             live_range = self.live_ranges[number]
-            if number >= first and live_range.role == "activation" and number not in makes:
+            if number >= first and live_range.role == "activation" and number not in writes:
                 self.names.discard(live_range.name)
-                live_range.name = self._unique(frame.path + frame.program.names[slot])
-                live_range.frame, live_range.slot = frame, slot
+                live_range.name = self._unique(instance.path + instance.program.names[slot])
+                live_range.instance, live_range.slot = instance, slot
             values[slot] = number
-            makes.append(number)
-        return tuple(makes)
+            writes.append(number)
+        return tuple(writes)
 
-    def body(self, frame: Frame, values: list[int], step: NodeStep, name: str) -> list[int]:
-        """The nodes of a body, and the lives of what it gives to its node.
+    def body(self, instance: GraphInstance, values: list[int], step: NodeStep, name: str) -> list[int]:
+        """Walk a body; returns the live ranges of its outputs.
 
-        Its own inputs are values of their own, which every run of it needs to its end: another trip reads them again.
+        The body's inputs are values of their own and live to its end, since another trip reads them again.
         """
         runs: list[Inference] = []
-        for run in frame.runs:
+        for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             while child is not None:
                 runs.append(child)
                 child = child.previous_run
         if not runs:
-            return []  # another branch is the one that runs, or there is no trip
-        inner = Frame(tuple(runs), f"{frame.path}{step.site}/", True)
+            return []  # a branch that never runs, or a loop without trips
+        inner = GraphInstance(tuple(runs), f"{instance.path}{step.site}/", True)
         program, start = inner.program, len(self.points)
-        mine = self.sources(inner)
+        inner_values = self.sources(inner)
         for captured, slot in zip(step.operation.captures, step.captured, strict=True):
             if captured in program.slots:
-                mine[program.slots[captured]] = values[slot]
-        own = [self.new(inner, program.slots[formal], "activation", start) for formal in program.graph.inputs]
+                inner_values[program.slots[captured]] = values[slot]
+        own = [self.add_range(inner, program.slots[formal], "activation", start) for formal in program.graph.inputs]
         for formal, number in zip(program.graph.inputs, own, strict=True):
-            mine[program.slots[formal]] = number
-            self.live_ranges[number].pinned = True
-        self.run(inner, mine, range(len(program.rows)))
-        self.touch(own, max(len(self.points) - 1, start))
-        return [mine[program.slots[output]] for output in program.graph.outputs]
+            inner_values[program.slots[formal]] = number
+            self.live_ranges[number].reserved = True
+        self.run(inner, inner_values, range(len(program.rows)))
+        self.extend(own, max(len(self.points) - 1, start))
+        return [inner_values[program.slots[output]] for output in program.graph.outputs]
 
-    def not_followed(self, frame: Frame, step: NodeStep, start: int) -> int:
-        """Something of unknown size, in place of what could not be followed inside of a node."""
-        site = f"{frame.path}{step.site}"
-        reason = next((run.reasons[step.index] for run in frame.runs if step.index in run.reasons), "")
-        cause = "what runs inside of this node could not be followed" + (f": {reason}" if reason else "")
-        return self.new(frame, NO_VALUE, "activation", start, f"{site}/", cause)
+    def opaque_body(self, instance: GraphInstance, step: NodeStep, start: int) -> int:
+        """A live range of unknown size, for the contents of a node that were not inferred."""
+        site = f"{instance.path}{step.site}"
+        reason = next((run.reasons[step.index] for run in instance.runs if step.index in run.reasons), "")
+        cause = "the bodies of this node were not inferred" + (f": {reason}" if reason else "")
+        return self.add_range(instance, NO_VALUE, "activation", start, f"{site}/", cause)

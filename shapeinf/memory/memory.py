@@ -1,4 +1,4 @@
-"""`Memory`: what a model needs of memory, from the lifetimes of its values."""
+"""`Memory`: the memory that a model needs, from the live ranges of its values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Collection, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import UnknownNameError
@@ -13,9 +16,10 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.buffers import TimelineBuilder
-from shapeinf.memory.liveness import NO_VALUE, Flat, flatten
-from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
-from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
+from shapeinf.memory.layouts import LayoutAssignment, Layouts
+from shapeinf.memory.liveness import flatten
+from shapeinf.memory.order import least_timeline
+from shapeinf.memory.planning import Plan, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.sharing import cached_property, exclusive
@@ -29,11 +33,21 @@ Order = Literal["file", "least"]
 ORDERS = ("file", "least")
 
 
+@attrs.frozen
+class _Options:
+    """Options of `Memory`, as a user requests them."""
+
+    order: Order
+    aliases: bool
+    in_place: bool
+    layouts: Layouts | None
+
+
 @exclusive
 class Memory:
-    """The blocks of memory that a model uses over time, and their bytes by role.
+    """The buffers that a model uses over time, and their bytes by role.
 
-    Made by `Result.memory`. The totals by role are those of all blocks whose size is known, whether or not they are
+    `Result.memory` creates it. The totals by role are those of all buffers of known size, whether or not they are
     alive at one time; `unsized` has the others.
     """
 
@@ -44,43 +58,47 @@ class Memory:
         *,
         aliases: bool = False,
         in_place: bool = False,
+        layouts: Layouts | None = None,
         work: int = WORK,
     ) -> None:
-        """See `Result.memory`. Raises UnknownNameError for another order, LimitError for too large a model."""
+        """Options as in `Result.memory`, which lists the errors too."""
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS)
         self.inference = inference
         self.work = work
-        self._options = (order, aliases, in_place)
+        self._options = _Options(order, aliases, in_place, layouts)
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
-        maker = TimelineBuilder(inference, aliases=aliases, in_place=in_place)
-        flat = flatten(inference)
-        self.timeline: Timeline = maker.of(flat)
-        self._inner = frozenset([live_range.name for live_range in flat.live_ranges if live_range.frame.inner])
+        assignment = None if layouts is None else LayoutAssignment(layouts)
+        builder = TimelineBuilder(inference, aliases=aliases, in_place=in_place, layouts=assignment)
+        liveness = flatten(inference)
+        if assignment is not None:
+            assignment.check_names([live_range.name for live_range in liveness.live_ranges])
+        self.timeline: Timeline = builder.timeline_of(liveness)
+        self._inner = frozenset([value.name for value in liveness.live_ranges if value.instance.inner])
         if order == "least":
-            self.timeline, self.chosen_at = _least(inference, maker, flat, self.timeline)
+            self.timeline, self.chosen_at = least_timeline(inference, builder, liveness, self.timeline)
 
     @property
     def lock(self) -> RLock:
-        """The lock that all questions take: see `Result.lock`."""
+        """The lock that every query takes: see `Result.lock`."""
         return self.inference.store.scope.lock
 
     @property
     def store(self) -> ShapeStore:
-        """What is known about the symbols in the sizes."""
+        """The constraints on the symbols in the sizes."""
         return self.inference.store
 
     @cached_property
     def labels(self) -> Mapping[Dimension, str]:
-        """The symbols that users choose, those of the inputs, with the names that sizes are given by."""
+        """The symbols of the inputs, with the names that users bind them by."""
         return input_symbols(self.inference)
 
     @cached_property
     def peak(self) -> Peak:
-        """The most that nodes make and that is in use at once, as a maximum of polynomials in the dims of the inputs.
+        """The most bytes of activations and outputs in use at once, as a maximum of polynomials in the input dims.
 
-        Inputs and weights are apart: a `Peak` of this timeline with other roles counts them.
+        Inputs and weights are not counted: a `Peak` of this timeline with other roles counts them.
         """
         from shapeinf.memory.peak import Peak
 
@@ -91,28 +109,29 @@ class Memory:
         return None if memory is None else memory.peak
 
     def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
-        """The memory of the same model where dims may be this small; None for a trial."""
+        """The memory of the same model where dims may be this small; None for a what-if run."""
         again = self.inference.infer_smaller
-        order, aliases, in_place = self._options
-        if again is None:
-            return None
-        return Memory(again(lower), order, aliases=aliases, in_place=in_place, work=self.work)
+        return (
+            None
+            if again is None
+            else Memory(again(lower), work=self.work, **attrs.asdict(self._options, recurse=False))
+        )
 
     def _for(self, sizes: Mapping[str, int] | None) -> Memory:
-        """What can be asked about these sizes: also those below the least that the inference took for granted."""
+        """The memory to query for these sizes, which may be below the least that the inference assumes."""
         from shapeinf.memory.peak.query import SizeQuery
 
-        lower = SizeQuery(self.store, self.labels).below(as_sizes(sizes or {}))
+        lower = SizeQuery(self.store, self.labels).lowered_minimums(as_sizes(sizes or {}))
         return (self._where_smaller(lower) if lower is not None else None) or self
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:
-        """The blocks of unknown size; each says why."""
+        """The buffers of unknown size; each has a `cause`."""
         return tuple([buffer for buffer in self.timeline.buffers if buffer.size is None])
 
     @cached_property
     def weights(self) -> Dim:
-        """The bytes of all constants of known size, those of bodies too."""
+        """The bytes of all constants of known size, in bodies too."""
         return self._total("weight")
 
     @cached_property
@@ -122,17 +141,17 @@ class Memory:
 
     @cached_property
     def outputs(self) -> Dim:
-        """The bytes of all outputs of known size that nodes make."""
+        """The bytes of all outputs of known size that nodes compute."""
         return self._total("output")
 
     @cached_property
     def activations(self) -> Dim:
-        """The bytes of everything else that nodes make, of known size; those inside of bodies too."""
+        """The bytes of all other computed values of known size, in bodies too."""
         return self._total("activation")
 
     @cached_property
     def bodies(self) -> Dim:
-        """The bytes of those activations of known size that lie inside of bodies and functions."""
+        """The bytes of the activations of known size inside bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
         return sum_of(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
 
@@ -144,18 +163,17 @@ class Memory:
         planner: str = "best",
         roles: Collection[Role] = PLANNED,
     ) -> Plan:
-        """Offsets in one arena, for these sizes or all that the dims may have; see `shapeinf.memory.planning.plan`."""
-        one = self._for(sizes)
-        told = one.labels
+        """Offsets in one arena, valid at these sizes or at all legal ones; see `shapeinf.memory.planning.plan`."""
+        memory = self._for(sizes)
         return plan(
-            one.timeline,
-            one.store,
+            memory.timeline,
+            memory.store,
             sizes,
             alignment=alignment,
             planner=planner,
             roles=roles,
-            labels=told,
-            work=self.work,
+            labels=memory.labels,
+            work=memory.work,
         )
 
     def verify_plan(
@@ -165,39 +183,20 @@ class Memory:
         *,
         alignment: int | None = None,
         roles: Collection[Role] = PLANNED,
-    ) -> list[PlanFinding]:
-        """What is wrong with a plan of any tool; see `shapeinf.memory.planning.verify_plan`."""
-        one = self._for(sizes)
-        told, work = one.labels, one.work
+    ) -> list[Diagnostic]:
+        """The violations of a plan, whichever tool wrote it; see `shapeinf.memory.planning.verify_plan`."""
+        memory = self._for(sizes)
         return verify_plan(
-            plan, one.timeline, one.store, sizes, alignment=alignment, roles=roles, labels=told, work=work
+            plan,
+            memory.timeline,
+            memory.store,
+            sizes,
+            alignment=alignment,
+            roles=roles,
+            labels=memory.labels,
+            work=memory.work,
         )
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]
         return sum_of(self.store.scope, sizes)
-
-
-def _least(
-    inference: Inference, maker: TimelineBuilder, flat: Flat, file: Timeline
-) -> tuple[Timeline, dict[str, int] | None]:
-    """The best of some orders for typical sizes; that of the file where none is better, or nodes run in cycles."""
-    program = inference.compiled
-    if program.groups is not None:
-        return file, None
-    sizes = [maker.size(live_range).bytes for live_range in flat.live_ranges]
-    binding = typical_binding(maker.store, [size for size in sizes if size is not None])
-    weights = [0] * len(flat.values)
-    kept = set()
-    for slot, number in enumerate(flat.values):
-        if number != NO_VALUE and flat.live_ranges[number].role in ("activation", "output"):
-            weights[slot] = bytes_at(sizes[number], binding)
-            if flat.live_ranges[number].role == "output":
-                kept.add(slot)
-    best, least = file, peak_at(file, binding)
-    for order in candidates(program, weights, kept):
-        timeline = maker.timeline(order)
-        peak = peak_at(timeline, binding)
-        if peak < least:
-            best, least = timeline, peak
-    return best, binding

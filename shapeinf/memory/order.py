@@ -1,4 +1,4 @@
-"""Another order of the nodes in which less is alive at once: a heuristic, for one choice of sizes."""
+"""An order of the nodes with a smaller peak: a heuristic, evaluated at one choice of sizes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,49 @@ import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shapeinf.engine.compiled import CompiledGraph
+from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, evaluate
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import ShapeStore
+from shapeinf.memory.buffers import TimelineBuilder
+from shapeinf.memory.liveness import NO_VALUE, Liveness
 from shapeinf.memory.timeline import Timeline
 
 TYPICAL = 64
-"""A size that stands for one that is not known, where its bounds allow it."""
+"""The size assumed for an unbound dim, where its bounds allow it."""
+
+
+def least_timeline(
+    inference: Inference, builder: TimelineBuilder, liveness: Liveness, file: Timeline
+) -> tuple[Timeline, dict[str, int] | None]:
+    """The timeline with the smallest peak of several orders, and the sizes at which they are compared.
+
+    It is that of the file, without sizes, where nodes run in cycles.
+    """
+    program = inference.compiled
+    if program.groups is not None:
+        return file, None
+    sizes = [builder.size(live_range).bytes for live_range in liveness.live_ranges]
+    binding = typical_binding(builder.store, [size for size in sizes if size is not None])
+    weights = [0] * len(liveness.values)
+    outputs = set()
+    for slot, index in enumerate(liveness.values):
+        role = "" if index == NO_VALUE else liveness.live_ranges[index].role
+        if role in ("activation", "output"):
+            weights[slot] = bytes_at(sizes[index], binding)
+        if role == "output":
+            outputs.add(slot)
+    best, least = file, peak_at(file, binding)
+    for order in candidates(program, weights, outputs):
+        timeline = builder.timeline(order)
+        peak = peak_at(timeline, binding)
+        if peak < least:
+            best, least = timeline, peak
+    return best, binding
 
 
 def typical_binding(store: ShapeStore, sizes: Sequence[Dim]) -> dict[str, int]:
-    """A value for each symbol of these sizes: 64, or the bound that is nearest to it."""
+    """A value for each symbol of these sizes: 64, or the bound nearest to it."""
     symbols = {symbol for size in sizes if isinstance(size, Dimension) for symbol in size.symbols()}
     binding = {}
     for symbol in symbols:
@@ -26,7 +58,7 @@ def typical_binding(store: ShapeStore, sizes: Sequence[Dim]) -> dict[str, int]:
 
 
 def bytes_at(size: Dim | None, binding: Mapping[str, int]) -> int:
-    """A size at a binding; 0 where it has none there, which is good enough to compare orders."""
+    """A size at a binding; 0 where it is not defined there, which is good enough to compare orders."""
     if size is None or isinstance(size, int):
         return size or 0
     try:
@@ -36,7 +68,7 @@ def bytes_at(size: Dim | None, binding: Mapping[str, int]) -> int:
 
 
 def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
-    """The most bytes of activations and outputs that are alive at one moment."""
+    """The most bytes of activations and outputs alive at one program point."""
     change = [0] * (len(timeline.points) + 1)
     known: dict[Dim | None, int] = {}
     for buffer in timeline.buffers:
@@ -53,17 +85,17 @@ def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     return most
 
 
-def candidates(program: CompiledGraph, weights: Sequence[int], kept: Collection[int]) -> Iterator[list[int]]:
-    """Topological orders that may need less than that of the file: greedy ones, from the front and from the back.
+def candidates(program: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> Iterator[list[int]]:
+    """Topological orders that may have a smaller peak: greedy ones, from the front and from the back.
 
-    `weights` are the bytes of each slot; the slots in `kept` live to the end.
+    `weights` are the bytes of each slot; the slots in `outputs` live to the end.
     """
-    yield _Forward(program, weights, kept).order()
+    yield _Forward(program, weights, outputs).order()
     yield _Backward(program, weights).order()[::-1]
 
 
 class _Greedy:
-    """Always takes the node that is ready and costs least: bytes that become alive less those that are freed.
+    """List scheduling: takes the ready node of least cost, which is the bytes that become alive less those freed.
 
     Costs only fall when a node or a value changes its state, which each does once, so a heap with stale entries left in
     it takes O(E log E).
@@ -71,97 +103,97 @@ class _Greedy:
 
     def __init__(self, program: CompiledGraph) -> None:
         self.reads = [tuple({slot for slot in row[1] if slot != MISSING}) for row in program.rows]
-        self.makes = [tuple({slot for slot in row[2] if slot != UNUSED}) for row in program.rows]
-        self.makers = program.producers
-        self.readers = program.consumers
+        self.writes = [tuple({slot for slot in row[2] if slot != UNUSED}) for row in program.rows]
+        self.producers = program.producers
+        self.consumers = program.consumers
         self.costs = [0] * len(program.rows)
-        self.waits = [0] * len(program.rows)
+        self.pending = [0] * len(program.rows)
         self.heap: list[tuple[int, int, int]] = []
         self.clock = 0
 
-    def cheaper(self, place: int, weight: int) -> None:
-        """The cost of a node falls."""
-        self.costs[place] -= weight
-        if weight and self.waits[place] == 0:
-            self.push(place)
+    def lower_cost(self, node: int, weight: int) -> None:
+        """Lower the cost of a node."""
+        self.costs[node] -= weight
+        if weight and self.pending[node] == 0:
+            self.push(node)
 
-    def push(self, place: int) -> None:
-        """A node that is ready; of equal costs the one that became so last comes first: it goes on where others end."""
+    def push(self, node: int) -> None:
+        """Queue a ready node; of equal costs the one that became ready last comes first."""
         self.clock -= 1
-        heapq.heappush(self.heap, (self.costs[place], self.clock, place))
+        heapq.heappush(self.heap, (self.costs[node], self.clock, node))
 
-    def released(self, place: int) -> None:
-        """A node waits for one thing less."""
-        self.waits[place] -= 1
-        if self.waits[place] == 0:
-            self.push(place)
+    def release(self, node: int) -> None:
+        """Count down what a node waits for."""
+        self.pending[node] -= 1
+        if self.pending[node] == 0:
+            self.push(node)
 
     def order(self) -> list[int]:
-        """All nodes."""
-        for place in reversed(range(len(self.costs))):
-            if self.waits[place] == 0:
-                self.push(place)
-        found: list[int] = []
+        """All nodes, in the order in which they are taken."""
+        for node in reversed(range(len(self.costs))):
+            if self.pending[node] == 0:
+                self.push(node)
+        schedule: list[int] = []
         done = [False] * len(self.costs)
         while self.heap:
-            cost, _, place = heapq.heappop(self.heap)
-            if not done[place] and cost == self.costs[place]:
-                done[place] = True
-                found.append(place)
-                self.run(place)
-        return found
+            cost, _, node = heapq.heappop(self.heap)
+            if not done[node] and cost == self.costs[node]:
+                done[node] = True
+                schedule.append(node)
+                self.take(node)
+        return schedule
 
-    def run(self, place: int) -> None:
-        """What taking a node means for the others."""
+    def take(self, node: int) -> None:
+        """Update costs and ready nodes after a node is taken."""
         raise NotImplementedError
 
 
 class _Forward(_Greedy):
-    """In the direction of time: outputs become alive, inputs die with the last node that reads them."""
+    """In the direction of time: outputs become alive, inputs die with their last consumer."""
 
-    def __init__(self, program: CompiledGraph, weights: Sequence[int], kept: Collection[int]) -> None:
+    def __init__(self, program: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> None:
         super().__init__(program)
         self.weights = weights
-        self.left = [0 if slot in kept else len(readers) for slot, readers in enumerate(self.readers)]
+        self.uses = [0 if slot in outputs else len(consumers) for slot, consumers in enumerate(self.consumers)]
         self.done = [False] * len(self.costs)
-        for place, (reads, makes) in enumerate(zip(self.reads, self.makes, strict=True)):
-            self.waits[place] = sum(self.makers[slot] is not None for slot in reads)
-            self.costs[place] = sum(weights[slot] for slot in makes if self.left[slot] or slot in kept)
-            self.costs[place] -= sum(weights[slot] for slot in reads if self.left[slot] == 1)
+        for node, (reads, writes) in enumerate(zip(self.reads, self.writes, strict=True)):
+            self.pending[node] = sum(self.producers[slot] is not None for slot in reads)
+            self.costs[node] = sum(weights[slot] for slot in writes if self.uses[slot] or slot in outputs)
+            self.costs[node] -= sum(weights[slot] for slot in reads if self.uses[slot] == 1)
 
-    def run(self, place: int) -> None:
-        """Inputs with one reader left make that one cheaper; the readers of outputs wait for less."""
-        self.done[place] = True
-        for slot in self.reads[place]:
-            self.left[slot] -= 1
-            if self.left[slot] == 1:
-                for reader in self.readers[slot]:
-                    if not self.done[reader]:
-                        self.cheaper(reader, self.weights[slot])
-        for slot in self.makes[place]:
-            for reader in self.readers[slot]:
-                self.released(reader)
+    def take(self, node: int) -> None:
+        """Lower the cost of the last consumer of each input; release the consumers of the outputs."""
+        self.done[node] = True
+        for slot in self.reads[node]:
+            self.uses[slot] -= 1
+            if self.uses[slot] == 1:
+                for consumer in self.consumers[slot]:
+                    if not self.done[consumer]:
+                        self.lower_cost(consumer, self.weights[slot])
+        for slot in self.writes[node]:
+            for consumer in self.consumers[slot]:
+                self.release(consumer)
 
 
 class _Backward(_Greedy):
-    """Against time: inputs become alive with the first node that is seen to read them, outputs die."""
+    """Against time: inputs become alive with the first consumer that is taken, outputs die."""
 
     def __init__(self, program: CompiledGraph, weights: Sequence[int]) -> None:
         super().__init__(program)
         self.weights = weights
-        self.alive = [False] * len(self.readers)
-        for place, (reads, makes) in enumerate(zip(self.reads, self.makes, strict=True)):
-            self.waits[place] = sum(len(self.readers[slot]) for slot in makes)
-            self.costs[place] = sum(weights[slot] for slot in reads) - sum(weights[slot] for slot in makes)
+        self.alive = [False] * len(self.consumers)
+        for node, (reads, writes) in enumerate(zip(self.reads, self.writes, strict=True)):
+            self.pending[node] = sum(len(self.consumers[slot]) for slot in writes)
+            self.costs[node] = sum(weights[slot] for slot in reads) - sum(weights[slot] for slot in writes)
 
-    def run(self, place: int) -> None:
-        """A value that is alive now costs its other readers nothing; the node that makes it waits for less."""
-        for slot in self.reads[place]:
+    def take(self, node: int) -> None:
+        """Lower the cost of the other consumers of a value that becomes alive; release its producer."""
+        for slot in self.reads[node]:
             if not self.alive[slot]:
                 self.alive[slot] = True
-                for reader in self.readers[slot]:
-                    if reader != place:
-                        self.cheaper(reader, self.weights[slot])
-            maker = self.makers[slot]
-            if maker is not None:
-                self.released(maker)
+                for consumer in self.consumers[slot]:
+                    if consumer != node:
+                        self.lower_cost(consumer, self.weights[slot])
+            producer = self.producers[slot]
+            if producer is not None:
+                self.release(producer)

@@ -1,4 +1,4 @@
-"""Bytes of values, as dims; what has no such number says why."""
+"""Bytes of values as dims, or the cause where they are not known."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import NamedTuple
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, Type, element_bits
+from shapeinf.layout import Layout, physical_byte_size
+from shapeinf.memory.layouts import physical_array
 from shapeinf.solver.long_sums import sum_of
 
 MAX_SIZE_TERMS = 4096
-"""A size of more terms than this is no help to anybody, and a hostile file could ask for any number of them."""
+"""Limit on the terms of a size; a hostile file could ask for any number of them."""
 MAX_BITS = 4096
-"""Numbers of more bits than this are no sizes, and Python prints no number of more than about 14,000 bits."""
+"""Limit on the bits of a coefficient; Python prints no number of more than about 14,000 bits."""
 
 
 class Size(NamedTuple):
@@ -24,8 +26,8 @@ class Size(NamedTuple):
     cause: str = ""
 
 
-def size_of(store: ShapeStore, found: Type | None) -> Size:
-    """The bytes of a value of this type under the facts; elements of less than a byte are packed.
+def size_of(store: ShapeStore, value: Type | None) -> Size:
+    """The bytes of a value of this type under the constraints; elements of less than a byte are packed.
 
     >>> store = ShapeStore()
     >>> n = store.scope.symbol("N")
@@ -36,11 +38,11 @@ def size_of(store: ShapeStore, found: Type | None) -> Size:
     >>> size_of(store, TensorType("string", Shape((2,)))).cause
     'strings have no fixed size'
     """
-    if found is None:
-        return Size(None, "no node has made it")
-    if isinstance(found, SequenceType):
-        return _size_of_container(store, found)
-    return size_of_tensor(store, found.dtype, found.shape)
+    if value is None:
+        return Size(None, "its type is not known")
+    if isinstance(value, SequenceType):
+        return _size_of_container(store, value)
+    return size_of_tensor(store, value.dtype, value.shape)
 
 
 def size_of_tensor(store: ShapeStore, dtype: str | None, shape: Shape) -> Size:
@@ -60,31 +62,45 @@ def size_of_tensor(store: ShapeStore, dtype: str | None, shape: Shape) -> Size:
     return _sized(total)
 
 
+def size_in_layout(store: ShapeStore, tensor: TensorType, layout: Layout) -> Size:
+    """The bytes of a tensor of known rank with a layout: those of its physical array, padding included.
+
+    >>> store = ShapeStore()
+    >>> n = store.scope.symbol("N")
+    >>> size_in_layout(store, TensorType("float32", Shape((n, 100))), Layout((1, 0), tiles=[(8, 128)])).bytes
+    4096*((N + 7)//8)
+    """
+    capped = len(store.scope.capped)
+    array = physical_array(TensorType(tensor.dtype, store.canon_shape(tensor.shape)), layout)
+    total = store.canon(physical_byte_size(array))
+    return _sized(None if len(store.scope.capped) != capped else total)
+
+
 def _no_width(dtype: str | None) -> str:
     if dtype == "string":
         return "strings have no fixed size"
     return "its element type is not known" if dtype is None else f"the size of an element of type {dtype} is not known"
 
 
-def _size_of_container(store: ShapeStore, found: SequenceType) -> Size:
-    """A sequence has the bytes of its items where they are known one by one or are all alike; an optional, its value's.
+def _size_of_container(store: ShapeStore, container: SequenceType) -> Size:
+    """The bytes of all items of a sequence, where each is known or all have one type; of an optional, of its value.
 
-    Where the sizes of items differ, one symbol may stand for several of them: then nothing is claimed.
+    Where the sizes of items differ, one symbol may stand for several of them, and the size is not known.
     """
-    if isinstance(found, MapType):
+    if isinstance(container, MapType):
         return Size(None, "a map has no fixed size")
-    if isinstance(found, OptionalType):
-        return size_of(store, found.element)
-    if found.items is not None:
-        sizes = [size_of(store, item) for item in found.items]
+    if isinstance(container, OptionalType):
+        return size_of(store, container.element)
+    if container.items is not None:
+        sizes = [size_of(store, item) for item in container.items]
         unsized = next((size for size in sizes if size.bytes is None), None)
         return unsized or Size(sum_of(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
-    inner = found.element
+    inner = container.element
     alike = isinstance(inner, TensorType) and not any(d.is_anonymous for d in inner.shape.symbols())
-    if found.length is None or not alike:
+    if container.length is None or not alike:
         return Size(None, "the sizes of the items of a sequence are not known")
     each = size_of(store, inner)
-    return each if each.bytes is None else _sized(product_of(store, (each.bytes, found.length)))
+    return each if each.bytes is None else _sized(product_of(store, (each.bytes, container.length)))
 
 
 _TOO_LONG = "its size, or the formula of it, is too long"
@@ -95,7 +111,7 @@ def _sized(total: Dim | None) -> Size:
 
 
 def too_long(symbols: Iterable[Dimension]) -> str:
-    """What is to be said where one of these symbols stands for a formula past a cap; empty where none does.
+    """The cause where one of these symbols stands for a formula past a cap; empty where none does.
 
     >>> scope = Scope()
     >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms, past the limit of 64 terms", 0, None)])
@@ -106,7 +122,7 @@ def too_long(symbols: Iterable[Dimension]) -> str:
 
 
 def product_of(store: ShapeStore, factors: Iterable[Dim]) -> Dim | None:
-    """The product of canonical dims, past the caps of the algebra too; None past `MAX_SIZE_TERMS` or `MAX_BITS`."""
+    """The product of canonical dims, also past the caps of the algebra; None past `MAX_SIZE_TERMS` or `MAX_BITS`."""
     constant = 1
     symbolic: list[Dimension] = []
     for factor in factors:
@@ -128,8 +144,8 @@ def product_of(store: ShapeStore, factors: Iterable[Dim]) -> Dim | None:
         canonical = store.canon(total)
         if len(store.scope.capped) == capped:
             return canonical
-    found = _long_product(store.scope, constant, symbolic)
-    return None if any(c.bit_length() > MAX_BITS for _, c in terms_of(store.scope, found)) else found
+    product = _long_product(store.scope, constant, symbolic)
+    return None if any(c.bit_length() > MAX_BITS for _, c in terms_of(store.scope, product)) else product
 
 
 def _long_product(scope: Scope, constant: int, factors: Iterable[Dimension]) -> Dim:

@@ -1,4 +1,4 @@
-"""Which blocks of memory live when: what peaks, plans, exports and pictures are made of."""
+"""The timeline of a model: its program points, and the buffers in use at each. Peaks, plans and exports read it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import attrs
 
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
+from shapeinf.layout import Layout
 
 Role = Literal["weight", "input", "output", "activation"]
 
 
 @attrs.frozen
 class ProgramPoint:
-    """One node at its place in time; a node of a subgraph or function is named by its path."""
+    """One node at its position in the order; a node of a body or function is named by its path."""
 
     node: str
     op: str
@@ -22,18 +23,19 @@ class ProgramPoint:
 
 @attrs.frozen
 class Buffer:
-    """One block of memory and the moments at which it is in use: `birth <= t < death`.
+    """One block of memory and its live range: it is in use at the program points `birth <= t < death`.
 
     Args:
-        name: the value that it was made for; one of a subgraph or function is named by its path.
+        name: the first value in it; a value of a body or function is named by its path.
         size: bytes; None where not known, and then `cause` says why. May hold symbols of data-dependent sizes.
-        birth: the moment of the node that makes it (0 for inputs and weights).
-        death: the moment after that of the last node that reads it (the number of moments for outputs and weights).
-        role: what it is for.
-        dtype: the element type, None where not known.
-        shape: the shape of the value that it was made for.
-        values: all values that it holds: with aliases it may be several.
+        birth: the program point of its producer (0 for inputs and weights).
+        death: the program point after its last consumer (the number of points for outputs and weights).
+        role: weight, input, output or activation.
+        dtype: the element type of the first value, None where not known.
+        shape: the shape of the first value.
+        values: all values that share the buffer.
         cause: why the size is not known.
+        layout: the layout of the first value, where the user assigns one; `size` then counts its padding.
     """
 
     name: str
@@ -45,11 +47,12 @@ class Buffer:
     shape: Shape
     values: tuple[str, ...]
     cause: str = ""
+    layout: Layout | None = None
 
 
 @attrs.frozen
 class Timeline:
-    """The nodes in the order in which they run, those of subgraphs before the node that holds them, and all buffers."""
+    """The nodes in the order in which they run, those of a body before its owner, and all buffers."""
 
     points: tuple[ProgramPoint, ...]
     buffers: tuple[Buffer, ...]

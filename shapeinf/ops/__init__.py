@@ -1,7 +1,7 @@
 """Operators: their definitions, their rules, and the context that a rule works in."""
 
 from shapeinf.ops.bodies import Body
-from shapeinf.ops.builder import OpDefBuilder, OpDefError
+from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
@@ -20,7 +20,6 @@ __all__ = [
     "Ints",
     "OpDef",
     "OpDefBuilder",
-    "OpDefError",
     "OpRegistry",
     "Operand",
     "Outcome",

@@ -15,6 +15,8 @@ from typing import Any
 
 import attrs
 
+from shapeinf.errors import OpDefError
+from shapeinf.lattice.dtypes import FROM_TF_NAMES
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 
 _REAL = (
@@ -40,23 +42,13 @@ TYPE_SETS: dict[str, tuple[str, ...]] = {
 TYPE_SETS["numerictype"] = TYPE_SETS["numbertype"]
 TYPE_SETS["realnumerictype"] = TYPE_SETS["realnumbertype"]
 _KINDS = ("string", "int", "float", "bool", "type", "shape", "tensor", "func")
-_RENAMED = {"float": "float32", "double": "float64", "half": "float16"}
-_TYPES = """
-    bfloat16 bool complex128 complex64 double float half string resource variant float16 float32 float64
-    int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 uint64 qint8 qint16 qint32 quint8 quint16
-    float4_e2m1fn float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
-"""
-DTYPES = frozenset(_TYPES.split())
+_DTYPES = FROM_TF_NAMES.keys() | {"float16", "float32", "float64"}
 
 _NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:\s*")
 _ARG_NAME = re.compile(r"\s*([a-z][a-z0-9_]*)\s*:\s*")
 _IDENTIFIER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*")
 _ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[A-Za-z0-9_]+)\s*")
 _MINIMUM = re.compile(r"\s*>=\s*(-?\d+)?\s*")
-
-
-class OpDefError(ValueError):
-    """All that is wrong with the texts of a builder, one line each."""
 
 
 @attrs.frozen
@@ -153,7 +145,7 @@ class OpDefBuilder:
 def canonical_dtype(name: str) -> str:
     """TensorFlow's type name as ours: `float` and `DT_FLOAT` are float32."""
     plain = name.removeprefix("DT_").lower() if name.startswith("DT_") else name
-    return _RENAMED.get(plain, plain)
+    return FROM_TF_NAMES.get(plain, plain)
 
 
 def _attribute(text: str) -> AttrDef:
@@ -223,7 +215,7 @@ def _item(word: str, quoted: bool) -> list[str]:
         return [str(ast.literal_eval(word))]
     if word in TYPE_SETS:
         return [canonical_dtype(t) for t in TYPE_SETS[word]]
-    if word not in DTYPES:
+    if word not in _DTYPES:
         raise OpDefError(f"Unrecognized type string '{word}'")
     return [canonical_dtype(word)]
 
@@ -277,7 +269,7 @@ def _single(text: str, kind: str) -> object:
         return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _bad(text)
     if kind == "type":
         plain = text.removeprefix("DT_").lower()
-        return canonical_dtype(plain) if plain in DTYPES else _bad(text)
+        return canonical_dtype(plain) if plain in _DTYPES else _bad(text)
     if kind == "shape":
         return _shape(text)
     return text
@@ -313,7 +305,7 @@ def _argument(text: str, attributes: dict[str, AttrDef]) -> ArgDef:
         raise OpDefError(
             f"Extra '{word}' unparsed at the end" if word else "Trouble parsing either a type or an attr name at ''"
         )
-    if word in DTYPES:
+    if word in _DTYPES:
         return attrs.evolve(arg, type=canonical_dtype(word))
     return _typed(arg, word, attributes)
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import TF_NAMES
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
 from shapeinf.ops.verbs import tf_shape
 from shapeinf.sharing import cached_property
@@ -20,7 +21,6 @@ Array = npt.NDArray[Any]
 
 MAX_DIMENSIONS = 254
 MAX_UNKNOWN_DIMENSIONS = 1 << 25
-_TF_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 class TensorsMixin(StructureMixin):
@@ -93,7 +93,7 @@ class TensorsMixin(StructureMixin):
 
     def _shape_in(self, tensor: Array) -> Shape:
         if tensor.dtype not in (np.int32, np.int64):
-            name = _TF_NAMES.get(tensor.dtype.name, tensor.dtype.name)
+            name = TF_NAMES.get(tensor.dtype.name, tensor.dtype.name)
             raise ShapeError(f"Input tensor must be int32 or int64, but was {name}")
         if tensor.ndim == 0:
             if tensor.item() == -1:

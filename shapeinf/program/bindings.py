@@ -1,4 +1,4 @@
-"""Sizes as users give them, made the arguments of a straight-line program; what does not fit the facts is found."""
+"""The sizes that users bind, as arguments of a straight-line program, and the constraints that they violate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.constraints.labels import find_symbol
+from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
@@ -20,22 +20,21 @@ from shapeinf.program.preconditions import Requirement, Requirements
 MAX_BINDINGS = 1 << 24
 
 Size = int | Sequence[int] | npt.NDArray[Any]
-"""The size of a dim: one for all bindings, or one for each."""
-
+"""The size of a dim: an int for all bindings, or an array with one for each."""
 
 _GIVE = "give an int, or an array with one for each binding"
 
 
 @attrs.frozen
 class Bindings:
-    """The sizes of all symbols that have one, at some bindings.
+    """The sizes of all bound symbols, at one or more bindings.
 
     Args:
-        count: how many bindings there are.
-        values: the sizes.
-        labels: what the symbols are called.
-        valid: at which bindings all facts hold.
-        errors: for each fact that is broken somewhere, what is wrong at the first such binding.
+        count: the number of bindings.
+        values: the sizes by symbol.
+        labels: the names of the symbols.
+        valid: the bindings at which all constraints hold.
+        errors: for each violated constraint, the error at the first binding that violates it.
     """
 
     count: int
@@ -53,111 +52,110 @@ class Bindings:
 
     def at(self, binding: int) -> dict[str, int]:
         """The sizes of one binding, by name."""
-        return {self.labels[s]: _taken(v, binding) for s, v in self.values.items()}
+        return {self.labels[s]: _size_at(v, binding) for s, v in self.values.items()}
 
 
-def _taken(value: Number, binding: int) -> int:
+def _size_at(value: Number, binding: int) -> int:
     return value if isinstance(value, int) else int(value[binding])
 
 
 class Binder:
-    """Knows the names that sizes may be given for, and what must hold of them."""
+    """Binds sizes to the dims of a model by name, and checks the constraints on them."""
 
     def __init__(self, store: ShapeStore, inputs: Mapping[Dimension, str], others: Iterable[Dimension] = ()) -> None:
-        """`inputs` are the symbols of the inputs with their labels, `others` those that may have a size as well."""
+        """`inputs` are the symbols of the inputs with their labels, `others` further symbols that may be bound."""
         self.store = store
         self.inputs = dict(inputs)
         self.labels = dict(inputs)
-        self.needed = self._free()
-        """The symbols of inputs that follow from no others."""
+        self.needed = self._independent()
+        """The independent symbols of the inputs, which must be bound."""
         for symbol in (*self.needed, *others):
             self.labels.setdefault(symbol, quote_name(symbol.name))
         self.requirements = Requirements(store, self.labels)
 
-    def _free(self) -> list[Dimension]:
-        found: dict[Dimension, None] = {}
+    def _independent(self) -> list[Dimension]:
+        symbols: dict[Dimension, None] = {}
         for symbol in self.inputs:
             value = self.store.solved.get(symbol, symbol)
             if isinstance(value, Dimension):
-                found.update(dict.fromkeys(sorted(value.symbols(), key=str)))
-        return list(found)
+                symbols.update(dict.fromkeys(sorted(value.symbols(), key=str)))
+        return list(symbols)
 
     def bind(self, sizes: Mapping[str, Size] | None, more: Mapping[str, Size]) -> Bindings:
-        """The sizes as arguments. Raises UnknownNameError, MissingSizeError, ValueError for what are no sizes."""
-        given: dict[Dimension, Number] = {}
+        """The sizes as arguments. Raises UnknownNameError, MissingSizeError, and ValueError for invalid sizes."""
+        sizes_of: dict[Dimension, Number] = {}
         for name, size in [*(sizes or {}).items(), *more.items()]:
             symbol = self.symbol(name)
-            if symbol in given:
+            if symbol in sizes_of:
                 raise ValueError(f"the size of {name!r} is given twice")
-            given[symbol] = _numbers(name, size)
-        lengths = {len(v): self.labels[s] for s, v in given.items() if not isinstance(v, int)}
+            sizes_of[symbol] = _numbers(name, size)
+        lengths = {len(v): self.labels[s] for s, v in sizes_of.items() if not isinstance(v, int)}
         if len(lengths) > 1:
-            shown = ", ".join(f"{name} has {length}" for length, name in lengths.items())
-            raise ValueError(f"all arrays of sizes must have one length, but {shown}")
+            listed = ", ".join(f"{name} has {length}" for length, name in lengths.items())
+            raise ValueError(f"all arrays of sizes must have one length, but {listed}")
         count = next(iter(lengths), 1)
         if count > MAX_BINDINGS:
-            raise LimitError(f"{count} bindings at once; at most {MAX_BINDINGS} may be given")
-        values = self._derived(given)
+            raise LimitError(f"{count} bindings at once; the limit is {MAX_BINDINGS}")
         valid = np.ones(count, dtype=bool)
-        found = Bindings(count, values, self.labels, valid, ())
-        errors = tuple(self._broken(found, given))
+        bindings = Bindings(count, self._derive(sizes_of), self.labels, valid, ())
+        errors = tuple(self._violations(bindings, sizes_of))
         valid.flags.writeable = False
-        return attrs.evolve(found, errors=errors)
+        return attrs.evolve(bindings, errors=errors)
 
     def symbol(self, name: str) -> Dimension:
         """The symbol of a label or a name."""
         return find_symbol(self.labels, name)
 
-    def _derived(self, given: dict[Dimension, Number]) -> dict[Dimension, Number]:
-        """What is given, and the sizes that follow from it: of the representative of an equality, say."""
-        values = dict(given)
+    def _derive(self, sizes_of: dict[Dimension, Number]) -> dict[Dimension, Number]:
+        """The bound sizes, and those that follow from them: of the representative of an equality."""
+        values = dict(sizes_of)
         for symbol, value in self.store.solved.items():
-            if symbol in given and isinstance(value, Dimension) and value.is_symbol:
-                values.setdefault(value, given[symbol])
+            if symbol in sizes_of and isinstance(value, Dimension) and value.is_symbol:
+                values.setdefault(value, sizes_of[symbol])
         missing = [s for s in self.needed if s not in values]
         if missing:
             raise MissingSizeError([self.labels[s] for s in missing], _GIVE)
         return values
 
-    def _broken(self, found: Bindings, given: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
-        requirements, program, spans = self.requirements.about(found.values, given)
+    def _violations(self, bindings: Bindings, sizes_of: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
+        requirements, program, spans = self.requirements.compile(bindings.values, sizes_of)
         if not requirements:
             return []
-        values = run(program, found.arguments(program), found.count)
+        values = run(program, bindings.arguments(program), bindings.count)
         errors = []
         for requirement, span in zip(requirements, spans, strict=True):
-            holds = np.zeros(found.count, dtype=bool)
+            holds = np.zeros(bindings.count, dtype=bool)
             for row, clause in zip(span, requirement.clauses, strict=True):
                 numbers = values.matrix[row]
                 ok = numbers == 0 if clause.zero else numbers >= 0
-                for wrong in (values.overflow.get(row), values.undefined.get(row)):
-                    if wrong is not None:
-                        ok &= ~wrong
+                for failed in (values.overflow.get(row), values.undefined.get(row)):
+                    if failed is not None:
+                        ok &= ~failed
                 if not clause.zero and row in values.overflow:
-                    self._signs(found, program, row, values.overflow[row], ok)
+                    self._add_signs(bindings, program, row, values.overflow[row], ok)
                 holds |= ok
             if not holds.all():
-                errors.append(self._error(found, requirement, int(np.argmin(holds))))
-                found.valid[~holds] = False
+                errors.append(self._error(bindings, requirement, int(np.argmin(holds))))
+                bindings.valid[~holds] = False
         return errors
 
     @staticmethod
-    def _signs(found: Bindings, program: StraightLine, row: int, where: Flags, ok: Flags) -> None:
-        """An expression that does not fit 64 bits has a sign all the same."""
-        arguments = found.arguments(program)
+    def _add_signs(bindings: Bindings, program: StraightLine, row: int, where: Flags, ok: Flags) -> None:
+        """Compute the signs of an expression exactly where it does not fit 64 bits."""
+        arguments = bindings.arguments(program)
         for column in np.flatnonzero(where):
-            value = exact(program, [_taken(a, int(column)) for a in arguments])[row]
+            value = exact(program, [_size_at(a, int(column)) for a in arguments])[row]
             ok[column] = value is not None and value >= 0
 
     @staticmethod
-    def _error(found: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
-        return IllegalSizeError(requirement.text, requirement.source, binding, found.at(binding))
+    def _error(bindings: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
+        return IllegalSizeError(requirement.text, requirement.source, binding, bindings.at(binding))
 
 
 def _numbers(name: str, size: Size) -> Number:
-    """An int, or an array of int64 that nobody else may change."""
+    """An int, or a new array of int64."""
     array = np.asarray(size)
-    if array.dtype == object or array.dtype.kind == "u":  # ints that may pass int64, or no ints at all
+    if array.dtype == object or array.dtype.kind == "u":  # ints past int64, or other objects
         plain = array.reshape(-1).tolist()
         if any(type(v) is not int or not INT64_MIN <= v <= INT64_MAX for v in plain):
             raise ValueError(f"sizes of {name!r} must be integers of 64 bits")
@@ -167,5 +165,5 @@ def _numbers(name: str, size: Size) -> Number:
         raise ValueError(f"sizes of {name!r} must be one number or a list of numbers, not of {array.ndim} dimensions")
     if array.ndim == 0:
         return int(array)
-    found: Ints = array.astype(np.int64)
-    return found
+    numbers: Ints = array.astype(np.int64)
+    return numbers

@@ -1,4 +1,4 @@
-"""The dims of all tensors, each once, and the straight-line programs of what is made of them."""
+"""The distinct dims of all tensors, and the straight-line programs that evaluate shapes, bytes and the peak."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class PeakTerms(Protocol):
 
     @property
     def at_least(self) -> bool:
-        """Whether a buffer without a bound comes on top."""
+        """Whether it leaves out a buffer without a bound."""
 
 
 PeakSource = Callable[[], PeakTerms]
-"""Finds the peak, when someone asks for it."""
+"""Computes the peak on demand."""
 
 
-class Table:
-    """The distinct dims of tensors, and which of them each tensor has."""
+class DimTable:
+    """The distinct dims of tensors, and for each tensor their indices."""
 
     def __init__(self, store: ShapeStore, tensors: Mapping[str, TensorInfo]) -> None:
-        """Values that are no tensors are left out, with the reason."""
+        """Values other than tensors are left out, with the reason."""
         self.store = store
         self.tensors = {name: info for name, info in tensors.items() if info.kind == "tensor"}
-        self.unknown = {n: f"it is of kind {i.kind}, no tensor" for n, i in tensors.items() if i.kind != "tensor"}
+        self.unknown = {n: f"it is of kind {i.kind}, not a tensor" for n, i in tensors.items() if i.kind != "tensor"}
         self._rows: dict[str, tuple[int, ...]] = {}
         numbers: dict[Dim, int] = {}
         for name, info in self.tensors.items():
@@ -51,29 +51,29 @@ class Table:
         self.dims = list(numbers)
 
     def rows(self, name: str) -> tuple[int, ...]:
-        """The numbers of the dims of a tensor; UnknownNameError, or NoSizeError for an unknown rank."""
+        """The indices of the dims of a tensor; UnknownNameError, or NoSizeError for an unknown rank."""
         if name not in self._rows:
             if name in self.unknown:
                 raise NoSizeError(f"the shape of {name!r}", self.unknown[name])
             raise UnknownNameError("tensor", name, self.tensors)
         return self._rows[name]
 
-    def ranked(self) -> Iterable[tuple[str, tuple[int, ...]]]:
-        """All tensors that have a rank, with the numbers of their dims."""
+    def ranked_tensors(self) -> Iterable[tuple[str, tuple[int, ...]]]:
+        """All tensors of known rank, with the indices of their dims."""
         return self._rows.items()
 
     def symbols(self) -> list[Dimension]:
         """All symbols of the dims, in the order of the tensors."""
-        found: dict[Dimension, None] = {}
+        symbols: dict[Dimension, None] = {}
         for d in self.dims:
             if isinstance(d, Dimension):
-                found.update(dict.fromkeys(sorted(d.symbols(), key=str)))
-        return list(found)
+                symbols.update(dict.fromkeys(sorted(d.symbols(), key=str)))
+        return list(symbols)
 
 
 @attrs.frozen
-class Sizes:
-    """The program of elements and bytes, and the rows in it: none for what depends on data, or has no bound."""
+class SizeProgram:
+    """The program of elements and bytes, and the rows of tensors in it; none where they have no number or bound."""
 
     program: StraightLine
     elements: Mapping[str, int]
@@ -82,42 +82,42 @@ class Sizes:
 
 
 class Lowered:
-    """The programs for calls that give the sizes of the same symbols."""
+    """The programs for calls that bind the same symbols."""
 
-    def __init__(self, table: Table, given: frozenset[Dimension], peak: PeakSource | None) -> None:
-        """Lowers the dims; the rest when it is asked for."""
+    def __init__(self, table: DimTable, bound: frozenset[Dimension], peak: PeakSource | None) -> None:
+        """Lowers the dims; the rest on access."""
         self.table = table
         self._peak = peak
-        self._missing = [self._unbound(d, given) for d in table.dims]
-        self._without_data = Elimination(table.store, given.__contains__)
+        self._missing = [self._unbound(d, bound) for d in table.dims]
+        self._elimination = Elimination(table.store, bound.__contains__)
         lowering = Lowering()
         known = zip(table.dims, self._missing, strict=True)
         self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])
 
     @staticmethod
-    def _unbound(d: Dim, given: frozenset[Dimension]) -> frozenset[Dimension]:
-        return d.symbols() - given if isinstance(d, Dimension) else frozenset()
+    def _unbound(d: Dim, bound: frozenset[Dimension]) -> frozenset[Dimension]:
+        return d.symbols() - bound if isinstance(d, Dimension) else frozenset()
 
     def missing(self, name: str) -> list[Dimension]:
-        """The symbols in the shape of a tensor that depend on data and were not given."""
-        found = {symbol for row in self.table.rows(name) for symbol in self._missing[row]}
-        return sorted(found, key=str)
+        """The symbols in the shape of a tensor that depend on data and are not bound."""
+        symbols = {symbol for row in self.table.rows(name) for symbol in self._missing[row]}
+        return sorted(symbols, key=str)
 
     @cached_property
-    def sizes(self) -> Sizes:
-        """Elements and bytes of all tensors: the elements only where they are exact."""
+    def sizes(self) -> SizeProgram:
+        """Elements and bytes of all tensors; elements only where they are exact."""
         lowering = Lowering()
-        ceilings = [self._without_data.upper(d) for d in self.table.dims]
-        registers = [None if d is None else lowering.dim(d) for d in ceilings]
+        bounds = [self._elimination.upper(d) for d in self.table.dims]
+        registers = [None if d is None else lowering.dim(d) for d in bounds]
         volumes: dict[tuple[int, ...], int] = {}
         outputs: dict[int, int] = {}
         elements: dict[str, int] = {}
         sizes: dict[str, int] = {}
-        for name, rows in self.table.ranked():
-            found = [register for row in rows if (register := registers[row]) is not None]
-            if len(found) < len(rows):
+        for name, rows in self.table.ranked_tensors():
+            factors = [register for row in rows if (register := registers[row]) is not None]
+            if len(factors) < len(rows):
                 continue
-            key = tuple(sorted(found))
+            key = tuple(sorted(factors))
             if key not in volumes:
                 volumes[key] = lowering.product(key)
             if not any(self._missing[row] for row in rows):
@@ -127,7 +127,7 @@ class Lowered:
                 size = _in_bytes(lowering, volumes[key], bits)
                 sizes[name] = outputs.setdefault(size, len(outputs))
         total = self._total(lowering, sizes, list(outputs))
-        return Sizes(lowering.program([*outputs, total]), elements, sizes, len(outputs))
+        return SizeProgram(lowering.program([*outputs, total]), elements, sizes, len(outputs))
 
     @staticmethod
     def _total(lowering: Lowering, sizes: Mapping[str, int], registers: Sequence[int]) -> int:
@@ -147,19 +147,19 @@ class Lowered:
 
     @cached_property
     def peak(self) -> tuple[StraightLine, bool]:
-        """The peak: the largest of its terms; and whether some buffer has no bound, so that it is at least this."""
+        """The program of the peak, the largest of its terms; and whether a buffer without a bound is left out."""
         if self._peak is None:
-            raise NoSizeError("the peak of memory", "nothing is known of lifetimes here")
+            raise NoSizeError("the peak of memory", "the program has no live ranges")
         peak = self._peak()
         lowering = Lowering()
-        terms = [self._without_data.upper(size) for size in peak.sizes]
+        terms = [self._elimination.upper(size) for size in peak.sizes]
         registers = [lowering.dim(term) for term in terms if term is not None]
         program = lowering.program([lowering.maximum([lowering.constant(0), *registers])])
         return program, peak.at_least or None in terms
 
 
 def _in_bytes(lowering: Lowering, elements: int, bits: int) -> int:
-    """The bytes of so many elements; those of less than a byte are packed."""
+    """The bytes of elements of this width; those of less than a byte are packed."""
     if bits % 8 == 0:
         return lowering.multiply(elements, lowering.constant(bits // 8))
     total = lowering.multiply(elements, lowering.constant(bits))

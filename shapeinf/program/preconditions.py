@@ -1,4 +1,4 @@
-"""What facts demand of sizes, as expressions that a program can evaluate."""
+"""The constraints on sizes as expressions that a program can evaluate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
-from shapeinf.constraints.records import Clause
+from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, format_dim, substitute
 from shapeinf.expr.interval import as_interval, finite
@@ -16,7 +16,7 @@ from shapeinf.lattice import ShapeStore
 
 @attrs.frozen
 class Requirement:
-    """A condition: one of the clauses must hold."""
+    """A condition on sizes: one of the clauses must hold."""
 
     text: str
     source: Source | None
@@ -24,111 +24,108 @@ class Requirement:
 
     @property
     def symbols(self) -> frozenset[Dimension]:
-        """The symbols that must have a size for it to be looked at."""
+        """The symbols that must have a size for it to be evaluated."""
         parts = [c.expression.symbols() for c in self.clauses if isinstance(c.expression, Dimension)]
         return frozenset().union(*parts)
 
 
 class Requirements:
-    """All demands of some facts."""
+    """All requirements of a store."""
 
     def __init__(self, store: ShapeStore, labels: Mapping[Dimension, str]) -> None:
-        """`labels` say what symbols are called in messages."""
+        """`labels` are the names of symbols in messages."""
         self.store = store
         self.labels = labels
         self.unreadable: list[str] = []
-        """Conditions that are words only: no program can look at them."""
-        self.all = [*self._relations(), *self._limits(), *self._divisible(), *self._guards()]
+        """Conditions in words, which no program can evaluate."""
+        pending = list(store.pending())
+        relations = [c for c in pending if c.kind == "relation"]
+        others = [c for c in pending if c.kind != "relation"]
+        self.all = [*self._read(relations), *self._limits(), *self._read(others)]
         self._programs: dict[frozenset[Dimension], tuple[list[Requirement], StraightLine, list[range]]] = {}
 
     def add_sizes(self, owners: Iterable[tuple[Dim, str]]) -> None:
-        """Demand of canonical dims, given with the tensors that have them, that they are no less than 0.
+        """Require of canonical dims, each with a tensor that has it, to be no less than 0.
 
         Where bounds do not exclude it, a size below 0 is one with which the graph does not run.
         """
         for d, name in dict(reversed(list(owners))).items():
             if self.store.bounds(d)[0] < 0:
-                text = f"{self.shown(d)} >= 0 (a size of {name!r})"
+                text = f"{self.format(d)} >= 0 (a size of {name!r})"
                 self.all.append(Requirement(text, None, (Clause(d, False),)))
 
-    def about(
-        self, values: Collection[Dimension], given: Collection[Dimension]
+    def compile(
+        self, values: Collection[Dimension], inputs: Collection[Dimension]
     ) -> tuple[list[Requirement], StraightLine, list[range]]:
-        """The demands about symbols that have a value, and the rows of a program that has their clauses."""
+        """The requirements on symbols that have a value, and the rows of a program that has their clauses.
+
+        `inputs` are those whose value the user gives, also of symbols that equal others.
+        """
         key = frozenset(values)
-        found = self._programs.get(key)
-        if found is None:
-            requirements = [d for symbol in given for d in self._solved(symbol)]
-            requirements += [d for symbol in values if symbol not in self.store.solved for d in self._bounds(symbol)]
+        compiled = self._programs.get(key)
+        if compiled is None:
+            requirements = [r for symbol in inputs for r in self._solved(symbol)]
+            requirements += [r for symbol in values if symbol not in self.store.solved for r in self._bounds(symbol)]
             requirements += self.all
-            requirements = [d for d in requirements if d.symbols <= key]
+            requirements = [r for r in requirements if r.symbols <= key]
             lowering = Lowering()
             outputs: list[int] = []
             spans = []
             for requirement in requirements:
                 spans.append(range(len(outputs), len(outputs) + len(requirement.clauses)))
                 outputs += [lowering.dim(clause.expression) for clause in requirement.clauses]
-            found = self._programs[key] = (requirements, lowering.program(outputs), spans)
-        return found
+            compiled = self._programs[key] = (requirements, lowering.program(outputs), spans)
+        return compiled
 
     def unchecked(self, values: Collection[Dimension]) -> list[str]:
-        """The conditions of facts that nobody looks at when only these symbols have a size."""
+        """The requirements that no call evaluates when only these symbols have a size."""
         known = frozenset(values)
-        return [*(d.text for d in self.all if d.source is not None and not d.symbols <= known), *self.unreadable]
+        return [*(r.text for r in self.all if r.source is not None and not r.symbols <= known), *self.unreadable]
 
-    def shown(self, d: Dim) -> str:
+    def format(self, d: Dim) -> str:
         """A dim as text, in the labels of its symbols."""
         return format_dim(d, labels=self.labels)
 
     def _plain(self, d: Dim) -> Dim:
-        """With equalities put in; not the canonical form, which is right only where the facts hold."""
+        """With equalities put in; not the canonical form, which is right only where the constraints hold."""
         return substitute(d, self.store.solved)
 
     def _bounds(self, symbol: Dimension) -> Iterator[Requirement]:
         bounds = self.store.bounds(symbol)
-        atom = symbol.terms[0][0][0]
-        told = self.store.ranges.get(atom)
-        clauses = []
+        narrowed = self.store.ranges.get(symbol.terms[0][0][0])
         low, high = finite(bounds[0]), finite(bounds[1])
-        if low is not None:
-            clauses.append(symbol - low)
-        if high is not None:
-            clauses.append(high - symbol)
-        text = f"{self.shown(symbol)} in {as_interval(bounds)}"
-        for expression in clauses:
-            yield Requirement(text, told.source if told else None, (Clause(expression, False),))
+        text = f"{self.format(symbol)} in {as_interval(bounds)}"
+        ends = [] if low is None else [symbol - low]
+        ends += [] if high is None else [high - symbol]
+        for expression in ends:
+            yield Requirement(text, narrowed.source if narrowed else None, (Clause(expression, False),))
 
     def _solved(self, symbol: Dimension) -> Iterator[Requirement]:
         if symbol in self.store.solved:
             value = self.store.solved[symbol]
-            text = f"{self.shown(symbol)} == {self.shown(value)}"
+            text = f"{self.format(symbol)} == {self.format(value)}"
             yield Requirement(text, self.store.sources.get(symbol), (Clause(symbol - value, True),))
-
-    def _relations(self) -> Iterator[Requirement]:
-        for relation in self.store.relations:
-            expression = self._plain(relation.expression)
-            yield Requirement(f"{self.shown(expression)} >= 0", relation.source, (Clause(expression, False),))
 
     def _limits(self) -> Iterator[Requirement]:
         for symbol, most in self.store.scope.limits.items():
             expression = self._plain(most - symbol)
-            yield Requirement(f"{self.shown(expression)} >= 0", None, (Clause(expression, False),))
+            yield Requirement(f"{self.format(expression)} >= 0", None, (Clause(expression, False),))
 
-    def _divisible(self) -> Iterator[Requirement]:
-        for fact in self.store.divisibilities:
-            expression = self._plain(fact.expression)
-            text = self.shown(expression)
-            text = text if isinstance(expression, Dimension) and expression.is_symbol else f"({text})"
-            clause = Clause(expression % fact.divisor, True)
-            yield Requirement(f"{text} % {fact.divisor} == 0", fact.source, (clause,))
-
-    def _guards(self) -> Iterator[Requirement]:
-        for disjunction in self.store.disjunctions:
-            clauses = disjunction.clauses(self._plain)
-            if not clauses:
-                self.unreadable.append(disjunction.text)
-            elif disjunction.equation is not None:
-                yield Requirement(f"{self.shown(clauses[0].expression)} == 0", disjunction.source, clauses)
+    def _read(self, constraints: Iterable[Constraint]) -> Iterator[Requirement]:
+        for constraint in constraints:
+            plain = constraint.rewrite(self._plain)
+            clauses = plain.clauses
+            if clauses:
+                yield Requirement(self._text(plain, clauses), constraint.source, clauses)
             else:
-                text = disjunction.template.format(*map(self.shown, map(self._plain, disjunction.operands)))
-                yield Requirement(text, disjunction.source, clauses)
+                self.unreadable.append(constraint.text)
+
+    def _text(self, constraint: Constraint, clauses: Iterable[Clause]) -> str:
+        if constraint.kind == "disjunction":
+            return constraint.template.format(*map(self.format, constraint.operands))
+        if constraint.kind == "divisibility":
+            d = constraint.expression
+            text = self.format(d)
+            text = text if isinstance(d, Dimension) and d.is_symbol else f"({text})"
+            return f"{text} % {constraint.divisor} == 0"
+        return " or ".join(f"{self.format(c.expression)} {'==' if c.zero else '>='} 0" for c in clauses)

@@ -135,7 +135,7 @@ def _check(diagnostic: Diagnostic) -> dict[str, Any]:
 def diff_as_json(before: str, after: str, differences: Iterable[Difference]) -> dict[str, Any]:
     """The differences of two models, which are named by `before` and `after`."""
     records = [
-        {"how": d.how, "what": d.what, "name": d.name, "before": d.before, "after": d.after} for d in differences
+        {"how": d.how, "what": d.part, "name": d.name, "before": d.before, "after": d.after} for d in differences
     ]
     return {"schema": DIFF, "before": before, "after": after, "differences": records}
 

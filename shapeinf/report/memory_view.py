@@ -10,9 +10,9 @@ import attrs
 
 from shapeinf.expr import evaluate
 from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
-from shapeinf.memory.peak.answers import qualified
-from shapeinf.memory.peak.query import Asked
-from shapeinf.memory.peak.terms import sizes_of
+from shapeinf.memory.peak.answers import qualify
+from shapeinf.memory.peak.query import SizeQuery
+from shapeinf.memory.peak.terms import count_buffers
 from shapeinf.sharing import cached_property, held
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import of_bytes
@@ -138,7 +138,7 @@ class MemoryView:
 
     def peak_as(self, text: Callable[[int], str]) -> str:
         """The bytes of the peak as text, with `at least` or `at most` where they are a bound."""
-        return qualified(text(self.peak_bytes), bool(self.unknown), self.at_most)
+        return qualify(text(self.peak_bytes), bool(self.unknown), self.at_most)
 
     def at(self, point: int) -> str:
         """A point as text."""
@@ -168,7 +168,7 @@ def memory_view(
     (32, "#0 Relu 'relu'")
     """
     bytes_of = bytes_of or _evaluator(sizes)
-    last = len(timeline.moments)
+    last = len(timeline.points)
     blocks, unknown, apart = [], [], {"weight": 0, "input": 0}
     for buffer in timeline.buffers:
         size = bytes_of(buffer)
@@ -182,7 +182,7 @@ def memory_view(
             type_ = f"{buffer.dtype or '?'}{buffer.shape}"
             blocks.append(Block(buffer.name, type_, size, birth, death, buffer.role))
     binding = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    return MemoryView(title, binding, timeline.moments, tuple(blocks), apart, tuple(unknown), tuple(slots))
+    return MemoryView(title, binding, timeline.points, tuple(blocks), apart, tuple(unknown), tuple(slots))
 
 
 def view_of_memory(
@@ -194,9 +194,9 @@ def view_of_memory(
     as `Peak.at` does.
     """
     with held(memory):
-        query = Asked(memory.store, memory.labels)
-        buffers = sizes_of(memory.timeline.buffers, memory.store, query.kept, Budget(memory.work))
-        values = query.evaluate(buffers.upper, query.bound(sizes))
+        query = SizeQuery(memory.store, memory.labels)
+        buffers = count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
+        values = query.evaluate(buffers.upper, query.bind(sizes))
     sized = {id(buffer): value for buffer, value in zip(buffers.buffers, values, strict=True)}
     view = memory_view(memory.timeline, sizes, bytes_of=lambda buffer: sized[id(buffer)], title=title, slots=slots)
     unknown = {buffer.name: buffer.cause for buffer in buffers.unbounded}

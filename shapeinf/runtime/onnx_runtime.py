@@ -13,8 +13,8 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import MissingPackageError
-from shapeinf.formats.onnx.names import ONNX_CODES, ONNX_NAMES
 from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
 from shapeinf.runtime.model_file import model_bytes, path_or_bytes
 from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
 

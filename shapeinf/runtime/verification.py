@@ -22,7 +22,7 @@ from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.model_file import numpy_type
 from shapeinf.runtime.protocol import LoadedModel, ObservedType, Refusal, runtime_by_name
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.sizes import RunSizes, choose_run_sizes
+from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
@@ -70,7 +70,7 @@ def verify(
     symbolic = inferences.infer({}, {})
     runs = []
     for binding in at:
-        sizes = choose_run_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
+        sizes = choose_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
         runs.append(_RunVerifier(loaded, inferences.widen(symbolic, sizes), sizes, contents, seed).run())
     return Verification(f"{backend.name} {backend.version}", tuple(runs))
 

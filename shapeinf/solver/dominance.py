@@ -16,7 +16,8 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import canonical, is_long
-from shapeinf.solver.witnesses import sample_points, value_at
+from shapeinf.solver.sampling import sample_points
+from shapeinf.solver.witnesses import value_at
 
 MAX_COMPARED = 512
 """Dims that others are compared with; where more of them are left, isl is not asked about any."""

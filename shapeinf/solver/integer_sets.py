@@ -9,14 +9,14 @@ isl takes tens of milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import inf
 from typing import Any, Literal
 
 import attrs
 import islpy as isl
 
-from shapeinf.constraints.records import Disjunction
+from shapeinf.constraints.records import Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial
@@ -102,14 +102,7 @@ def _all_facts(
     writer = _Writer(store, budget)
     asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
     constraints = [f"{asked} = {writer.dim(store.canon(symbol))}", f"{low} <= {asked} <= {high}"]
-    for disjunction in store.disjunctions:
-        if disjunction.equation is None:
-            alternatives = _alternatives(
-                writer, attrs.evolve(disjunction, operands=tuple(map(store.canon, disjunction.operands)))
-            )
-            if alternatives is None:
-                raise TooMuch
-            constraints.append(alternatives)
+    constraints += [writer.constraint(c.rewrite(store.canon)) for c in store.pending() if c.kind == "disjunction"]
     constraints += writer.store()
     if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
         raise TooMuch
@@ -117,18 +110,18 @@ def _all_facts(
 
 
 def interval_of(
-    store: ConstraintStore, symbol: Dimension, disjunction: Disjunction, budget: Budget | None = None
+    store: ConstraintStore, symbol: Dimension, constraint: Constraint, budget: Budget | None = None
 ) -> tuple[int, int | None] | None:
-    """The bounds of a symbol for which a guard about it alone holds; None where that is no interval, or not known.
+    """The bounds of a symbol for which a constraint on it alone holds; None where that is no interval, or not known.
 
-    `store` are those that hold without the guard.
+    `store` has the constraints that hold besides.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
     >>> s = store.scope.symbol("seq")
     >>> from shapeinf.expr import minimum
-    >>> interval_of(store, s, Disjunction("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
+    >>> interval_of(store, s, Constraint("equality", Source("add", "equal"), s - minimum(s, 64)))
     (1, 64)
     """
     writer = _Writer(store, budget or Budget())
@@ -138,14 +131,10 @@ def interval_of(
         (name,) = writer.names.values()
         known = [f"{name} >= {int(low)}"] if low > -inf else []
         known += [f"{name} <= {int(high)}"] if high < inf else []
-        constraint = (
-            f"{writer.dim(disjunction.equation)} = 0"
-            if disjunction.equation is not None
-            else _alternatives(writer, disjunction)
-        )
-        if constraint is None or len(writer.names) != 1:
+        text = writer.constraint(constraint)
+        if len(writer.names) != 1:
             return None
-        text = f"{{ [{name}] : {' and '.join([*known, constraint])} }}"
+        text = f"{{ [{name}] : {' and '.join([*known, text])} }}"
         return ask_isl(writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _whole(context, text, name))
     except TooMuch:
         return None
@@ -161,13 +150,6 @@ def _whole(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
     upper = "" if high is None else f" <= {high}"
     whole = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
     return (low, high) if legal.is_equal(whole) else None
-
-
-def _alternatives(writer: _Writer, disjunction: Disjunction) -> str | None:
-    """A condition about operands as isl's text; None for one that is words."""
-    if not disjunction.operands:
-        return None
-    return "(" + disjunction.template.replace("==", "=").format(*map(writer.dim, disjunction.operands)) + ")"
 
 
 def _coordinate(point: Any) -> int:
@@ -218,25 +200,26 @@ class _Writer:
 
     def store(self, about: Dim | None = None) -> list[str]:
         """All facts, or those that a dim has to do with, and the bounds of the parameters that are named then."""
-        found = [_compared(self.dim(e), relation) for e, relation in self._told(about)]
+        related = None if about is None else self._store.related(about)
+        pending = [c for c in self._store.pending() if c.kind != "disjunction"]
+        pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
+        found = [self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related]
         for monomial, name in self.names.items():
             low, high = self._store.bounds(self._store.scope.make({monomial: 1}))
             found += [f"{name} >= {int(low)}"] if low > -inf else []
             found += [f"{name} <= {int(high)}"] if high < inf else []
         return found or ["1 = 1"]
 
-    def _told(self, about: Dim | None) -> Iterator[tuple[Dim, str]]:
-        store = self._store
-        related = None if about is None else store.related(about)
-        for r in store.relations:
-            if related is None or id(r) in related:
-                yield store.canon(r.expression), ">= 0"
-        for g in store.disjunctions:
-            if g.equation is not None and (related is None or id(g) in related):
-                yield store.canon(g.equation), "= 0"
-        for d in store.divisibilities:
-            if related is None or id(d) in related:
-                yield store.canon(d.expression), f"mod {d.divisor} = 0"
+    def constraint(self, constraint: Constraint) -> str:
+        """A constraint over its dims as they are; TooMuch for one in words."""
+        if constraint.kind == "divisibility":
+            return f"{self.dim(constraint.expression)} mod {constraint.divisor} = 0"
+        if constraint.kind == "disjunction" and constraint.operands:
+            return "(" + constraint.template.replace("==", "=").format(*map(self.dim, constraint.operands)) + ")"
+        clauses = [_compared(self.dim(c.expression), "= 0" if c.zero else ">= 0") for c in constraint.clauses]
+        if not clauses:
+            raise TooMuch
+        return clauses[0] if len(clauses) == 1 else f"({' or '.join(clauses)})"
 
     def dim(self, d: Dim) -> str:
         """One dim as a quasi-affine expression; TooMuch for one that is too long."""

@@ -307,16 +307,16 @@ class _Writer:
         return " and ".join(self.constraints) or "1 = 1"
 
     def _add_alternatives(self) -> None:
-        """The guards whose symbols are all there, as alternatives; each once, whichever way round it was told."""
-        told = set()
+        """The disjunctions whose symbols are all there; each once, in whichever order of operands it was added."""
+        added = set()
         for disjunction in self.store.disjunctions:
             operands = tuple(map(self.store.canon, disjunction.operands))
             symbols = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
             key = (disjunction.template, frozenset(operands))
-            if disjunction.equation is not None or not symbols or not symbols <= set(self.symbols) or key in told:
+            if disjunction.kind == "equality" or not symbols or not symbols <= set(self.symbols) or key in added:
                 continue
             if self.alternatives < MAX_ALTERNATIVES and disjunction.alternatives is not None:
-                told.add(key)
+                added.add(key)
                 self._try(lambda: self._alternative(disjunction.template, operands))  # noqa: B023  (called at once)
 
     def _alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
@@ -344,13 +344,12 @@ class _Writer:
     def _store(self) -> Iterator[tuple[Dimension, str]]:
         store = self.store
         related: set[int] = set().union(*map(store.related, self.symbols))
-        found = [(r.expression, "<=") for r in store.relations if id(r) in related]
-        found += [(g.equation, "=") for g in store.disjunctions if g.equation is not None and id(g) in related]
-        found += [(d.expression, f"mod{d.divisor}") for d in store.divisibilities if id(d) in related]
-        for expression, relation in found:
-            e = store.canon(expression)
-            if isinstance(e, Dimension):
-                yield e, relation
+        pending = [c for c in store.pending() if id(c) in related]
+        for c in sorted(pending, key=lambda c: c.kind == "divisibility"):  # they come last
+            e = store.canon(c.expression)
+            sign = {"relation": "<=", "equality": "=", "divisibility": f"mod{c.divisor}"}.get(c.kind)
+            if isinstance(e, Dimension) and sign is not None:
+                yield e, sign
 
     def unbounded(self, points: Any, e: Dimension) -> Iterator[Dimension]:
         """The symbols of a dim that have no upper bound."""

@@ -116,7 +116,7 @@ def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
     """Tell facts what all of them together say of the bounds of the symbols of dims. Raises Contradiction."""
     from shapeinf.solver.polytopes import NoPoint, reach
 
-    if not store.relations and not store.disjunctions and not store.divisibilities:
+    if next(store.pending(), None) is None:
         return
     forms = (canonical(store, d) for d in dims)
     operands = (store.canon(d) for disjunction in store.disjunctions for d in disjunction.operands)

@@ -49,7 +49,7 @@ def joined(op, first, second, **attributes):
     return model([node(op, "x z", "y", **attributes)], {"x": [first, 6], "z": [second, 6]}, {"y": None})
 
 
-def torn(k, k2):
+def conflicting_names(k, k2):
     """Products of x [n, k] with [4, 8] and of z [n, k2] with [5, 8]."""
     nodes = [node("MatMul", "x w", "a"), node("MatMul", "z v", "b"), node("Add", "a b", "y")]
     constants = [weights("w", 4, 8), weights("v", 5, 8)]

@@ -1,4 +1,4 @@
-"""Damage to real models is found where it is, and undamaged ones are quiet."""
+"""Damage to real models is reported at the damaged node; undamaged models have no diagnostics."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
         assert not [name for name, shape in run.items() if tool.contradicts(declared[name], shape, p, binding)]
 
 
-def test_damage_is_found_in_a_few_models(tool) -> None:
+def test_damage_is_detected_in_a_few_models(tool) -> None:
     """Some 80 cases: three of them fewer than measured fail."""
     cases = list(tool.measured([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, "shapeinf"))
     assert len({case.damage.kind for case in cases}) >= 25
@@ -66,7 +66,7 @@ def test_damage_is_found_in_a_few_models(tool) -> None:
 
 
 @pytest.mark.parametrize(("declared", "least"), [("bare", (0.93, 0.80, 0.88)), ("shapeinf", (0.93, 0.88, 0.90))])
-def test_damage_is_found_in_our_own_models(tool, declared, least) -> None:
+def test_damage_is_detected_in_our_own_models(tool, declared, least) -> None:
     """Some 180 cases, the same."""
     cases = list(tool.measured([], 2, 1, declared, own=True))
     assert len({case.model for case in cases}) >= 12
@@ -78,7 +78,7 @@ def test_damage_is_found_in_our_own_models(tool, declared, least) -> None:
     ("declared", "least"),
     [("bare", (0.96, 0.76, 0.80)), ("onnx", (0.96, 0.90, 0.90)), ("shapeinf", (0.98, 0.95, 0.95))],
 )
-def test_damage_is_found_in_many_models(tool, declared, least) -> None:
+def test_damage_is_detected_in_many_models(tool, declared, least) -> None:
     """A little less than what was measured (docs/check.md)."""
     cases = list(tool.measured(sorted(MODELS.glob("*.onnx"))[::7], 5, 1, declared))
     assert len({case.damage.kind for case in cases}) >= 30

@@ -8,16 +8,15 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import CheckedModel, Profile, check_profile, parse_shapes, read_profiles
-from shapeinf.errors import ModelError, UnknownNameError
-from shapeinf.inputs.spec import SpecError
+from shapeinf.errors import ModelError, SpecError, UnknownNameError
 from tests.checks.models import halved, joined, model, node, reshaped
 
 
 def profile(least, largest, usual=""):
-    return Profile.of(parse_shapes(least), parse_shapes(usual) if usual else {}, parse_shapes(largest))
+    return Profile.complete(parse_shapes(least), parse_shapes(usual) if usual else {}, parse_shapes(largest))
 
 
-def found(one, given):
+def run_check(one, given):
     return check_profile(CheckedModel(infer_shapes(one, declared="check")), given)
 
 
@@ -31,53 +30,53 @@ SUM = joined("Add", "batch", "batch")
         (profile("x:1x6", "x:8x6"), "C150", "no shape for z"),
         (profile("x:1x6x1,z:1x6", "x:8x6,z:8x6"), "C150", "is [1, 6, 1], but the model declares 2 axes"),
         (profile("x:1x5,z:1x6", "x:8x6,z:8x6"), "C150", "axis 1 is declared as 6"),
-        (profile("x:0x6,z:0x6", "x:8x6,z:8x6"), "C150", "axis 0 must lie in"),
+        (profile("x:0x6,z:0x6", "x:8x6,z:8x6"), "C150", "axis 0 must be in"),
         (profile("x:8x6,z:8x6", "x:1x6,z:1x6"), "C151", "x.shape[0] is 8, 1, 1"),
         (profile("x:1x6,z:2x6", "x:8x6,z:8x6"), "C151", "batch is 1 in x.shape[0] but 2 in z.shape[0]"),
     ],
 )
 def test_the_corners_fit_the_inputs_and_each_other(given, code, text) -> None:
-    findings = found(SUM, given)
-    assert {f.code for f in findings} == ({code} if code else set())
-    assert text in "".join(f.message for f in findings)
-    assert all(f.severity == "error" for f in findings)
+    diagnostics = run_check(SUM, given)
+    assert {f.code for f in diagnostics} == ({code} if code else set())
+    assert text in "".join(f.message for f in diagnostics)
+    assert all(f.severity == "error" for f in diagnostics)
 
 
 def test_a_corner_that_the_graph_cannot_run() -> None:
     """The constant of the Reshape has 24 elements: only 4 x 6 has as many."""
-    findings = found(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:8x6,b:8x2x3"))
-    assert {(f.code, f.node) for f in findings} == {("C152", "make_h")}
-    assert [f.message.partition(":")[0] for f in findings] == ["at the opt shapes", "at the max shapes"]
-    assert found(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:4x6,b:4x2x3")) == []
+    diagnostics = run_check(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:8x6,b:8x2x3"))
+    assert {(f.code, f.node) for f in diagnostics} == {("C152", "make_h")}
+    assert [f.message.partition(":")[0] for f in diagnostics] == ["at the opt shapes", "at the max shapes"]
+    assert run_check(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:4x6,b:4x2x3")) == []
 
 
 def test_what_only_fails_between_the_corners() -> None:
     """Heights 4, 8 and 16 run; an odd one does not come back from being halved."""
-    (finding,) = found(halved(), profile("x:1x3x4x8", "x:1x3x16x8", "x:1x3x8x8"))
-    assert (finding.code, finding.node, finding.severity) == ("C153", "make_y", "error")
-    height = int(finding.message.partition("H = ")[2].partition(":")[0])
+    (diagnostic,) = run_check(halved(), profile("x:1x3x4x8", "x:1x3x16x8", "x:1x3x8x8"))
+    assert (diagnostic.code, diagnostic.node, diagnostic.severity) == ("C153", "make_y", "error")
+    height = int(diagnostic.message.partition("H = ")[2].partition(":")[0])
     assert height % 2 == 1
     assert 4 < height < 16
-    assert found(halved(), profile("x:1x3x4x8", "x:1x3x4x8")) == []
+    assert run_check(halved(), profile("x:1x3x4x8", "x:1x3x4x8")) == []
 
 
 def test_unnamed_axes_have_profiles_too() -> None:
     one = joined("Add", None, None)
-    assert found(one, profile("x:1x6,z:1x6", "x:8x6,z:1x6")) == []
-    assert [f.code for f in found(one, profile("x:2x6,z:2x6", "x:8x6,z:8x6"))] == ["C153"]
+    assert run_check(one, profile("x:1x6,z:1x6", "x:8x6,z:1x6")) == []
+    assert [f.code for f in run_check(one, profile("x:2x6,z:2x6", "x:8x6,z:8x6"))] == ["C153"]
 
 
 def test_volumes_within_a_profile() -> None:
     """4 * 32768 * 32768 are 2^32 elements."""
     one = model([node("Concat", "x x", "y", axis=0)], {"x": ["n", "m", "m"]}, {"y": None})
-    (finding,) = found(one, profile("x:1x1x1", "x:2x32768x32768"))
-    assert (finding.severity, finding.code, finding.node) == ("warning", "C130", "make_y")
-    assert "4294967296 elements" in finding.message
+    (diagnostic,) = run_check(one, profile("x:1x1x1", "x:2x32768x32768"))
+    assert (diagnostic.severity, diagnostic.code, diagnostic.node) == ("warning", "C130", "make_y")
+    assert "4294967296 elements" in diagnostic.message
 
 
 def test_an_unknown_input_is_named_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
-        found(joined("Add", "n", "n"), Profile.of({}, {"xx": (1, 6)}, {}))
+        run_check(joined("Add", "n", "n"), Profile.complete({}, {"xx": (1, 6)}, {}))
 
 
 @pytest.mark.parametrize("text", ["x", "1x3", "x:1x?", "x:1xn", "x:1..8", "x:1x3,x:2x3"])

@@ -9,7 +9,7 @@ from shapeinf.checks import check
 from tests.checks.models import INT64, helper, model, node, numbers, weights
 
 
-def found(one, **options):
+def run_check(one, **options):
     return [f for f in check(infer_shapes(one, declared="check", **options), options.get("dims")) if f.fails]
 
 
@@ -27,12 +27,12 @@ def classifier(kernel, step, pads=0):
 @pytest.mark.parametrize(
     ("one", "low", "high"), [(classifier(1, 32), 1, 32), (classifier(32, 32), 32, 63), (classifier(3, 32, 1), 1, 32)]
 )
-def test_what_all_given_sizes_fulfil_is_no_finding(one, low, high) -> None:
+def test_what_all_given_sizes_satisfy_is_not_reported(one, low, high) -> None:
     dims = {"H": (low, high), "W": (low, high)}
-    assert found(one, dims=dims) == []
+    assert run_check(one, dims=dims) == []
     assert list(infer_shapes(one, dims=dims).contract) == []
     wider = {**dims, "H": (low, high + 1)}
-    assert {f.code for f in found(one, dims=wider)} >= {"C101"}
+    assert {f.code for f in run_check(one, dims=wider)} >= {"C101"}
     assert len(infer_shapes(one, dims=wider).contract) == 1
 
 
@@ -58,14 +58,14 @@ def heads(index=1, parts="batch seq count rest", drop=None):
     ("one", "place", "said"),
     [
         (heads(index=0), "make_seq", "[1] in place of [0] in one"),
-        (heads(parts="batch batch seq count rest"), "make_sizes", "left out"),
-        (heads(drop="seq"), "make_sizes", "one number more, seq, in place 1"),
+        (heads(parts="batch batch seq count rest"), "make_sizes", "removed"),
+        (heads(drop="seq"), "make_sizes", "an added number, seq, at index 1"),
     ],
 )
 def test_numbers_that_make_a_shape_are_traced_to_their_node(one, place, said) -> None:
     """Nothing inside of the graph is declared; the sizes go wrong long before a node breaks."""
-    assert found(heads()) == []
-    first, *_ = found(one)
+    assert run_check(heads()) == []
+    first, *_ = run_check(one)
     assert (first.code, first.subject) == ("C114", place)
     assert said in first.message
 
@@ -75,7 +75,7 @@ def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
     inner = {"cut": ["batch", "seq", 3, 4], "turned": ["batch", 3, "seq", 4], "out": ["batch", 3, "seq", 4]}
     one = heads(index=0)
     one.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
-    first, *_ = found(one)
+    first, *_ = run_check(one)
     assert (first.code, first.subject) == ("C114", "make_seq")
     assert "[1] in place of [0] in one" in first.message
 
@@ -95,11 +95,11 @@ BY_ITSELF = {
 
 @pytest.mark.parametrize("one", BY_ITSELF.values(), ids=list(BY_ITSELF))
 def test_a_node_that_fails_for_its_own_constants_comes_before_guesses(one) -> None:
-    first, *_ = found(one)
+    first, *_ = run_check(one)
     assert (first.code, first.severity, first.subject) == ("S101", "error", "make_y")
 
 
-def pinned_behind_an_output():
+def fixed_batch_behind_an_output():
     """Two inputs joined as an output of the name that a mask has; behind it a Reshape pins the sum of their lengths."""
     nodes = [
         node("Concat", "past x", "all", axis=1),
@@ -112,7 +112,7 @@ def pinned_behind_an_output():
 
 
 def test_a_declaration_that_only_a_later_requirement_breaks_comes_behind_it() -> None:
-    first, *rest = found(pinned_behind_an_output())
+    first, *rest = run_check(fixed_batch_behind_an_output())
     assert (first.code, first.subject) == ("C101", "make_cut")
     assert {one.cause for one in rest if one.subject == "make_all"} <= {"make_cut"}
 
@@ -128,8 +128,8 @@ def indexed():
     return model(nodes, {"x": ["batch", "length"]}, {"y": None}, constants=[weights("table", 64, 16)])
 
 
-def test_a_graph_that_breaks_at_all_sizes_is_found_though_names_decide_nothing() -> None:
-    (finding,) = found(indexed())
-    assert (finding.code, finding.subject) == ("C115", "make_y")
-    assert "at batch = 37, length = 41" in finding.message
-    assert found(indexed(), dims={"length": (1, 2)}) == []
+def test_a_graph_that_fails_at_all_sizes_is_reported_though_names_decide_nothing() -> None:
+    (diagnostic,) = run_check(indexed())
+    assert (diagnostic.code, diagnostic.subject) == ("C115", "make_y")
+    assert "at batch = 37, length = 41" in diagnostic.message
+    assert run_check(indexed(), dims={"length": (1, 2)}) == []

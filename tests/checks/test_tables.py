@@ -51,13 +51,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("start", "step", "direct", "rows"), CASES)
-def test_few_legal_sizes_are_found_and_the_end_of_a_table_is_not(start, step, direct, rows) -> None:
+def test_few_legal_sizes_are_reported_and_the_end_of_a_table_is_not(start, step, direct, rows) -> None:
     """Few: four at most, or those that onnxruntime runs end before the table does and before sizes of real models."""
     one = added(start, step, direct, rows)
     legal = [length for length in range(1, 200) if runs(one, length)]
     few = (bool(legal) and legal[-1] < min(rows, 20)) or len(legal) <= 4
-    findings = [f for f in check(infer_shapes(one, declared="check")) if f.code == "C101"]
-    assert bool(findings) == few, (legal, [f.message for f in findings])
+    diagnostics = [f for f in check(infer_shapes(one, declared="check")) if f.code == "C101"]
+    assert bool(diagnostics) == few, (legal, [f.message for f in diagnostics])
     if 1 < len(legal) <= 4 and few:
-        shown = findings[0].message.rpartition("can only be ")[2].replace(" to ", " or ").split(" or ")
+        shown = diagnostics[0].message.rpartition("can only be ")[2].replace(" to ", " or ").split(" or ")
         assert {int(size) for size in shown} >= {legal[0], legal[-1]}

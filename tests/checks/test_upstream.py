@@ -9,7 +9,7 @@ from shapeinf.checks import check
 from tests.checks.models import halved, model, node, weights
 
 
-def found(one, **options):
+def run_check(one, **options):
     return [f for f in check(infer_shapes(one, declared="check", **options)) if f.fails]
 
 
@@ -27,18 +27,18 @@ def turned(times, perm, inner=("q", "k")):
 
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) -> None:
-    first, *_ = found(turned(times, [1, 0, 2]))
+    first, *_ = run_check(turned(times, [1, 0, 2]))
     assert (first.code, first.subject) == ("C110", "make_k")
-    assert "but the graph makes seq" in first.message
-    assert found(turned(times, [0, 1, 2])) == []
+    assert "but the graph computes seq" in first.message
+    assert run_check(turned(times, [0, 1, 2])) == []
 
 
-def test_so_is_one_that_a_later_constant_makes_true() -> None:
+def test_a_declaration_that_a_later_constant_makes_true_is_stale_too() -> None:
     """The product needs seq to be 4; that k is [seq, 4] was wrong to say before it."""
     nodes = [node("Transpose", "x", "k", perm=[1, 0]), node("MatMul", "k w", "y")]
     declared = {"k": ["seq", 4]}
     one = model(nodes, {"x": ["seq", 4]}, {"y": None}, declared, [weights("w", 4, 5)])
-    first, *_ = found(one)
+    first, *_ = run_check(one)
     assert (first.code, first.subject) == ("C110", "make_k")
 
 
@@ -73,20 +73,20 @@ def met(second, **declared):
     ],
 )
 def test_sizes_that_the_graph_can_run_with_are_all_that_is_meant(one) -> None:
-    assert found(one) == []
+    assert run_check(one) == []
 
 
 def test_what_the_files_own_names_state_holds_behind_that() -> None:
-    assert found(decoder(keys=["total", 1], shown=["past + seq", 1])) == []
-    first, *_ = found(decoder(shown=["past + seq", 1]))
+    assert run_check(decoder(keys=["total", 1], shown=["past + seq", 1])) == []
+    first, *_ = run_check(decoder(shown=["past + seq", 1]))
     assert (first.code, first.subject) == ("C110", "make_shown")
 
 
 def test_three_names_that_may_go_together_do() -> None:
     nodes = [node("Concat", "p x", "keys", axis=0), node("Add", "keys m", "y")]
-    assert found(model(nodes, {"p": ["past"], "x": ["seq"], "m": ["total"]}, {"y": None})) == []
+    assert run_check(model(nodes, {"p": ["past"], "x": ["seq"], "m": ["total"]}, {"y": None})) == []
 
 
 def test_behind_the_node_that_requires_it_both_names_are_right() -> None:
     """That they are two is said once, and by C102."""
-    assert {f.code for f in found(met("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}
+    assert {f.code for f in run_check(met("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}

@@ -1,13 +1,16 @@
 """Checks of models that would take for ever: many axes to exchange, towers of divisions to find sizes for."""
 
 import pytest
+from shapeinf.checks.forced import maxima
+from shapeinf.checks.sampling import sample_bindings
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if
-from shapeinf.checks.sampling import maxima, sample_bindings
+from shapeinf.checks.axes import maxima
 from shapeinf.engine.session import rerun
 from shapeinf.expr import Scope
 from shapeinf.lattice import ShapeStore
+from shapeinf.solver.sampling import sample_bindings
 from tests.formats.damage.cases import case
 
 

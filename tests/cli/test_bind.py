@@ -36,7 +36,7 @@ def test_it_prints_and_writes(model: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[:2] == ["input  x: float32[1, 7, 3]", "output y: float32[1, 7, 3]"]
-    assert lines[2].startswith("note   batch == 1, demanded by Reshape 'pin': ")
+    assert lines[2].startswith("note   batch == 1, required by Reshape 'pin': ")
     assert f"saved {out}" in result.stderr
     declared = onnx.load(out).graph.input[0].type.tensor_type.shape.dim
     assert [d.dim_value for d in declared] == [1, 7, 3]

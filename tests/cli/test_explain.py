@@ -58,7 +58,7 @@ def test_json(model: Path) -> None:
 
 def test_what_is_bound_is_explained_as_bound(model: Path) -> None:
     assert (
-        "x.shape[0] = 4, declared by an input; batch=4 is given by the user"
+        "x.shape[0] = 4, declared by an input; batch=4 is specified by the user"
         in run(model, "-t", "x", "-k", "0", "--bind", "batch=4").stdout
     )
 

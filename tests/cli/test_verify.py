@@ -72,7 +72,7 @@ def test_json_has_the_counts(model: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--bind", "m=4"], "known are 'n'"),
+        (["--bind", "m=4"], "available: 'n'"),
         (["--at", "n"], "--at"),
         (["--bind", "n=4", "--dim", "n=1..3"], "outside of"),
         (["--input", "x"], "expected NAME=FILE.npy"),

@@ -76,7 +76,7 @@ def test_greedy_planners_reach_what_those_of_others_do(path):
     """Written independently, the same order and the same gaps give the same arena to the byte."""
     found = greedies(path)
     problem = load_problem(path)
-    blocks = Blocks.of(problem)
+    blocks = Blocks.from_problem(problem)
     requests = problem.requests
     orders = {
         "size": lambda i: -requests[i].size,
@@ -130,7 +130,7 @@ def test_thorough(path):
 def test_through_omnimalloc(path):
     """Its search is bounded by time, which is why the plan of `thorough` is taken where it is smaller."""
     pytest.importorskip("omnimalloc", reason="omnimalloc is not there: pip install 'shapeinf[omnimalloc]'")
-    from shapeinf.memory.planning.omni import omnimalloc
+    from shapeinf.memory.planning.planners import omnimalloc
 
     plan = omnimalloc(load_problem(path))
     assert not faults(load_problem(path), plan)

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from shapeinf import infer_shapes
+from shapeinf import NnefOptions, infer_shapes
 from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.formats.nnef.language.ast import names_in
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.reader import read
 from tests.conformance.conftest import ROOT, vectors
@@ -64,7 +64,7 @@ def test_valid_documents(name):
     if name in ABSENT:
         pytest.skip(ABSENT[name])
     try:
-        graph = read(path_of("ok", name), dialect_of(name), expand=vector.get("lower") or ())
+        graph = read(path_of("ok", name), NnefOptions(dialect_of(name), vector.get("lower") or ()))
     except ModelError:
         assert not expected  # tract itself does not load it
         return
@@ -142,7 +142,7 @@ def test_invalid_documents(name):
 
 def lines_of(error):
     """The lines of all problems; a problem is also where its fragment is called."""
-    return {error.source.position(at)[0] for p in error.problems for at in (p.at, *p.calls)}
+    return {line_of(at) for d in error.diagnostics for at in (d.location, *d.calls)}
 
 
 def line_of(location):
@@ -181,13 +181,13 @@ def test_damaged_documents_are_results_or_errors_of_ours(count):
         text = damaged(chance, chance.choice(split), pool)
         dialect = chance.choice([None, "tract", "final", "provisional"])
         try:
-            result = infer_shapes(read(text.encode(), dialect))
+            result = infer_shapes(read(text.encode(), NnefOptions(dialect)))
         except ShapeInferenceError:
             continue
         assert not [d for d in result.diagnostics if d.code == "S301"], (result.diagnostics, text)
         copy = io.StringIO()
         result.save(copy)
-        again = infer_shapes(copy.getvalue(), dialect=result.graph.model.document.dialect)
+        again = infer_shapes(copy.getvalue(), format_options=NnefOptions(result.graph.model.document.dialect))
         assert list(again.tensors) == list(result.tensors), text
 
 
@@ -223,5 +223,5 @@ def test_nesting_ends(statement, dialect):
     if dialect == "provisional":
         text = text.replace("1.0;\nextension KHR_enable_operator_expressions;", "1.0")
     with pytest.raises(NnefError) as caught:
-        infer_shapes(text, dialect=dialect)
+        infer_shapes(text, format_options=NnefOptions(dialect))
     assert len(str(caught.value)) < 10_000

@@ -2,7 +2,8 @@
 
 import pytest
 
-from shapeinf.ops import OpDefBuilder, OpDefError
+from shapeinf.errors import OpDefError
+from shapeinf.ops import OpDefBuilder
 
 from .conftest import need, vectors
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shapeinf import infer_shapes
+from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
 from tests.conformance.conftest import ROOT
 from tests.conformance.tract_facts import ELSEWHERE, difference, pieces
 
@@ -25,7 +25,7 @@ def inferred(statements, inputs, outputs="y", fragments="", extensions="", **opt
         lines.append(f"    {name} = tract_core_external(shape = [{', '.join(dims)}], datum_type = '{dtype}');")
     body = "\n".join([*lines, *(f"    {line.strip()};" for line in statements.split(";") if line.strip())])
     text = f"{HEAD}{extensions}{fragments}graph g({', '.join(inputs)}) -> ({outputs})\n{{\n{body}\n}}\n"
-    return infer_shapes(text, dialect="tract", **options)
+    return infer_shapes(text, format_options=NnefOptions("tract"), **options)
 
 
 FRAGMENTS = """fragment f( a: tensor<scalar> ) -> ( b: tensor<scalar> ) { b = a + 1; }
@@ -159,11 +159,11 @@ def test_a_state_keeps_its_shape():
 
 
 WRONG_SCANS = [
-    ("body = 'step'", "body = 'stop'", "no fragment"),
+    ("body = 'step'", "body = 'stop'", "not a fragment"),
     ("('w', w)", "('v', w)", "gets no value"),
     ("'h', h, 'n'", "'h', h, 'm'", "no result 'm'"),
     ("('n', 'last', 0, 1)", "('n', 'first', 0, 1)", "'full' or 'last'"),
-    (", ('n', 'last', 0, 1)", "", "gives 1 tensor"),
+    (", ('n', 'last', 0, 1)", "", "has 1 tensor"),
     ("0, 1)], full", "w, 1)], full", "integer"),
 ]
 
@@ -181,7 +181,7 @@ def test_a_scan_that_calls_itself_ends():
     scan = "tract_core_scan(body = 'step', scan = [('x', x, 0, 1)], output = [('o', 'full', 0, 1)])"
     with pytest.raises(NnefError) as caught:
         inferred(f"y = {scan}", {"x": "S,8,f32"}, "y", f"{body}    o = {scan};\n}}\n")
-    assert {problem.code[:2] for problem in caught.value.problems} == {"N9"}
+    assert {problem.code[:2] for problem in caught.value.diagnostics} == {"N9"}
 
 
 def test_assertions_hold_of_slices():

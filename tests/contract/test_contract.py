@@ -1,4 +1,4 @@
-"""What graphs demand of the sizes of their inputs; expectations are worked out by hand from the operators' laws."""
+"""Preconditions of graphs; expectations are worked out by hand from the rules of the operators."""
 
 import itertools
 
@@ -17,7 +17,7 @@ def contract(text, **options):
     return infer_shapes(model(text), **options).contract
 
 
-PINNED = """g (float[batch, 6] x) => (float[n, m] y)
+FIXED_BATCH = """g (float[batch, 6] x) => (float[n, m] y)
 <int64[2] wanted = {1, 6}> { [row] y = Reshape(x, wanted) }"""
 TWO_NAMES = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [both] y = Concat<axis = 1>(x, w) }"
 ADDED = "g (float[batch, 4] x, float[rows, 4] w) => (float[n, m] y) { [sum] y = Add(x, w) }"
@@ -45,8 +45,8 @@ TABLE = """g (float[1, seq, 4] x, float[1, 512, 4] table) => (float[a, b, c] y)
   [place] y = Concat<axis = 2>(x, p) }"""
 
 CONDITIONS = [
-    (PINNED, {}, [("value", "batch == 1", "row")]),
-    (PINNED, {"bind": {"batch": 1}}, []),
+    (FIXED_BATCH, {}, [("value", "batch == 1", "row")]),
+    (FIXED_BATCH, {"bind": {"batch": 1}}, []),
     (TWO_NAMES, {}, [("equality", "rows == batch", "both")]),
     (TWO_NAMES, {"assume": ["rows == batch"]}, []),
     (ADDED, {}, [("alternative", "batch == rows or batch == 1 or rows == 1", "sum")]),
@@ -66,14 +66,14 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("text", "options", "expected"), CONDITIONS)
 def test_conditions(text, options, expected):
-    found = contract(text, **options).preconditions
-    assert sorted((c.kind, c.text, c.node) for c in found) == sorted(expected)
+    conditions = contract(text, **options).preconditions
+    assert sorted((c.kind, c.text, c.node) for c in conditions) == sorted(expected)
 
 
 @pytest.mark.parametrize(
     ("text", "names", "predicate"),
     [
-        (PINNED, "batch", lambda batch: batch == 1),
+        (FIXED_BATCH, "batch", lambda batch: batch == 1),
         (TWO_NAMES, "batch rows", lambda batch, rows: batch == rows),
         (ADDED, "batch rows", lambda batch, rows: batch == rows or 1 in (batch, rows)),
         (THREE, "batch", lambda batch: batch in (1, 3)),
@@ -90,18 +90,18 @@ def test_a_condition_holds_at_sizes_or_not(text, names, predicate):
     assert condition.holds({}) is None
 
 
-def test_a_condition_says_who_demands_it_in_which_words():
-    (one,) = contract(PINNED).preconditions
-    assert (one.op, one.symbols, one.location) == ("Reshape", ("batch",), "")
-    assert str(one).startswith("batch == 1, demanded by Reshape 'row': ")
-    assert "x.shape[0]" in one.chain[-1]
+def test_the_text_of_a_precondition_names_the_node_and_the_rule():
+    (condition,) = contract(FIXED_BATCH).preconditions
+    assert (condition.op, condition.symbols, condition.location) == ("Reshape", ("batch",), "")
+    assert str(condition).startswith("batch == 1, required by Reshape 'row': ")
+    assert "x.shape[0]" in condition.chain[-1]
 
 
 def test_the_chain_leads_to_the_input():
-    (one,) = contract(POOLED).preconditions
-    assert one.chain == ("x.shape[2] = H, declared by an input",)
-    (one,) = contract(SKIP).preconditions
-    assert one.chain[-1] == "x.shape[2] = H, declared by an input"
+    (condition,) = contract(POOLED).preconditions
+    assert condition.chain == ("x.shape[2] = H, declared by an input",)
+    (condition,) = contract(SKIP).preconditions
+    assert condition.chain[-1] == "x.shape[2] = H, declared by an input"
 
 
 WINDOWS = """g (float[1, 1, H] x, float[1, 1, 3] w, float[1, 1, 7] v, float[1, 1, 90] table) => (float[a, b, c] y)
@@ -115,8 +115,8 @@ WINDOWS = """g (float[1, 1, H] x, float[1, 1, 3] w, float[1, 1, 7] v, float[1, 1
 
 
 def test_bounds_of_one_dim_each_have_their_own_node():
-    found = contract(WINDOWS).preconditions
-    texts = sorted((c.kind, c.text, c.node) for c in found)
+    conditions = contract(WINDOWS).preconditions
+    texts = sorted((c.kind, c.text, c.node) for c in conditions)
     assert texts == [
         ("assumption", "H >= 9", "pool"),
         ("range", "H <= 90", "place"),
@@ -124,28 +124,28 @@ def test_bounds_of_one_dim_each_have_their_own_node():
     ]
 
 
-def test_a_condition_names_the_weaker_demands_that_it_implies():
+def test_a_bound_lists_the_weaker_ones_that_it_implies():
     (large,) = (c for c in contract(WINDOWS) if c.node == "large")
     assert [(c.text, c.node) for c in large.weaker] == [("H >= 3", "small")]
 
 
-def test_bounds_that_equations_come_to_are_one_too():
+def test_bounds_that_equations_come_to_are_merged_too():
     """n fits where (n - 1)//2 == (n - 1)//4 == (n - 1)//8: up to 2 for the first, up to 4 for the second."""
-    found = contract("""g (float[1, 1, n] x) => (float[a, b, c] y, float[d, e, f] z)
+    conditions = contract("""g (float[1, 1, n] x) => (float[a, b, c] y, float[d, e, f] z)
 { p = MaxPool<kernel_shape = [1], strides = [2]>(x)
   q = MaxPool<kernel_shape = [1], strides = [4]>(x)
   r = MaxPool<kernel_shape = [1], strides = [8]>(x)
   [large] y = Concat<axis = 1>(q, r)
   [small] z = Concat<axis = 1>(p, q) }""")
-    assert [(c.text, c.node, [(w.text, w.node) for w in c.weaker]) for c in found] == [
+    assert [(c.text, c.node, [(w.text, w.node) for w in c.weaker]) for c in conditions] == [
         ("n <= 2", "small", [("n <= 4", "large")])
     ]
 
 
 CHECKS = [
-    (PINNED, {"batch": 1}, True),
-    (PINNED, {"batch": 2}, False),
-    (PINNED, {}, None),
+    (FIXED_BATCH, {"batch": 1}, True),
+    (FIXED_BATCH, {"batch": 2}, False),
+    (FIXED_BATCH, {}, None),
     (ADDED, {"batch": 3, "rows": 3}, True),
     (ADDED, {"batch": 3, "rows": 1}, True),
     (ADDED, {"batch": 3, "rows": 2}, False),
@@ -177,7 +177,7 @@ def test_a_size_that_the_user_has_ruled_out_is_none():
     assert answer.verdict is False and "batch" in answer.reasons[0]
 
 
-def test_an_operator_without_a_rule_may_demand_anything():
+def test_an_operator_without_a_rule_may_require_anything():
     answer = contract("g (float[batch, 4] x) => (float[n, m] y) { [odd] y = own.Odd(x) }").check(batch=2)
     assert answer.verdict is None
 
@@ -185,18 +185,18 @@ def test_an_operator_without_a_rule_may_demand_anything():
 def test_names_that_no_input_has():
     for ask in (lambda c: c.check(batsh=2), lambda c: c.solve("batsh", range(4))):
         with pytest.raises(UnknownNameError, match="did you mean 'batch'"):
-            ask(contract(PINNED))
+            ask(contract(FIXED_BATCH))
 
 
 def test_sizes_of_a_question_are_ints_of_any_kind():
-    assert [contract(PINNED).check(batch=one).verdict for one in np.arange(1, 3)] == [True, False]
+    assert [contract(FIXED_BATCH).check(batch=size).verdict for size in np.arange(1, 3)] == [True, False]
     for size in ("2", 2.5, None):
         with pytest.raises(ShapeInferenceError, match="the size of batch must be an int, not"):
-            contract(PINNED).check(batch=size)
+            contract(FIXED_BATCH).check(batch=size)
 
 
 SOLVED = [
-    (PINNED, "batch", range(1, 9), [range(1, 2)]),
+    (FIXED_BATCH, "batch", range(1, 9), [range(1, 2)]),
     (GROUPS, "length", range(1, 33), [range(8, 33, 8)]),
     (KERNEL, "past", range(1, 9), [range(1, 9)]),
     (KERNEL, "past", range(0, 9), [range(0, 9)]),
@@ -207,9 +207,9 @@ SOLVED = [
 
 @pytest.mark.parametrize(("text", "name", "values", "pieces"), SOLVED)
 def test_solve(text, name, values, pieces):
-    found = contract(text).solve(name, values)
-    assert list(found.pieces) == pieces
-    assert found.engine == "isl"
+    legal = contract(text).solve(name, values)
+    assert list(legal.pieces) == pieces
+    assert legal.engine == "isl"
 
 
 BRANCH = """g (bool flag, float[batch, 6] x) => (float[n, m] y)
@@ -218,17 +218,22 @@ BRANCH = """g (bool flag, float[batch, 6] x) => (float[n, m] y)
                          else_branch = b () => (float[p, q] u) { u = Identity(x) }> }"""
 
 
-def test_what_a_branch_demands_depends_on_data():
-    asked = contract(BRANCH)
-    assert asked.check(batch=1).verdict is True
-    answer = asked.check(batch=2)
+def test_preconditions_of_a_branch_depend_on_data():
+    graph_contract = contract(BRANCH)
+    assert graph_contract.check(batch=1).verdict is True
+    answer = graph_contract.check(batch=2)
     assert answer.verdict is None and "turn" in answer.reasons[0]
 
 
-def test_conditions_of_a_branch_say_where_they_are():
-    (one,) = contract(BRANCH).preconditions
-    assert (one.kind, one.text, one.node, one.op) == ("guard", "batch == 1", "choice/turn", "Reshape")
-    assert one.where == "then_branch of If 'choice'"
+def test_preconditions_of_a_branch_name_the_branch():
+    (condition,) = contract(BRANCH).preconditions
+    assert (condition.kind, condition.text, condition.node, condition.op) == (
+        "guard",
+        "batch == 1",
+        "choice/turn",
+        "Reshape",
+    )
+    assert condition.where == "then_branch of If 'choice'"
     assert contract(BRANCH).check().verdict is None
 
 
@@ -241,12 +246,12 @@ LOOP = """g (int64 count, float[batch, 6] x, float[rows, 6] w) => (float[n, m] y
       [join] row = Concat<axis = 1>(old, w) }> }"""
 
 
-def test_conditions_of_a_loop_that_may_make_no_trip():
-    asked = contract(LOOP)
-    (one,) = asked.preconditions
-    assert (one.kind, one.text, one.where) == ("guard", "rows == batch", "body of Loop 'again'")
-    assert asked.check(batch=2, rows=2).verdict is True
-    assert asked.check(batch=2, rows=3).verdict is None
+def test_preconditions_of_a_loop_that_may_make_no_trip():
+    graph_contract = contract(LOOP)
+    (condition,) = graph_contract.preconditions
+    assert (condition.kind, condition.text, condition.where) == ("guard", "rows == batch", "body of Loop 'again'")
+    assert graph_contract.check(batch=2, rows=2).verdict is True
+    assert graph_contract.check(batch=2, rows=3).verdict is None
 
 
 FUNCTION = """g (float[batch, 6] x) => (float[n, m] y) { [call] y = own.row(x) }
@@ -255,16 +260,21 @@ row (a) => (b) { wanted = Constant<value = int64[2] {1, 6}>()
   [inside] b = Reshape(a, wanted) }"""
 
 
-def test_what_a_function_demands():
-    (one,) = contract(FUNCTION).preconditions
-    assert (one.kind, one.text, one.op, one.node) == ("value", "batch == 1", "Reshape", "call/inside")
+def test_preconditions_of_a_function():
+    (condition,) = contract(FUNCTION).preconditions
+    assert (condition.kind, condition.text, condition.op, condition.node) == (
+        "value",
+        "batch == 1",
+        "Reshape",
+        "call/inside",
+    )
 
 
-def test_a_document_says_the_line():
+def test_a_precondition_has_a_line_in_a_document():
     text = "version 1.0;\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [1, 8]);\n"
     text += "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
-    (one,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.preconditions
-    assert (one.text, one.op, one.location) == ("width == 8", "matmul", "the given text:6:9")
+    (condition,) = infer_shapes(text, inputs={"x": "[batch, width]"}).contract.preconditions
+    assert (condition.text, condition.op, condition.location) == ("width == 8", "matmul", "the given text:6:9")
 
 
 def test_choices_that_later_nodes_leave_nothing_of():
@@ -276,28 +286,28 @@ def test_choices_that_later_nodes_leave_nothing_of():
     assert error.code == "S101" and "operands must broadcast (y)" in str(error)
     assert result.contract.check().verdict is False
     assert result.contract.check(a=7, b=5).verdict is False
-    one = text.replace("q = MatMul(z, five)", "q = Relu(z)")
-    assert infer_shapes(model(one)).contract.solve("b", range(1, 9)).values == (1, 7)
+    relaxed = text.replace("q = MatMul(z, five)", "q = Relu(z)")
+    assert infer_shapes(model(relaxed)).contract.solve("b", range(1, 9)).values == (1, 7)
 
 
 @pytest.mark.parametrize("text", [DECIDED, KERNEL, THREE, GROUPS])
-def test_little_work_leaves_conditions_as_they_were_told(text):
-    whole = contract(text)
-    little = whole.with_work(0)
-    assert little.cut == ("budget of work" in str(little)) and not whole.cut
+def test_little_work_leaves_preconditions_as_they_were_added(text):
+    full = contract(text)
+    little = full.with_work(0)
+    assert little.cut == ("budget of work" in str(little)) and not full.cut
     for n in range(1, 9):
-        name = whole.preconditions[0].symbols[0]
-        exact, rough = whole.check({name: n}), little.check({name: n})
+        name = full.preconditions[0].symbols[0]
+        exact, rough = full.check({name: n}), little.check({name: n})
         assert rough.verdict in (exact.verdict, None)
         assert rough.cut == ("with_work" in str(rough))
 
 
 def test_a_minimum_that_needs_work_to_be_a_range():
     text = "g (float[n] x) => (float[] y) <int64[1] z = {0}, int64[1] e = {64}> { p = Slice(x, z, e)  y = Add(p, x) }"
-    whole = contract(text)
-    (found,) = whole
-    assert found.text == "n <= 64"
-    little = whole.with_work(0)
+    full = contract(text)
+    (condition,) = full
+    assert condition.text == "n <= 64"
+    little = full.with_work(0)
     (rough,) = little
     assert little.cut and rough.kind == "alternative" and [rough.holds({"n": n}) for n in (64, 65)] == [True, False]
     assert "contract.with_work(...) takes a larger one" in str(little)

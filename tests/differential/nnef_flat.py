@@ -5,8 +5,8 @@ import itertools
 from opdefs.nnef.library import library
 from opdefs.nnef.schemas import TYPE_ARGUMENT, tensor_type
 from shapeinf.formats.nnef.language.ast import ArrayExpr, Binary, Name, Number, Text, Truth, TupleExpr
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from shapeinf.formats.nnef.language.problems import SourceText
 from shapeinf.formats.nnef.language.types import DTYPES, ArrayOf
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Graph, Node, NodeKind

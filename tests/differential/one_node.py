@@ -9,7 +9,7 @@ from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import ONNX_CODES
+from shapeinf.lattice.dtypes import ONNX_CODES
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"

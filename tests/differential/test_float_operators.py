@@ -9,7 +9,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import ONNX_CODES
+from shapeinf.lattice.dtypes import ONNX_CODES
 from tests.differential.ort import session_of
 
 FEW = (*range(1, 41), 99, 100, 511, 1000, 4095, 4096)

@@ -11,8 +11,8 @@ from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate, parse_dim
-from shapeinf.formats.onnx.names import ONNX_CODES
 from shapeinf.lattice import numpy_dtype
+from shapeinf.lattice.dtypes import ONNX_CODES
 from tests.differential.ort import session_of
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")

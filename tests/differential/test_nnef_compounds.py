@@ -9,8 +9,8 @@ from opdefs.nnef.schemas import tensor_type
 from shapeinf import infer_shapes
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from shapeinf.formats.nnef.language.problems import SourceText
 from shapeinf.formats.nnef.language.types import ArrayOf
 
 rules = pytest.importorskip("tests.differential.test_nnef_rules")

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from shapeinf import infer_shapes
+from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from tests.conformance.tract_facts import as_ours, pieces
@@ -112,7 +112,7 @@ def differences(case, variant, tract, folder):
     answer = tract.converted(source, target)
     if answer is None:
         return None
-    result = infer_shapes(target, dialect="tract")
+    result = infer_shapes(target, format_options=NnefOptions("tract"))
     errors = [d.message for d in result.diagnostics if d.severity == "error"]
     kept = [before == after for before, after in zip(answer.before, answer.after, strict=True)]
     return [*errors, *problems(result, answer.after, sizes), *same_as_onnx(model, result, kept)]

@@ -25,14 +25,14 @@ def make(
 ) -> onnx.ModelProto:
     """A model of float inputs with these shapes."""
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in inputs.items()]
-    made = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    computed = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
     told = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (inner or {}).items()]
     weights = [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
-    graph = helper.make_graph(nodes, "g", values, made, weights, value_info=told)
+    graph = helper.make_graph(nodes, "g", values, computed, weights, value_info=told)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-def pinned() -> onnx.ModelProto:
+def fixed_batch() -> onnx.ModelProto:
     """x [batch, seq, 4] whose batch one Reshape pins to 1."""
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"], name="Reshape_331")]
     return make(nodes, {"x": ["batch", "seq", 4]}, ["y"], {"shape": np.array([1, 0, 2, 2])})
@@ -118,25 +118,25 @@ def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
     assert sorted(infer_shapes(path).graph.assumptions) == sorted(
         ["batch <= tokens", "batch >= 2", "batch <= 8", "tokens <= 512"]
     )
-    with pytest.raises(ShapeError, match="tokens=2000 is given by the user"):
+    with pytest.raises(ShapeError, match="tokens=2000 is specified by the user"):
         bind(path, {"tokens": 2000})
     bind(path, {"tokens": 512, "batch": 8}).save(path)
     assert infer_shapes(path).graph.assumptions == []
 
 
 @pytest.mark.parametrize("wanted", [{"batch": 2}, {"batch": "2..8"}, {"batch": "1..8"}, {"batch": "..8"}])
-def test_a_pinned_batch_is_refused_with_the_node(wanted: dict[str, Any]) -> None:
+def test_a_fixed_batch_is_rejected_with_the_node(wanted: dict[str, Any]) -> None:
     with pytest.raises(BindError) as caught:
-        bind(pinned(), wanted)
-    found = caught.value.findings[0]
-    assert found.node == "Reshape_331"
+        bind(fixed_batch(), wanted)
+    diagnostic = caught.value.diagnostics[0]
+    assert diagnostic.node == "Reshape_331"
     assert "cannot run" in str(caught.value)
-    session = ort.InferenceSession(pinned().SerializeToString(), providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(fixed_batch().SerializeToString(), providers=["CPUExecutionProvider"])
     session.run(None, {"x": np.zeros((1, 3, 4), np.float32)})
 
 
-def test_what_the_graph_forces_is_said_and_written(tmp_path: Path) -> None:
-    bound = bind(pinned(), {"seq": 6})
+def test_sizes_that_the_graph_forces_are_reported_and_written(tmp_path: Path) -> None:
+    bound = bind(fixed_batch(), {"seq": 6})
     assert [(one.text, one.node) for one in bound.result.contract] == [("batch == 1", "Reshape_331")]
     bound.save(tmp_path / "m.onnx")
     after = onnx.load(tmp_path / "m.onnx")
@@ -150,9 +150,9 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
     if fine:
         assert bind(with_table(), {"seq": (low, high), "batch": 2}).result.contract.preconditions == ()
         return
-    with pytest.raises(BindError, match="seq is to be") as caught:
+    with pytest.raises(BindError, match="seq is requested as") as caught:
         bind(with_table(), {"seq": (low, high)})
-    assert caught.value.findings[0].node == "Join"
+    assert caught.value.diagnostics[0].node == "Join"
 
 
 @pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
@@ -174,7 +174,7 @@ def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
     else:
         with pytest.raises(BindError) as caught:
             bind(model, {"batch": (low, high)})
-        assert caught.value.findings[0].node == "add"
+        assert caught.value.diagnostics[0].node == "add"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_an_unknown_name_has_nearest_ones(wanted: dict[str, Any], hint: str) -> 
 def test_a_wrong_graph_is_called_so() -> None:
     nodes = [helper.make_node("Add", ["x", "w"], ["y"], name="sum")]
     model = make(nodes, {"x": ["batch", 3]}, ["y"], {"w": np.zeros((1, 4), np.float32)})
-    with pytest.raises(BindError, match="the graph is wrong, whatever its dims are"):
+    with pytest.raises(BindError, match="the graph fails, whatever its dims are"):
         bind(model, {"batch": 4})
 
 
@@ -246,7 +246,7 @@ def test_documents(tmp_path: Path, text: str, wanted: dict[str, Any], inputs: di
 
 
 def test_a_document_without_names_takes_numbers_only(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="cannot say batch"):
+    with pytest.raises(ModelError, match="cannot express batch"):
         bind(FINAL, options=InferenceOptions(inputs={"x": "[batch, 3, 8]"})).save(tmp_path / "net.nnef")
     assert list(tmp_path.iterdir()) == []
 

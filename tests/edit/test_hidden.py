@@ -15,16 +15,16 @@ SIZES = (None, "a", "b", 4)
 PAIRS = list(itertools.product(SIZES, SIZES))
 
 
-def meeting(op: str, first, second, **attributes):
+def joining(op: str, first, second, **attributes):
     """x and z, each through a Relu, meet in a node."""
     nodes = [node("Relu", "x", "p"), node("Relu", "z", "q"), node(op, "p q", "y", **attributes)]
     return model(nodes, {"x": first, "z": second}, {"y": None})
 
 
 CASES = {
-    **{f"Concat {a} {b}": meeting("Concat", [a, 6], [b, 6], axis=1) for a, b in PAIRS},
-    **{f"Add {a} {b}": meeting("Add", [a, 6], [b, 6]) for a, b in PAIRS},
-    **{f"MatMul {a} {b}": meeting("MatMul", [7, a], [b, 6]) for a, b in PAIRS},
+    **{f"Concat {a} {b}": joining("Concat", [a, 6], [b, 6], axis=1) for a, b in PAIRS},
+    **{f"Add {a} {b}": joining("Add", [a, 6], [b, 6]) for a, b in PAIRS},
+    **{f"MatMul {a} {b}": joining("MatMul", [7, a], [b, 6]) for a, b in PAIRS},
     **{
         f"Reshape {a}": model(
             [node("Relu", "x", "p"), node("Reshape", "p s", "y")],
@@ -50,7 +50,7 @@ def test_annotations_hide_no_precondition(one, how, tmp_path) -> None:
     assert texts(annotated, "trust") == texts(annotated, "ignore")
 
 
-def test_two_unnamed_axes_that_must_be_equal_are_still_said_to_be(tmp_path) -> None:
+def test_two_unnamed_axes_that_must_be_equal_still_are(tmp_path) -> None:
     """Concat along axis 1 requires equal sizes of all other axes, whatever is declared of what leads there."""
     path = tmp_path / "m.onnx"
     bind(CASES["Concat None a"]).save(path)

@@ -11,6 +11,13 @@ import pytest
 from shapeinf import Result, infer_shapes
 from tests.differential.ort import contains
 
+F32 = "float32"
+
+
+def ones(*shape: int) -> np.ndarray:
+    """An array of ones."""
+    return np.ones(shape, F32)
+
 
 def parsed(text: str, opset: int = 19, header: str = "") -> onnx.ModelProto:
     """A model in ONNX's text form, without its header; nothing is declared of what nodes make."""
@@ -59,19 +66,19 @@ def check(text: str, *runs: dict[str, Any], opset: int = 19, **options: Any) -> 
 
 def sizes(model: onnx.ModelProto, arrays: dict[str, Any]) -> dict[str, int]:
     """The sizes of the named dims in a run."""
-    found = {}
+    sizes = {}
     for value in model.graph.input:
         for dim, size in zip(value.type.tensor_type.shape.dim, arrays[value.name].shape, strict=False):
             if dim.dim_param:
-                found[dim.dim_param] = size
-    return found
+                sizes[dim.dim_param] = size
+    return sizes
 
 
 def agree(result: Result, name: str, real: Any, binding: dict[str, int]) -> None:
     """What we say of a value allows what a run gave."""
     info = result.tensors[name]
     assert (info.kind == "sequence") == isinstance(real, list), name
-    for one in real if isinstance(real, list) else [real]:
-        array = np.asarray(one)
+    for item in real if isinstance(real, list) else [real]:
+        array = np.asarray(item)
         assert info.dtype in (None, array.dtype.name), f"{name}: {info} is not {array.dtype.name}"
         assert contains(result, info.shape, array.shape, binding, False), f"{name}: {info} is not {array.shape}"

@@ -75,8 +75,8 @@ class Draw(random.Random):
 
 def operators(dialect):
     """Those with a rule, but for those with bodies."""
-    found = default_registry().dialect(dialect)
-    defined = ((found.lookup(*key), key[2]) for key in sorted(set(found)))
+    definitions = default_registry().dialect(dialect)
+    defined = ((definitions.lookup(*key), key[2]) for key in sorted(set(definitions)))
     return [(d, v) for d, v in defined if d is not None and not any(a.type == "graph" for a in d.attributes.values())]
 
 
@@ -89,17 +89,17 @@ def test_an_outcome_or_an_error_of_ours(dialect, times):
         store, arity = ShapeStore(), len(op_def.inputs)
         inputs = [draw.type(store) for _ in range(draw.choice((0, 1, arity, arity, arity, arity + 1, arity + 2)))]
         if inputs and draw.random() < 0.4:  # equal operands are more likely to fit
-            inputs = [inputs[0] if draw.random() < 0.6 else one for one in inputs]
+            inputs = [inputs[0] if draw.random() < 0.6 else value for value in inputs]
         wanted = [a for a in op_def.attributes.values() if a.required or draw.random() < 0.5]
-        given = {a.name: draw.attribute(a) for a in wanted if a.name.isidentifier()}
-        given = {name: one for name, one in given.items() if one is not None}
+        attrs = {a.name: draw.attribute(a) for a in wanted if a.name.isidentifier()}
+        attrs = {name: value for name, value in attrs.items() if value is not None}
         outputs = (True,) * draw.choice((1, 1, len(op_def.outputs) or 1, 3))
         try:
-            outcome = Call(op_def, given, version, outputs).run(inputs, store, "node")
+            outcome = Call(op_def, attrs, version, outputs).run(inputs, store, "node")
         except ShapeInferenceError:
             continue
         except Exception as error:
-            raise AssertionError(f"{op_def.name} (version {version}) of {inputs} with {given}: {error!r}") from error
+            raise AssertionError(f"{op_def.name} (version {version}) of {inputs} with {attrs}: {error!r}") from error
         outcomes += 1
-        assert all(isinstance(found, (TensorType, SequenceType)) for found in outcome.types)
+        assert all(isinstance(output, (TensorType, SequenceType)) for output in outcome.types)
     assert outcomes > times / 10

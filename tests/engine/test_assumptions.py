@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf import Contradiction, Declared, Graph, NamedDim, Node, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf.errors import AssumptionSyntaxError, SpecError
 from shapeinf.expr import Scope, evaluate
-from shapeinf.inputs.assumptions import AssumptionSyntaxError, add_assumptions, parse_assumption
-from shapeinf.inputs.spec import SpecError
+from shapeinf.inputs.assumptions import add_assumptions, parse_assumption
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 
 
@@ -67,15 +67,15 @@ READ = [
 
 @pytest.mark.parametrize(("text", "comparisons"), READ)
 def test_relations(text, comparisons):
-    assert [str(one) for one in parse_assumption(text, Scope())] == comparisons
+    assert [str(comparison) for comparison in parse_assumption(text, Scope())] == comparisons
 
 
-# Text, place of the mistake (from 0), a part of what to write instead.
+# Text, position of the mistake (from 0), a part of what to write instead.
 REFUSED = [
     ("batch", 5, "a relation"),
     ("", 0, "a number, a name"),
     ("H = 3", 2, "'=='"),
-    ("H != 3", 2, "say which one is larger"),
+    ("H != 3", 2, "state which one is larger"),
     ("H <= 3 or H >= 8", 7, "infer once for each"),
     ("not H <= 3", 0, "the opposite relation"),
     ("H <=", 4, "a number, a name"),
@@ -89,7 +89,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "position", "expected"), REFUSED)
-def test_what_is_no_relation(text, position, expected):
+def test_texts_that_are_no_relation(text, position, expected):
     with pytest.raises(AssumptionSyntaxError) as caught:
         parse_assumption(text, Scope())
     assert (caught.value.position, expected in caught.value.expected) == (position, True), str(caught.value)
@@ -116,12 +116,12 @@ def bindings():
 @given(RELATIONS)
 def test_a_canonical_text_reads_back(text):
     scope = Scope()
-    for one in parse_assumption(text, scope):
-        assert parse_assumption(str(one), scope) == (one,)
+    for comparison in parse_assumption(text, scope):
+        assert parse_assumption(str(comparison), scope) == (comparison,)
 
 
 @given(st.lists(RELATIONS, min_size=1, max_size=4))
-def test_relations_mean_what_python_means(texts):
+def test_relations_have_the_semantics_of_python(texts):
     """Python itself reads the same texts; what it finds true must stay possible, and implied means implied."""
     store = ShapeStore()
     for name in "ab":
@@ -131,11 +131,11 @@ def test_relations_mean_what_python_means(texts):
         before = left
         left = [env for env in left if eval(text, {}, dict(env))]
         try:
-            useless = add_assumptions(store, [text])
+            redundant = add_assumptions(store, [text])
         except Contradiction:
             assert not left
             return
-        assert not useless or left == before
+        assert not redundant or left == before
         for env, name in itertools.product(left, "ab"):
             symbol = store.scope.symbol(name)
             assert env[name] in store.interval(symbol)
@@ -155,7 +155,7 @@ def learned(result):
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 9))
-def test_text_and_object_tell_the_same(low, high, multiple):
+def test_text_and_object_add_the_same_constraints(low, high, multiple):
     if low > high:
         return
     named = NamedDim("H", low, high, multiple_of=multiple)
@@ -213,7 +213,7 @@ def test_the_two_halves_of_a_unet_meet_where_the_size_is_even():
     assert str(result.tensors["down"].shape) == "[batch, 8, H//2, W//2]"
 
 
-# -- contradicted, useless, unknown
+# -- contradicted, redundant, unknown
 
 # Options, and parts of the message: both sides are named.
 CONTRADICTED = [
@@ -239,21 +239,21 @@ def test_a_contradiction_names_both_sides(options, parts):
     assert all(part in str(caught.value) for part in parts), str(caught.value)
 
 
-def test_what_the_file_assumes_is_named_too():
+def test_assumptions_of_the_file_are_sources_too():
     model = graph([("Relu", ["x"], ["y"], {})], {"x": ("n",)})
     model.assumptions = ["n <= 8"]
     with pytest.raises(Contradiction, match=r"user: n >= 9 .*file: n <= 8"):
         infer_shapes(model, assume=["n >= 9"])
 
 
-def test_what_a_node_contradicts_is_a_finding_that_names_the_assumption():
+def test_a_node_that_contradicts_an_assumption_names_it():
     model = graph([("Add", ["x", "w"], ["y"], {})], {"x": ("n",), "w": (5,)})
-    (found,) = infer_shapes(model, assume=["n == 4"]).diagnostics
-    assert (found.severity, found.node) == ("error", "y")
-    assert "n == 4" in (found.because or "")
+    (diagnostic,) = infer_shapes(model, assume=["n == 4"]).diagnostics
+    assert (diagnostic.severity, diagnostic.node) == ("error", "y")
+    assert "n == 4" in (diagnostic.because or "")
 
 
-USELESS = [
+REDUNDANT = [
     ({"assume": ["H >= 1"]}, ["H >= 1"]),
     ({"assume": ["H >= 0"], "min_dim": 0}, ["H >= 0"]),
     ({"assume": ["H <= 9"], "dims": {"H": "1..8"}}, ["H <= 9"]),
@@ -266,11 +266,11 @@ USELESS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "texts"), USELESS)
-def test_what_says_nothing_new_is_a_note(options, texts):
-    found = infer_shapes(IMAGE, **options).diagnostics
-    assert [(d.severity, d.code) for d in found] == [("note", "S112")] * len(texts)
-    assert all(text in d.message for text, d in zip(texts, found, strict=True))
+@pytest.mark.parametrize(("options", "texts"), REDUNDANT)
+def test_a_redundant_assumption_is_a_note(options, texts):
+    diagnostics = infer_shapes(IMAGE, **options).diagnostics
+    assert [(d.severity, d.code) for d in diagnostics] == [("note", "S112")] * len(texts)
+    assert all(text in d.message for text, d in zip(texts, diagnostics, strict=True))
 
 
 @pytest.mark.parametrize("text", ["Hh <= 3", "1 <= batsh <= 4", "HH % 4 == 0"])
@@ -311,7 +311,7 @@ def hint(kind, low=None, high=None):
 
 
 N = TorchDim("n", 2, 5)
-# What is given for axis 0 of x [batch, 3, H, W], the axis, its bounds.
+# Spec of axis 0 of x [batch, 3, H, W], the axis, its bounds.
 OBJECTS = [
     (4, "4", "4..4"),
     (np.int64(4), "4", "4..4"),
@@ -352,14 +352,14 @@ def test_an_axis_as_an_object(value, text, bounds):
     assert str(result.interval(axis)) == bounds
     if text is None:
         assert axis.is_anonymous
-    whole = infer_shapes(IMAGE, inputs={"x": [value, 3, "H", "W"]})
-    assert str(whole.interval(whole.tensors["y"].shape[0])) == bounds
+    full = infer_shapes(IMAGE, inputs={"x": [value, 3, "H", "W"]})
+    assert str(full.interval(full.tensors["y"].shape[0])) == bounds
 
 
 def test_a_static_axis_needs_a_number():
     assert shape(inputs={"x": {1: hint("STATIC")}}) == "[batch, 3, H, W]"
     assert infer_shapes(IMAGE, inputs={"x": {1: hint("DYNAMIC")}}).tensors["y"].shape[1] != 3
-    with pytest.raises(ShapeInferenceError, match="give the number"):
+    with pytest.raises(ShapeInferenceError, match="specify the number"):
         shape(inputs={"x": {0: hint("STATIC")}})
 
 
@@ -385,7 +385,7 @@ def test_a_static_axis_needs_a_number():
         ({"dims": [4]}, "has no name"),
     ],
 )
-def test_what_is_refused(options, message):
+def test_objects_that_are_no_size(options, message):
     with pytest.raises(ShapeInferenceError, match=message):
         infer_shapes(IMAGE, **options)
 
@@ -435,12 +435,12 @@ def test_shapes_that_go_to_no_input(inputs):
         shape(PAIR, inputs=inputs)
 
 
-def test_an_update_keeps_what_is_said_of_the_new_shapes():
+def test_assumptions_hold_for_the_shapes_of_an_update():
     weight = PartialTensor("float32", Shape((8, 4)), None)
     for k in (8, "K"):  # nodes learn nothing, or that K is 8
         model = graph([("MatMul", ["x", "w"], ["y"], {})], {"x": ("B", k)}, {"w": weight})
         result = infer_shapes(model).update({"x": {0: NamedDim("B", 1, 64, multiple_of=32)}})
         again = result.update({"x": {1: 8}})
-        for one in (result, again):
-            rows, columns = one.tensors["y"].shape
-            assert (str(one.interval(rows)), columns) == ("32..64", 4)
+        for updated in (result, again):
+            rows, columns = updated.tensors["y"].shape
+            assert (str(updated.interval(rows)), columns) == ("32..64", 4)

@@ -27,8 +27,8 @@ def relu(name="y", source="x"):
 def model(nodes, x, declared, outputs=(), **others):
     """A model with the input x and others; `declared` are value_info: name, dims, element type."""
     inputs = [value(name, dims) for name, dims in {"x": x, **others}.items()]
-    infos = [value(*one) if isinstance(one, tuple) else one for one in declared]
-    outs = [value(*one) for one in outputs] or [helper.make_empty_tensor_value_info(nodes[-1].output[0])]
+    infos = [value(*info) if isinstance(info, tuple) else info for info in declared]
+    outs = [value(*output) for output in outputs] or [helper.make_empty_tensor_value_info(nodes[-1].output[0])]
     graph = helper.make_graph(nodes, "g", inputs, outs, value_info=infos)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("my", 1)])
 
@@ -45,7 +45,7 @@ WRONG = model([relu("a"), relu("y", "a")], ["N", 2], [("a", ["N", 3])])
 # -- trust, check, ignore
 
 
-def test_trust_fills_what_inference_does_not_know():
+def test_trusted_declarations_fill_unknowns():
     assert shapes(infer_shapes(UNKNOWN), "a", "y") == ["float32[N, 5]", "float32[N, 5]"]
     assert codes(infer_shapes(UNKNOWN)) == ["S201"]
 
@@ -59,7 +59,7 @@ def test_the_others_fill_nothing(how):
 
 
 @pytest.mark.parametrize("how", ["trust", "check", "ignore"])
-def test_what_agrees_says_nothing(how):
+def test_consistent_declarations_have_no_diagnostics(how):
     assert codes(infer_shapes(KNOWN, declared=how)) == []
 
 
@@ -69,7 +69,7 @@ def test_a_declaration_never_overwrites_and_is_never_dropped_in_silence(how):
     assert shapes(result, "a", "y") == ["float32[N, 2]", "float32[N, 2]"]
     (warning,) = result.diagnostics
     assert (warning.severity, warning.code, warning.node) == ("warning", "S120", "make_a")
-    assert warning.message == "the declared size of a.shape[1] (3) is not what the graph makes (2)"
+    assert warning.message == "the declared size of a.shape[1] (3) differs from the inferred one (2)"
 
 
 def test_ignore_does_not_compare():
@@ -87,9 +87,9 @@ def test_strict_mode_raises_it(how):
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        (("a", ["N", 2, 1]), "declared rank of a (['N', 2, 1]) is not what the graph makes ([N, 2])"),
-        (("a", []), "declared rank of a ([]) is not what the graph makes ([N, 2])"),
-        (("a", ["N", 2], INT64), "declared element type of a (int64) is not what the graph makes (float32)"),
+        (("a", ["N", 2, 1]), "declared rank of a (['N', 2, 1]) differs from the inferred one ([N, 2])"),
+        (("a", []), "declared rank of a ([]) differs from the inferred one ([N, 2])"),
+        (("a", ["N", 2], INT64), "declared element type of a (int64) differs from the inferred one (float32)"),
     ],
 )
 def test_ranks_and_element_types_are_compared(declared, message):
@@ -114,7 +114,7 @@ def test_a_name_of_an_input_is_that_dim():
     assert shapes(infer_shapes(UNKNOWN, bind={"N": 7}), "y") == ["float32[7, 5]"]
 
 
-def test_a_new_name_is_one_unknown_wherever_it_stands():
+def test_a_new_name_is_the_same_unknown_everywhere():
     both = model(
         [custom("a"), custom("b"), helper.make_node("MatMul", ["a", "b"], ["y"])],
         ["N", 2],
@@ -129,7 +129,7 @@ def test_a_declared_expression_is_an_expression():
     assert shapes(result, "y") == ["float32[11, 2]"]
 
 
-def test_names_that_onnx_invents_say_nothing():
+def test_names_that_onnx_generates_are_ignored():
     """`unk__0` of one run of onnx is not `unk__0` of another."""
     nodes = [custom("a"), custom("b"), helper.make_node("Add", ["a", "b"], ["y"])]
     result = infer_shapes(model(nodes, ["N", 2], [("a", ["unk__0"]), ("b", ["unk__0"])]))
@@ -161,7 +161,7 @@ def test_a_negative_declared_size_is_no_size():
 
 
 def test_two_names_of_inputs_that_a_declaration_would_equate_are_not_equated():
-    """a is [N]; that the file calls it M is odd, but M may have the same size: no error, and no fact either."""
+    """a is [N]; that the file calls it M is odd, but M may have the same size: no error, and no source either."""
     odd = model([relu("a"), relu("y", "a")], ["N"], [("a", ["M"])], x1=["M"])
     result = infer_shapes(odd)
     assert shapes(result, "a", "x1") == ["float32[N]", "float32[M]"]
@@ -181,7 +181,7 @@ def test_a_trusted_size_of_a_data_dependent_dim():
     assert shapes(infer_shapes(named), "a", "y") == ["int64[2, count]", "int64[count, 2]"]
 
 
-def test_a_declaration_outside_of_what_can_be_is_a_finding():
+def test_an_impossible_declaration_is_reported():
     """NonZero of [3, 2] has at most 6 columns."""
     nodes = [helper.make_node("NonZero", ["x"], ["y"], name="nz")]
     result = infer_shapes(model(nodes, [3, 2], [], [("y", [2, 7], INT64)]))
@@ -197,11 +197,11 @@ def test_a_declaration_that_a_later_node_contradicts_is_an_error_there():
     assert [(d.code, d.node) for d in errors] == [("S101", "product")]
 
 
-def test_the_fact_keeps_its_provenance():
+def test_a_declared_constraint_has_its_source():
     nodes = [helper.make_node("NonZero", ["x"], ["y"], name="nz")]
     result = infer_shapes(model(nodes, ["N", 2], [], [("y", [2, 3], INT64)]))
-    (fact,) = [source for source in result.store.sources.values() if "declares" in source.reason]
-    assert (fact.node, fact.reason) == ("y", "the file declares y")
+    (source,) = [s for s in result.store.sources.values() if "declares" in s.reason]
+    assert (source.node, source.reason) == ("y", "the file declares y")
 
 
 def test_a_declared_rank_is_known_before_the_nodes_that_need_it():
@@ -211,7 +211,7 @@ def test_a_declared_rank_is_known_before_the_nodes_that_need_it():
     assert shapes(result, "y") == ["float32[3*N, 20]"]
 
 
-def test_what_is_learned_later_reaches_a_declared_name():
+def test_later_constraints_reach_a_declared_name():
     """The product fixes the size that the file calls k, everywhere it is called so."""
     nodes = [custom("a"), helper.make_node("MatMul", ["a", "x1"], ["y"])]
     result = infer_shapes(model(nodes, ["N", 2], [("a", ["N", "k"])], x1=[4, 8]))
@@ -231,7 +231,7 @@ def test_declared_sequences_and_optionals_of_unknown_nodes():
 
 
 @pytest.mark.parametrize("how", ["trust", "check"])
-def test_another_kind_of_value_is_a_finding(how):
+def test_another_kind_of_value_is_reported(how):
     sequence = helper.make_tensor_sequence_value_info("a", FLOAT, ["N", 3])
     result = infer_shapes(model([relu("a"), relu("y", "a")], ["N", 2], [sequence]), declared=how)
     assert codes(result) == ["S120"]
@@ -275,6 +275,8 @@ def test_declarations_of_a_functions_values():
     call = helper.make_node("F", ["x"], ["y"], domain="my")
     body = [custom("b", "p"), relu("q", "b")]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("my", 1)]
-    one = model([call], ["N", 2], [])
-    one.functions.append(helper.make_function("my", "F", ["p"], ["q"], body, opsets, value_info=[value("b", ["N", 5])]))
-    assert infer_shapes(one).tensors["y"].shape.rank == 2
+    outer = model([call], ["N", 2], [])
+    outer.functions.append(
+        helper.make_function("my", "F", ["p"], ["q"], body, opsets, value_info=[value("b", ["N", 5])])
+    )
+    assert infer_shapes(outer).tensors["y"].shape.rank == 2

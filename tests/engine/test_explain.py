@@ -84,7 +84,7 @@ CHAINS = [
     pytest.param(
         IF,
         ("y", 1),
-        ["y.shape[1] = .* by If .*: which of its bodies runs .* then_branch gives .*8.* else_branch gives .*1"],
+        ["y.shape[1] = .* by If .*: it depends on which of its bodies runs: then_branch has .*8.* else_branch has .*1"],
         id="the branches differ",
     ),
     pytest.param(
@@ -123,8 +123,8 @@ CHAINS = [
         ("y", 0),
         [
             "y.shape[0] = .* by Relu .* from r.shape[0]",
-            "r.shape[0] = .* by Reshape .*, since the content s[0] is not known",
-            "s[0] = ?, what an input holds, known only when the graph runs",
+            "r.shape[0] = .* by Reshape .*, since the content s[0] is unknown",
+            "s[0] = ?, the contents of an input, known only at run time",
         ],
         id="a shape that is an input",
     ),
@@ -132,7 +132,7 @@ CHAINS = [
         "g (float[2, 3] x) => (float[] y) { m = my.Mystery(x)  y = Relu(m) }",
         ("y", 0),
         [
-            "y has an unknown rank by Relu .*, since the rank of m is not known",
+            "y has an unknown rank by Relu .*, since the rank of m is unknown",
             "m has an unknown rank by my.Mystery .*: operator is not known",
         ],
         id="an operator that nobody knows",
@@ -149,15 +149,15 @@ def matches(line: str, pattern: str) -> bool:
     return at >= 0
 
 
-@pytest.mark.parametrize(("text", "place", "patterns"), CHAINS)
-def test_a_chain_leads_to_the_first_cause(text: str, place: tuple[str, int], patterns: list[str]) -> None:
-    lines = explained(text, *place)
+@pytest.mark.parametrize(("text", "axis", "patterns"), CHAINS)
+def test_a_chain_leads_to_the_first_cause(text: str, axis: tuple[str, int], patterns: list[str]) -> None:
+    lines = explained(text, *axis)
     assert len(lines) == len(patterns), lines
     for line, pattern in zip(lines, patterns, strict=True):
         assert matches(line, pattern), (line, pattern)
 
 
-def test_an_axis_that_there_is_not_is_said_so() -> None:
+def test_an_axis_out_of_range_is_an_error() -> None:
     result = inferred(SHAPES)
     with pytest.raises(shapeinf.ShapeInferenceError, match=r"y has no axis 3: its shape is \[batch, "):
         result.explain("y", 3)
@@ -205,7 +205,7 @@ def test_unknowns_are_grouped_by_first_cause(text: str, expected: dict[str, tupl
     assert causes(inferred(text)) == expected
 
 
-def test_a_cause_in_a_body_names_its_path_and_what_to_declare_outside() -> None:
+def test_a_cause_in_a_body_has_its_path_and_outer_values() -> None:
     text = FUNCTION.replace("t = Transpose <perm = [1, 0]> (v)", "t = NonZero(v)")
     (group,) = inferred(text).unknowns()
     assert (group.cause.node, group.cause.values) == ("y/t", ("y",))

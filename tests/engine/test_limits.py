@@ -45,7 +45,7 @@ def test_huge_ranks_are_unknown(op, inputs, attrs):
         ("Range", [((), (0,)), ((), (HUGE,)), ((), (1,))], f"[{HUGE}]"),
     ],
 )
-def test_huge_contents_are_not_made(op, constants, shape):
+def test_huge_contents_are_not_computed(op, constants, shape):
     names = [f"c{i}" for i in range(len(constants))]
     graph = graph_of(op, {})
     graph.nodes = [Node.make(op, tuple(names), ("y",), {}, "n")]

@@ -35,7 +35,7 @@ def installed(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def test_what_adds_to_a_dialect_is_loaded_with_it(installed):
+def test_additions_to_a_dialect_are_loaded_with_it(installed):
     dialects = installed(toy="toy_base:toy", toy_more="toy_more:toy")
     assert [op for _, op, _ in dialects.get("toy")] == ["More", "Same"]
     assert dialects.problems("toy") == []
@@ -53,7 +53,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("value", WRONG)
-def test_a_broken_one_is_named_and_the_others_work(installed, value):
+def test_a_broken_package_is_named_and_the_others_work(installed, value):
     dialects = installed(toy="toy_base:toy", toy_a=value, toy_more="toy_more:toy")
     assert [op for _, op, _ in dialects.get("toy")] == ["More", "Same"]
     assert dialects.problems("toy") == [f"the entry point 'toy.a' {WRONG[value]}"]
@@ -66,13 +66,13 @@ def test_a_broken_dialect_is_named(installed):
     assert "the entry point 'toy' cannot be loaded" in problem
 
 
-def test_what_adds_to_no_dialect_is_named(installed):
+def test_an_addition_to_no_dialect_is_named(installed):
     dialects = installed(toy="toy_base:toy", tooy_more="toy_more:toy")
     (problem,) = dialects.problems("toy")
     assert problem.startswith("the entry point 'tooy.more' is not used: no installed package has a dialect 'tooy'")
 
 
-def test_what_was_interrupted_is_loaded_the_next_time(installed, monkeypatch):
+def test_an_interrupted_load_is_repeated_the_next_time(installed, monkeypatch):
     dialects = installed(toy="toy_base:toy")
     with monkeypatch.context() as patched:
         patched.setattr(EntryPoint, "load", lambda entry: (_ for _ in ()).throw(KeyboardInterrupt))

@@ -35,9 +35,9 @@ def test_a_convolutions_weight_fixes_an_unknown_channel_count():
     assert str(result.tensors["x"].shape) == "[N, 3, H, W]"
     assert str(result.tensors["a"].shape) == "[N, 3, H, W]"
     assert str(result.tensors["y"].shape) == "[N, 64, H, W]"
-    (fact,) = result.store.sources.values()
-    assert fact.node == "Conv_1"
-    assert "input channels" in fact.reason
+    (source,) = result.store.sources.values()
+    assert source.node == "Conv_1"
+    assert "input channels" in source.reason
 
 
 def test_a_convolutions_weight_fixes_an_unknown_rank():
@@ -54,7 +54,7 @@ def test_the_inner_dimension_of_a_product_is_learned():
     assert str(result.tensors["y"].shape) == "[B, S, 512]"
 
 
-def test_a_broken_law_names_node_inputs_and_cause_and_does_not_cascade():
+def test_a_violation_names_node_inputs_and_cause_and_does_not_cascade():
     graph = onnx_graph(
         [("MatMul", ["x", "w"], ["a"], {}), ("Relu", ["a"], ["b"], {}), ("Relu", ["x"], ["y"], {})],
         {"x": ("B", 128, 768)},
@@ -136,13 +136,13 @@ def broken(c: InferenceContext, x: Shape) -> Shape:
     raise RecursionError("too deep")
 
 
-def test_a_bug_of_a_rule_is_a_finding_and_no_end():
+def test_a_bug_of_a_rule_is_a_diagnostic_and_inference_continues():
     result = infer_shapes(while_loop("Broken"), registry=OpRegistry(toy))
     assert {d.code for d in result.diagnostics} == {"S301"}
     assert result.tensors["body"].shape.dims is None
 
 
-def test_a_cycle_is_an_error_where_none_is_meant():
+def test_a_cycle_is_an_error_where_none_is_allowed():
     graph = while_loop("Same")
     graph.cyclic = False
     with pytest.raises(CyclicGraphError, match=r"cycle through .*merge"):
@@ -152,7 +152,7 @@ def test_a_cycle_is_an_error_where_none_is_meant():
 # -- networkx
 
 
-def test_a_networkx_graph_is_accepted_and_given_back():
+def test_a_networkx_graph_is_accepted_and_returned():
     graph = onnx_graph([("Relu", ["x"], ["a"], {}), ("Sigmoid", ["a"], ["y"], {})], {"x": ("N", 4)})
     view = graph.to_networkx()
     assert isinstance(view, nx.DiGraph)
@@ -160,7 +160,7 @@ def test_a_networkx_graph_is_accepted_and_given_back():
     assert str(infer_shapes(view).tensors["y"].shape) == "[N, 4]"
 
 
-def test_a_networkx_graph_made_by_hand():
+def test_a_networkx_graph_built_by_hand():
     view = nx.DiGraph(dialect="onnx", opsets={"": 18}, inputs={"x": ["batch", 3]})
     view.add_node("act", op="Relu", inputs=["x"], outputs=["y"])
     view.add_node("flat", op="Flatten")
@@ -206,7 +206,7 @@ def two_branches(length):
     return onnx_graph(nodes, {"x": ("B", 8), "m": ("M", 8)})
 
 
-def test_an_update_visits_only_what_depends_on_it():
+def test_an_update_visits_only_dependent_nodes():
     result = infer_shapes(two_branches(50))
     assert result.visited == 53
     updated = result.update(inputs={"m": [7, 8]})
@@ -218,7 +218,7 @@ def test_an_update_stops_where_nothing_has_changed():
     assert infer_shapes(two_branches(5)).update(inputs={"m": ["M", 8]}).visited == 0
 
 
-def test_an_update_forgets_what_nodes_had_learned():
+def test_an_update_drops_constraints_of_nodes():
     graph = onnx_graph([("MatMul", ["x", "w"], ["y"], {})], {"x": ("B", "K"), "w": ("K2", 4)})
     result = infer_shapes(graph)
     updated = result.update(inputs={"w": [16, 4]})
@@ -270,11 +270,11 @@ MLP = onnx_graph([("Relu", ["x"], ["y"], {})], {"x": ("batch", "seq")})
         ({"assume": ["batch == 2*seq"], "bind": {"seq": 3}}, "[6, 3]"),
     ],
 )
-def test_what_the_user_says(options, shape):
+def test_specs_and_ranges_of_the_user(options, shape):
     assert str(infer_shapes(MLP, **options).tensors["y"].shape) == shape
 
 
-def test_ranges_bound_what_depends_on_them():
+def test_ranges_bound_dependent_sizes():
     result = infer_shapes(MLP, dims={"batch": (1, 8)}, assume=["seq <= 2*batch"])
     batch, seq = result.tensors["y"].shape
     assert str(result.interval(batch)) == "1..8"
@@ -289,12 +289,12 @@ def test_ranges_bound_what_depends_on_them():
         ({"assume": ["bacth <= 4"]}, "did you mean 'batch'"),
     ],
 )
-def test_wrong_names_are_errors_with_the_nearest_ones(options, message):
+def test_wrong_names_are_errors_with_the_nearest_names(options, message):
     with pytest.raises(shapeinf.UnknownNameError, match=message):
         infer_shapes(MLP, **options)
 
 
-def test_a_models_declared_outputs_fill_what_is_unknown():
+def test_declared_outputs_of_a_model_fill_unknowns():
     node = helper.make_node("Custom", ["x"], ["y"], domain="my")
     graph = helper.make_graph(
         [node],
@@ -307,7 +307,7 @@ def test_a_models_declared_outputs_fill_what_is_unknown():
     assert infer_shapes(model, declared="check").tensors["y"].shape.dims is None
 
 
-def test_contents_join_what_the_same_node_has_just_learned():
+def test_contents_join_new_constraints_of_the_same_node():
     """The concatenation fixes the columns of x; the rows of both are then side by side, those of x unknown."""
     nodes = [("Concat", ["k", "x"], ["y"], {"axis": 0})]
     graph = onnx_graph(nodes, {"x": (2, "B")})

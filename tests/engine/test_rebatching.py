@@ -40,8 +40,8 @@ def run(model: bytes, feeds: dict[str, Any]) -> Any:
 
 def check(model: onnx.ModelProto, path: Path, items: int = 3) -> onnx.ModelProto:
     """Rebatch a model of batch 1, and compare with one run an item."""
-    found = rebatch(model)
-    found.save(path)
+    rebatched = rebatch(model)
+    rebatched.save(path)
     after = onnx.load(path)
     onnx.checker.check_model(after, full_check=True)
     rng = np.random.default_rng(0)
@@ -49,10 +49,10 @@ def check(model: onnx.ModelProto, path: Path, items: int = 3) -> onnx.ModelProto
     for value in model.graph.input:
         dims = [d.dim_value for d in value.type.tensor_type.shape.dim]
         feeds[value.name] = rng.standard_normal([items, *dims[1:]]).astype(np.float32)
-    whole = run(after.SerializeToString(), feeds)
+    together = run(after.SerializeToString(), feeds)
     before = model.SerializeToString()
     parts = [run(before, {n: a[i : i + 1] for n, a in feeds.items()}) for i in range(items)]
-    np.testing.assert_allclose(whole, np.concatenate(parts), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(together, np.concatenate(parts), rtol=1e-5, atol=1e-6)
     return after
 
 
@@ -172,10 +172,10 @@ MODELS: dict[str, tuple[onnx.ModelProto, list[str]]] = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_it_gives_for_a_batch_what_it_gave_for_each_item(kind: str, tmp_path: Path) -> None:
+def test_a_batch_has_the_outputs_of_its_items(kind: str, tmp_path: Path) -> None:
     model, rewrites = MODELS[kind]
     after = check(model, tmp_path / "m.onnx")
-    assert [str(one) for one in rebatch(model).rewrites] == rewrites
+    assert [str(rewrite) for rewrite in rebatch(model).rewrites] == rewrites
     assert after.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
     assert after.graph.output[0].type.tensor_type.shape.dim[0].dim_param == "batch"
 
@@ -283,7 +283,7 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_not_proved_is_refused(kind: str, tmp_path: Path) -> None:
+def test_unproved_rewrites_are_refused(kind: str, tmp_path: Path) -> None:
     model, expected = REFUSED[kind]
     with pytest.raises(RebatchError) as caught:
         rebatch(model, axis=1 if kind == "a state to start with" else 0)
@@ -293,13 +293,13 @@ def test_what_is_not_proved_is_refused(kind: str, tmp_path: Path) -> None:
 def test_other_axes_names_and_inputs(tmp_path: Path) -> None:
     model = make([node("Reshape", ["x", "s"], ["y"])], {"x": [2, 5, 8], "z": [2, 7]}, {"s": ints(2, 5, 4, 2)})
     model.graph.node.append(node("Relu", ["z"], ["unused"]))
-    found = rebatch(model, axis=1, name="tokens", inputs=["x"])
-    assert [str(one) for one in found.rewrites] == ["s[1]: 5 -> 0"]
-    found.save(tmp_path / "m.onnx")
-    made = run(
+    rebatched = rebatch(model, axis=1, name="tokens", inputs=["x"])
+    assert [str(rewrite) for rewrite in rebatched.rewrites] == ["s[1]: 5 -> 0"]
+    rebatched.save(tmp_path / "m.onnx")
+    output = run(
         (tmp_path / "m.onnx").read_bytes(), {"x": np.zeros((2, 9, 8), np.float32), "z": np.zeros((2, 7), np.float32)}
     )
-    assert made.shape == (2, 9, 4, 2)
+    assert output.shape == (2, 9, 4, 2)
     with pytest.raises(UnknownNameError, match="did you mean"):
         rebatch(model, inputs=["xx"])
 

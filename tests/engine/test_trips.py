@@ -23,10 +23,10 @@ USES = ["Shape(i)", "Shape(go)", "Identity(i)", "Identity(go)", "Gather(table, i
 
 def text(count="", first="", number="", condition="", use="Identity(i)"):
     parts = {"COUNT": count, "FIRST": first, "NUMBER": number, "CONDITION": condition, "USE": use}
-    found = LOOP
+    text = LOOP
     for name, part in parts.items():
-        found = found.replace(name, part)
-    return found
+        text = text.replace(name, part)
+    return text
 
 
 def feeds(count="", first="", trips=3):
@@ -37,7 +37,7 @@ def feeds(count="", first="", trips=3):
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize(("number", "count", "first"), list(itertools.product(("", "[1]"), ("", "[1]"), ("", "[1]"))))
-def test_what_a_body_makes_of_them(use, number, count, first):
+def test_outputs_of_a_body_by_trips(use, number, count, first):
     """The number has the axes that the body declares, the condition those of the one before the loop."""
     if number == "" and use.startswith("Concat"):
         return  # a scalar cannot be a part
@@ -46,11 +46,11 @@ def test_what_a_body_makes_of_them(use, number, count, first):
 
 
 @pytest.mark.parametrize("number", ["[2]", "[k]", "[1, 1]"])
-def test_an_axis_that_is_declared_is_one_element(number):
+def test_a_declared_axis_is_a_single_element(number):
     """Whatever its size is declared to be, and how many there are, onnxruntime makes one."""
     check(text(number=number, use="Identity(i)"), feeds())
 
 
-def test_a_condition_that_nobody_gives_is_as_it_is_declared():
+def test_an_absent_condition_is_as_declared():
     loop = text(condition="[1]", use="Identity(go)").replace("(n, start, x)", "(n, , x)")
     check(loop, feeds())

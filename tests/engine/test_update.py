@@ -26,8 +26,8 @@ AXIS = st.one_of(
     st.builds(NamedDim, st.sampled_from(["batch", "n"]), st.integers(0, 2), st.integers(8, 16)),
     st.builds(lambda n: NamedDim("n", multiple_of=n), st.integers(1, 4)),
 )
-WHOLE = st.tuples(AXIS, st.sampled_from([6, None])).map(list)
-SHAPES = st.dictionaries(st.sampled_from(["x", "z"]), WHOLE, min_size=1)
+FULL = st.tuples(AXIS, st.sampled_from([6, None])).map(list)
+SHAPES = st.dictionaries(st.sampled_from(["x", "z"]), FULL, min_size=1)
 
 
 def outline(result):
@@ -36,13 +36,13 @@ def outline(result):
     bounds = {
         name: [str(result.interval(dim)) for dim in info.shape.dims or ()] for name, info in result.tensors.items()
     }
-    shown = tensors, bounds, str(result.contract), result.policy, list(map(str, result.diagnostics))
-    return re.sub(r"#\d+", "", str(shown))
+    outlined = tensors, bounds, str(result.contract), result.policy, list(map(str, result.diagnostics))
+    return re.sub(r"#\d+", "", str(outlined))
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(sorted(MODELS)), st.lists(SHAPES, min_size=1, max_size=3), st.sampled_from([0, 1, 2]))
-def test_whole_shapes_take_the_place_of_those_before(name, updates, min_dim) -> None:
+def test_full_shapes_replace_previous_shapes(name, updates, min_dim) -> None:
     """Only the names of dims of earlier shapes live on, and they mean nothing by themselves."""
     result = infer_shapes(MODELS[name], min_dim=min_dim)
     for update in updates:
@@ -53,12 +53,12 @@ def test_whole_shapes_take_the_place_of_those_before(name, updates, min_dim) -> 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(MODELS)), AXIS, AXIS)
-def test_single_axes_are_added_to_what_was_given(name, first, second) -> None:
+def test_single_axes_change_previous_shapes(name, first, second) -> None:
     result = infer_shapes(MODELS[name], inputs={"x": [first, 6]}).update({"z": {0: second}})
     assert outline(result) == outline(infer_shapes(MODELS[name], inputs={"x": [first, 6], "z": {0: second}}))
 
 
-def test_bounds_of_a_named_dim_are_kept() -> None:
+def test_bounds_of_a_named_dim_survive_an_update() -> None:
     """Also those below `min_dim`, which need a symbol that may be so small."""
     result = infer_shapes(PLAIN).update({"x": [NamedDim("batch", min=0, max=4), 3]})
     assert str(result.interval(result.tensors["y"].shape[0])) == "0..4"
@@ -67,13 +67,13 @@ def test_bounds_of_a_named_dim_are_kept() -> None:
     assert str(wider.interval(wider.tensors["y"].shape[0])) == "1..9"
 
 
-def test_the_policy_lives_on() -> None:
+def test_the_policy_survives_an_update() -> None:
     result = infer_shapes(PLAIN, min_dim=0).update({"x": ["n", 3]})
     assert str(result.interval(result.tensors["y"].shape[0])) == "0.."
     assert infer_shapes(PLAIN).update({"x": ["n", 3]}).contract.check(n=0).verdict is True
 
 
-def test_what_the_user_said_of_dims_is_kept_for_dims_that_are_gone() -> None:
+def test_ranges_of_dims_that_are_gone_are_ignored() -> None:
     result = infer_shapes(PLAIN, inputs={"x": ["rows", 3]}, dims={"rows": (1, 4)}).update({"x": [7, 3]})
     assert str(result.tensors["y"].shape) == "[7, 3]"
 

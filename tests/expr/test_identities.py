@@ -2,9 +2,9 @@
 
 import pytest
 
+from shapeinf.errors import DimSyntaxError
 from shapeinf.expr import (
     Dimension,
-    DimSyntaxError,
     Scope,
     ceildiv,
     exact_quotient,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from shapeinf import infer_shapes
-from shapeinf.expr import DimSyntaxError, Scope, evaluate, label, maximum, parse_dim, parse_dim_lenient
+from shapeinf.errors import DimSyntaxError
+from shapeinf.expr import Scope, evaluate, label, maximum, parse_dim, parse_dim_lenient
 from shapeinf.expr.dimension import MAX_TERMS
 from shapeinf.expr.parsing import MAX_LENGTH, MAX_NESTING
 from shapeinf.expr.printing import LONGEST_TEXT, expression_of

@@ -89,7 +89,7 @@ def test_no_rule_of_onnx_fails(share):
 
 
 @pytest.mark.parametrize("share", SHARES)
-def test_a_wrong_kind_is_said_and_named(share):
+def test_a_wrong_kind_is_reported_with_its_name(share):
     """Where nothing else can be wrong before: the attribute is named, with the kind that it must be of."""
     unsaid = []
     cases = ((entry, given) for entry in every("onnx") for given in VALUES if entry[-1] in VALUES)

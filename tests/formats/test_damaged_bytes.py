@@ -75,7 +75,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("node", "opset", "code", "message"), BROKEN)
-def test_what_is_wrong_with_a_node_is_said(node, opset, code, message):
+def test_errors_of_a_node_are_reported(node, opset, code, message):
     (error,) = infer_shapes(one_node(node, X, FLAG, opset=opset)).diagnostics
     assert (error.severity, error.code) == ("error", code)
     assert message in str(error)

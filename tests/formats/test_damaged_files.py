@@ -48,14 +48,14 @@ def test_a_number_is_a_file(family):
     assert case(family, 7) == case(family, 7) != case(family, 8)
 
 
-def test_tokens_are_the_whole_text():
+def test_tokens_cover_the_text():
     assert all("".join(tokens(document)) == document for document in documents())
 
 
 # -- the harness finds what it is for
 
 
-def test_a_bare_error_is_found_and_shrunk(monkeypatch):
+def test_an_unexpected_error_is_reported_and_shrunk(monkeypatch):
     def failing(data):
         if b"bad" in data:
             raise ZeroDivisionError("there")
@@ -67,7 +67,7 @@ def test_a_bare_error_is_found_and_shrunk(monkeypatch):
     assert shrunk(b"x" * 300 + b"bad" + b"y" * 500, wrong) == b"bad"
 
 
-def test_a_slow_answer_is_found(monkeypatch):
+def test_a_slow_answer_is_reported(monkeypatch):
     def endless(_):
         while True:
             pass

@@ -78,7 +78,7 @@ def test_constants_inside_of_nodes(tmp_path, source):
 
 
 @pytest.mark.parametrize(("op", "top"), [("Gather", 9), ("GatherElements", 9), ("GatherND", 9), ("Gather", -3)])
-def test_the_contract_is_what_a_run_says(op, top):
+def test_the_contract_agrees_with_a_run(op, top):
     shaped = {"GatherElements": (-1, 4), "GatherND": (-1, 1)}.get(op, (-1,))
     model = model_of(indices(max(top, 0), least=min(top, 0)).reshape(shaped), "N", op)
     contract = infer_shapes(model).contract
@@ -99,7 +99,7 @@ def test_indices_that_no_rule_asks_for_are_not_looked_at(monkeypatch):
     assert str(infer_shapes(model).tensors["y"].shape) == "[1]"
 
 
-def test_a_range_is_found_once(monkeypatch):
+def test_a_range_is_read_once(monkeypatch):
     found = []
     monkeypatch.setattr(ranges.LaterRange, "_read", lambda self: found.append(1) or self.tensor)
     result = infer_shapes(model_of(indices(9), "N"))
@@ -109,7 +109,7 @@ def test_a_range_is_found_once(monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["short", "long", "elsewhere", "no number", "far", "negative"])
-def test_payloads_that_do_not_fit_say_nothing(tmp_path, damage):
+def test_payloads_that_do_not_fit_are_ignored(tmp_path, damage):
     model = model_of(indices(100), 100)
     (tensor,) = model.graph.initializer
     if damage in ("short", "long"):

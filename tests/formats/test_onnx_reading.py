@@ -15,9 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
-from shapeinf.formats.onnx import read
 from shapeinf.formats.onnx.reader import read_model
-from shapeinf.formats.onnx.wire import encode_varint
+from shapeinf.formats.onnx.source import read
+from shapeinf.formats.protobuf.wire import encode_varint
 from shapeinf.lattice import PartialTensor
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
@@ -367,7 +367,7 @@ def test_locations_that_make_no_sense_are_unknown_or_errors_of_ours(tmp_path, lo
 @pytest.mark.parametrize("key", ["offset", "length"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("size", [3, 5000], ids=["small", "large"])
-def test_places_in_a_data_file_that_make_no_sense(tmp_path, key, place, size):
+def test_invalid_offsets_in_a_data_file(tmp_path, key, place, size):
     path = external(tmp_path / "m.onnx", np.arange(size), "data.bin")
     (tmp_path / "data.bin").write_bytes(np.arange(size).tobytes())
     model = onnx.load_model(path, load_external_data=False)
@@ -382,7 +382,7 @@ def test_places_in_a_data_file_that_make_no_sense(tmp_path, key, place, size):
     "path", ["a\0.onnx", "a\0.nnef", "a\ud800b.onnx", "a\ud800b", "\ufeffgraph", "", "x" * 5000, "/\0"]
 )
 @pytest.mark.parametrize("kind", [str, Path])
-def test_what_is_no_path_is_an_error_of_ours(path, kind):
+def test_invalid_paths_are_model_errors(path, kind):
     with pytest.raises(ModelError):
         infer_shapes(kind(path))
 
@@ -429,7 +429,7 @@ def test_a_dim_name_that_is_no_utf8_is_a_name():
         assert str(infer_shapes(form).tensors["y"].shape) == "[`s\N{REPLACEMENT CHARACTER}q`]"
 
 
-def test_what_protobuf_refuses_is_refused():
+def test_malformed_protobuf_is_refused():
     """A file that is cut off inside is not a smaller model."""
     data = EXAMPLES[0].read_bytes()
     for end in range(1, len(data), 97):
@@ -488,14 +488,14 @@ def test_a_text_without_a_graph_is_no_model(tmp_path):
             read(tmp_path / name)
 
 
-def test_external_data_of_text_forms_are_found_beside_them(tmp_path):
+def test_external_data_of_text_forms_lie_in_their_folder(tmp_path):
     model = onnx.load_model(external(tmp_path / "m.onnx", SHAPE, "data.bin"), load_external_data=False)
     (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
     onnx.save_model(model, tmp_path / "m.textproto", format="textproto")
     assert str(infer_shapes(tmp_path / "m.textproto").tensors["y"]) == "float32[batch, 2, 4]"
 
 
-def test_all_ways_to_give_a_model_are_one():
+def test_all_forms_of_a_model_are_equal():
     path = EXAMPLES[0]
     results = [infer_shapes(m) for m in (path, str(path), path.read_bytes(), onnx.load(path), read(path))]
     texts = [{name: str(info) for name, info in r.tensors.items()} for r in results]
@@ -509,7 +509,7 @@ def test_an_onnx_ir_model():
     assert {name: str(info) for name, info in infer_shapes(model).tensors.items()} == expected
 
 
-def test_what_is_no_model():
+def test_files_of_no_format():
     for thing in (3, None, object(), [], b"", b"hello world", b"\x00\x01", onnx.ModelProto()):
         with pytest.raises(ModelError):
             infer_shapes(thing)

@@ -11,8 +11,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import ModelError, infer_shapes
-from shapeinf.formats.onnx import read
-from shapeinf.formats.onnx.wire import encode_varint
+from shapeinf.formats.onnx.source import read
+from shapeinf.formats.protobuf.wire import encode_varint
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
 from tests.formats.test_onnx_reading import SHAPE, everything, external, field, model_of, tensor_value
@@ -109,7 +109,7 @@ def test_weights_keep_their_bytes(tmp_path):
     assert said(after.graph.output) == {"y": "float['n', 32]"}
 
 
-def test_unknown_fields_are_kept(tmp_path):
+def test_unknown_fields_are_preserved(tmp_path):
     """A field of a later version of the format is not ours to drop."""
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], [tensor_value("x", [2])], [tensor_value("y", None)])
     later = field(1000, b"from the future")
@@ -261,7 +261,7 @@ def calls(*shapes):
     return model
 
 
-def test_functions_say_what_all_calls_agree_on(tmp_path):
+def test_functions_have_the_types_common_to_all_calls(tmp_path):
     one = saved(calls(["n", 4]), tmp_path / "1.onnx").functions[0]
     assert said(one.value_info) == {"p": "float['n', 4]", "r": "float['n', 4]", "q": "int64[2]"}
     two = saved(calls(["n", 4], ["n", 4]), tmp_path / "2.onnx").functions[0]
@@ -306,7 +306,7 @@ def test_external_data_stay_external(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["copy.onnx", "data.bin", "m.onnx"]
 
 
-def test_external_data_are_not_torn_from_their_model(tmp_path):
+def test_external_data_stay_with_their_model(tmp_path):
     path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(ModelError, match="save into the same folder"):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapeinf.errors import SpecError
 from shapeinf.expr import Dimension, Scope
 from shapeinf.inputs.spec import (
     DimRange,
     InputSpec,
-    SpecError,
     parse_bindings,
     parse_dim_range,
     parse_shape_spec,

@@ -25,7 +25,7 @@ def symbolic(name, x, y):
 
 
 @given(EXPRESSIONS, st.sampled_from(sorted(LIMITS)), st.lists(BINDINGS, min_size=1, max_size=12))
-def test_bounds_hold_and_are_free_of_what_was_to_go(expression, name, bindings):
+def test_bounds_hold_without_the_eliminated_symbols(expression, name, bindings):
     build, meaning = expression
     scope = Scope()
     store = ConstraintStore(scope)

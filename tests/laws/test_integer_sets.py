@@ -1,4 +1,4 @@
-"""isl's proofs: sound on random facts, and deciding what intervals cannot."""
+"""isl's proofs: sound on random constraints, and deciding what intervals cannot."""
 
 import pytest
 from hypothesis import given
@@ -9,12 +9,12 @@ from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.solver import integer_sets
 from shapeinf.solver.integer_sets import Verdict, decide_le, decide_ne
 
-from .test_facts import EQUATIONS, TERMS, facts_of, models
+from .test_constraints import EQUATIONS, TERMS, models, store_of
 
 
 @given(EQUATIONS, TERMS, TERMS)
 def test_proofs_are_sound(equations, left, right):
-    store = facts_of(equations)
+    store = store_of(equations)
     if store is None:
         return
     a, b = parse_dim(left, store.scope), parse_dim(right, store.scope)
@@ -43,7 +43,7 @@ def test_divisibility_through_nested_floors():
     assert decide_ne(store, h, 8) == Verdict(None, "isl")
 
 
-def test_what_intervals_decide_is_not_asked():
+def test_isl_is_not_called_where_intervals_decide():
     store, h = unet()
     assert decide_le(store, 1, h) == Verdict(True, "interval")
 

@@ -1,4 +1,4 @@
-"""What a join is at most: no less than any of its sides, and nothing where a side grows out of the join itself."""
+"""Limits of joins: no less than any of the sides, and none where a side depends on the join itself."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,15 +17,15 @@ def test_no_side_is_larger(pairs, at_one_moment, env):
     store = ShapeStore(scope)
     joined = [store.relaxer.dim(a(scope), b(scope), "site", at_one_moment=at_one_moment) for (a, _), (b, _) in pairs]
     sites = {d for d in joined if not isinstance(d, int) and d in scope.limits}
-    for ((_, left), (_, right)), found in zip(pairs, joined, strict=True):
-        if not isinstance(found, int) and found in sites:
-            most = scope.limits[found]
+    for ((_, left), (_, right)), join in zip(pairs, joined, strict=True):
+        if not isinstance(join, int) and join in sites:
+            most = scope.limits[join]
             if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
                 assert max(left(env), right(env)) <= evaluate(most, env)
 
 
 @given(EXPRESSIONS, EXPRESSIONS, st.integers(1, 3), st.booleans(), st.booleans())
-def test_what_grows_out_of_the_join_has_no_limit(first, second, step, at_one_moment, late):
+def test_a_side_that_depends_on_the_join_has_no_limit(first, second, step, at_one_moment, late):
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, b = first[0](scope), second[0](scope)
@@ -43,8 +43,8 @@ def test_sides_of_different_trips_must_be_the_same_in_all_of_them(expression, lo
     """A symbol without a name may be another size in each trip, so it bounds only what is there with it."""
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
-    a, made = expression[0](scope), scope.fresh("made in a trip", lowest)
-    once = relaxer.dim(a, made, "once", at_one_moment=True)
-    over = relaxer.dim(a, made, "over", at_one_moment=False)
+    a, unknown = expression[0](scope), scope.fresh("unknown of a trip", lowest)
+    once = relaxer.dim(a, unknown, "once", at_one_moment=True)
+    over = relaxer.dim(a, unknown, "over", at_one_moment=False)
     assert once in scope.limits
     assert over not in scope.limits

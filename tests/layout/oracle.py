@@ -30,8 +30,8 @@ def tiled(x, tile):
     x = x.reshape(dims)
     x = np.pad(x, [(0, -dim % size) for dim, size in zip(dims, sizes, strict=True)], constant_values=-1)
     cut = x.reshape([n for dim, size in zip(x.shape, sizes, strict=True) for n in (dim // size, size)])
-    kept = [2 * i + 1 for i in range(outside, len(dims))]
-    cut = cut.transpose([2 * i for i in range(len(dims))] + [2 * i + 1 for i in range(outside)] + kept)
+    inner = [2 * i + 1 for i in range(outside, len(dims))]
+    cut = cut.transpose([2 * i for i in range(len(dims))] + [2 * i + 1 for i in range(outside)] + inner)
     return cut.reshape([*cut.shape[: len(dims)], *(sizes[outside:])])
 
 

@@ -18,9 +18,9 @@ def tiles(draw):
 @st.composite
 def layouts(draw, rank, tiled=True):
     order = draw(st.permutations(range(rank)))
-    found = draw(st.lists(tiles(), max_size=2)) if tiled else ()
+    actual = draw(st.lists(tiles(), max_size=2)) if tiled else ()
     tail = draw(st.sampled_from([1, 1, 5])) if tiled else 1
-    return Layout(order, found, tail_padding_alignment_in_elements=tail)
+    return Layout(order, actual, tail_padding_alignment_in_elements=tail)
 
 
 @st.composite

@@ -148,7 +148,7 @@ def test_symbolic_transposes(source, first, target, second, dims, answer):
     assert transpose_is_bitcast(before, after, dims) is answer
 
 
-def test_facts_decide():
+def test_constraints_decide():
     scope = Scope()
     h, w, n = (scope.symbol(name) for name in ("h", "w", "n"))
     store = ConstraintStore(scope)
@@ -169,7 +169,7 @@ def test_tiles_that_divide_are_digits():
     assert reshape_is_bitcast(source, inside) is True
 
 
-def test_facts_say_that_tiles_divide():
+def test_constraints_prove_that_tiles_divide():
     scope = Scope()
     n = scope.symbol("n")
     store = ConstraintStore(scope)
@@ -180,7 +180,7 @@ def test_facts_say_that_tiles_divide():
     assert reshape_is_bitcast(source, plain, store=store) is True
 
 
-def test_large_padded_arrays_are_told_apart():
+def test_large_padded_arrays_differ():
     tiles = [(8, 128)]
     source = ArrayType("f32", (1001, 1001), Layout((1, 0), tiles))
     assert reshape_is_bitcast(source, source) is True
@@ -196,7 +196,7 @@ def test_element_types_count():
 
 
 @given(reshapes())
-def test_a_layout_is_found_where_one_is(pair):
+def test_a_layout_is_returned_where_it_exists(pair):
     source, target = pair
     aligned = align_layouts(source, target)
     possible = any(
@@ -211,9 +211,9 @@ def test_a_layout_is_found_where_one_is(pair):
 @given(reshapes())
 def test_unmodified_dims(pair):
     source, target = pair
-    found = dims_unmodified_by_reshape(source, target)
+    actual = dims_unmodified_by_reshape(source, target)
     number = numbered(source.dims)
-    for i, j in found:
+    for i, j in actual:
         assert source.dims[i] == target.dims[j]
         along = np.broadcast_to(np.arange(source.dims[i]).reshape([-1] + [1] * (source.rank - i - 1)), number.shape)
         others = np.arange(target.dims[j]).reshape([-1] + [1] * (target.rank - j - 1))
@@ -252,8 +252,8 @@ def test_empty_arrays_are_always_aligned():
 
 
 @pytest.mark.parametrize("check", [align_layouts, dims_unmodified_by_reshape])
-def test_what_is_no_reshape_is_refused(check):
-    with pytest.raises(LayoutError, match="not as many elements"):
+def test_an_invalid_reshape_is_refused(check):
+    with pytest.raises(LayoutError, match="differ in their number of elements"):
         check(ArrayType("f32", (2, 3)), ArrayType("f32", (5,)))
 
 

@@ -48,9 +48,9 @@ def test_permuted_dims_keep_memory(array, data):
 @given(arrays())
 def test_descending_keeps_memory(array):
     values = numbered(array.dims)
-    found = descending(array)
-    assert found.layout.minor_to_major == Layout.descending(array.rank).minor_to_major
-    assert memory(values.transpose(array.layout.major_to_minor), found) == memory(values, array)
+    actual = descending(array)
+    assert actual.layout.minor_to_major == Layout.descending(array.rank).minor_to_major
+    assert memory(values.transpose(array.layout.major_to_minor), actual) == memory(values, array)
 
 
 @given(arrays(tiled=False), st.booleans(), st.data())
@@ -127,7 +127,7 @@ def test_equal_is_equality_where_nothing_is_symbolic(a, b):
         ("f32[2]", "f32[2,1]", ["layout"], False),
     ],
 )
-def test_what_is_ignored(a, b, ignoring, answer):
+def test_ignored_aspects(a, b, ignoring, answer):
     assert equal(parse_type(a), parse_type(b), ignoring=ignoring) is answer
 
 
@@ -142,7 +142,7 @@ def test_symbolic_comparisons():
     assert same_dims(array, ArrayType("s8", (None, 2))) is True
 
 
-def test_what_has_no_layout_differs_from_what_has():
+def test_values_without_a_layout_differ_from_arrays():
     array = ArrayType("f32", (2,))
     assert layouts_equal(TOKEN, OPAQUE) is True
     assert layouts_equal(TOKEN, array) is layouts_equal(array, TOKEN) is False

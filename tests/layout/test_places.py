@@ -18,10 +18,10 @@ from shapeinf.layout import (
     indices,
     lay_out,
     linear_index,
+    linear_indices,
     multi_index,
     next_index,
     physical_elements,
-    places,
     strides,
     take_out,
 )
@@ -44,14 +44,14 @@ def test_memory(array):
 
 
 @given(arrays(least=1, largest=4, max_rank=3))
-def test_every_place_holds_its_element_or_padding(array):
-    for place, number in enumerate(brute(array)):
-        index = multi_index(array, place)
+def test_every_position_holds_its_element_or_padding(array):
+    for linear, number in enumerate(brute(array)):
+        index = multi_index(array, linear)
         if number < 0:
             assert index is None
         else:
             assert index == tuple(map(int, np.unravel_index(number, array.dims)))
-            assert linear_index(array, index) == place
+            assert linear_index(array, index) == linear
     with pytest.raises(LayoutError):
         multi_index(array, len(brute(array)))
 
@@ -59,9 +59,9 @@ def test_every_place_holds_its_element_or_padding(array):
 @given(arrays(tiled=False, least=1))
 def test_strides_are_those_of_numpy(array):
     major_to_minor = array.layout.major_to_minor
-    whole = np.empty([array.dims[d] for d in major_to_minor], dtype=np.int8).transpose(np.argsort(major_to_minor))
+    full = np.empty([array.dims[d] for d in major_to_minor], dtype=np.int8).transpose(np.argsort(major_to_minor))
     big = [d for d, size in enumerate(array.dims) if size > 1]  # numpy is free to choose the others
-    assert [strides(array)[d] for d in big] == [whole.strides[d] for d in big]
+    assert [strides(array)[d] for d in big] == [full.strides[d] for d in big]
 
 
 @given(arrays(tiled=False, largest=4))
@@ -80,18 +80,18 @@ def test_next_index_counts_row_major(array):
 
 
 @given(arrays(least=1, largest=5, max_rank=3), st.data())
-def test_symbolic_places_are_places_at_every_binding(array, data):
+def test_symbolic_linear_indices_are_those_of_every_binding(array, data):
     scope = Scope()
     sizes = [scope.symbol(f"d{i}") if data.draw(st.booleans()) else size for i, size in enumerate(array.dims)]
     index = [data.draw(st.integers(0, size - 1)) for size in array.dims]
     values = {f"d{i}": size for i, size in enumerate(array.dims)} | {f"i{i}": at for i, at in enumerate(index)}
-    places = [scope.symbol(f"i{i}", 0) if data.draw(st.booleans()) else at for i, at in enumerate(index)]
+    index_dims = [scope.symbol(f"i{i}", 0) if data.draw(st.booleans()) else at for i, at in enumerate(index)]
     symbolic = ArrayType("f32", sizes, array.layout)
-    place = linear_index(array, index)
-    assert evaluate(linear_index(symbolic, places), values) == place
+    linear = linear_index(array, index)
+    assert evaluate(linear_index(symbolic, index_dims), values) == linear
     assert evaluate(physical_elements(symbolic), values) == physical_elements(array)
     back = multi_index(symbolic, scope.symbol("place", 0))
-    assert [evaluate(at, values | {"place": place}) for at in back] == index
+    assert [evaluate(at, values | {"place": linear}) for at in back] == index
 
 
 @given(arrays(tiled=False, largest=4), st.data())
@@ -99,10 +99,10 @@ def test_the_padded_layout_is_a_padded_array(array, data):
     padded = [data.draw(st.integers(size, size + 2)) for size in array.dims]
     layout = PaddedLayout(array.layout.minor_to_major, padded, padding_value=-1)
     values = numbered(array.dims)
-    whole = np.full(padded, -1)
-    whole[tuple(map(slice, array.dims))] = values
-    assert layout.lay_out(values).tolist() == memory_of(whole, layout.minor_to_major).tolist()
-    assert physical_elements(layout.padded(array)) == whole.size
+    full = np.full(padded, -1)
+    full[tuple(map(slice, array.dims))] = values
+    assert layout.lay_out(values).tolist() == memory_of(full, layout.minor_to_major).tolist()
+    assert physical_elements(layout.padded(array)) == full.size
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_ranges_of_indices(base, count, step, visited):
         (lambda a: next_index(a, (2, 0)), "outside of dim 0"),
         (lambda a: linear_index(a, (0, 3)), "outside of dim 1"),
         (lambda a: linear_index(a, (0, -1)), "outside of dim 1"),
-        (lambda a: linear_index(a, (0, 0, 0)), "2 places, not 3"),
+        (lambda a: linear_index(a, (0, 0, 0)), "2 numbers, not 3"),
         (lambda a: linear_index(a, (0, 0.5)), "must be an int"),
         (lambda a: multi_index(a, -1), "outside of the 6 elements"),
         (lambda a: multi_index(a, 6), "outside of the 6 elements"),
@@ -148,7 +148,7 @@ def test_errors(wrong, message):
         wrong(ArrayType("f32", (2, 3)))
 
 
-def test_what_facts_say_of_an_index_counts():
+def test_constraints_on_an_index_count():
     scope = Scope()
     n = scope.symbol("n")
     store = ConstraintStore(scope)
@@ -160,7 +160,7 @@ def test_what_facts_say_of_an_index_counts():
     with pytest.raises(LayoutError, match="symbolic"):
         indices(array)
     with pytest.raises(LayoutError, match="symbolic"):
-        places(array)
+        linear_indices(array)
 
 
 def test_sizes_without_a_bound_are_not_known():
@@ -172,14 +172,14 @@ def test_large_arrays_are_walked_but_not_laid_out():
     huge = ArrayType("s8", (1 << 40, 1 << 20))
     assert next(iter(indices(huge))) == (0, 0)
     with pytest.raises(LimitError):
-        places(huge)
+        linear_indices(huge)
     with pytest.raises(LimitError):
         lay_out([1], Layout((0,), tail_padding_alignment_in_elements=1 << 40))
     with pytest.raises(LimitError):
-        places(ArrayType("s8", [1] * 64))
+        linear_indices(ArrayType("s8", [1] * 64))
 
 
-def test_a_symbolic_place_of_a_symbolic_array_is_arithmetic():
+def test_a_symbolic_linear_index_of_a_symbolic_array_is_arithmetic():
     scope = Scope()
     b, s = scope.symbol("B"), scope.symbol("S")
     array = ArrayType("f32", (b, s), Layout((1, 0), tiles=[(8, 128)]))

@@ -105,7 +105,7 @@ def test_tuples_are_tables_of_pointers():
         (lambda: byte_strides(parse_type("s4[2,3]{1,0:E(4)}")), "4 bits"),
         (lambda: byte_size(parse_type("f32[?]")), "without a bound"),
         (lambda: data_byte_size(ArrayType("f32", (Scope().symbol("n", 0),))), "not known"),
-        (lambda: data_byte_size(parse_type("f32[4,4]{1,0:T(2,2)(2,2,2,2)}")), "reach over each other"),
+        (lambda: data_byte_size(parse_type("f32[4,4]{1,0:T(2,2)(2,2,2,2)}")), "overlap in dims"),
     ],
 )
 def test_errors(wrong, message):

@@ -33,10 +33,10 @@ class Account:
         self.peak = self.result.memory().peak
         points = independent.alive(self.proto.graph)
         self.names = sorted(set().union(*points))
-        place = {name: i for i, name in enumerate(self.names)}
+        column = {name: i for i, name in enumerate(self.names)}
         self.alive = np.zeros((len(points), len(self.names)), dtype=np.int64)
         for at, there in enumerate(points):
-            self.alive[at, [place[name] for name in there]] = 1
+            self.alive[at, [column[name] for name in there]] = 1
         self.nested = any(independent.bodies(node) for node in self.proto.graph.node)
         self.dims = sorted(self._symbols(), key=str)
 
@@ -61,7 +61,7 @@ class Account:
 
     def most(self, columns):
         """For each of these accounts the largest total of what is known and the peak does not say to be unbounded."""
-        unbounded = {found.name for found in self.peak.unbounded}
+        unbounded = {actual.name for actual in self.peak.unbounded}
         counted = np.array([name not in unbounded for name in self.names], dtype=np.int64)
         sizes = np.array([[size or 0 for size in column] for column in columns], dtype=np.int64) * counted
         return (self.alive @ sizes.T).max(axis=0).tolist()
@@ -69,16 +69,16 @@ class Account:
     def points(self, count, seed, tries=40):
         """Up to so many different legal points, with what they need; draws at most `tries` times as often."""
         draw, seen = random.Random(seed), set()
-        found = {}
+        actual = {}
         for _ in range(tries * count):
             point = self._drawn(draw)
             key = tuple(point.items())
-            if len(found) < count and key not in seen and self.at_peak(point) is not None:
+            if len(actual) < count and key not in seen and self.at_peak(point) is not None:
                 column = self.at(point)
                 if column is not None:
-                    found[key] = column
+                    actual[key] = column
             seen.add(key)
-        return [(dict(key), column) for key, column in found.items()]
+        return [(dict(key), column) for key, column in actual.items()]
 
     def at_peak(self, point):
         """The peak at a point; None where it says that the model does not run."""
@@ -99,29 +99,29 @@ class Account:
         return dict(sorted(point.items()))
 
 
-def _bytes(found):
-    if isinstance(found, SequenceType):
-        items = found.items or (found.element,) * found.length if isinstance(found.length, int) else (None,)
+def _bytes(actual):
+    if isinstance(actual, SequenceType):
+        items = actual.items or (actual.element,) * actual.length if isinstance(actual.length, int) else (None,)
         sizes = [None if item is None else _bytes(item) for item in items]
         return None if None in sizes else sum(sizes)
-    dims = found.shape.dims
-    if found.dtype not in WIDTHS or dims is None or not all(isinstance(d, int) for d in dims):
+    dims = actual.shape.dims
+    if actual.dtype not in WIDTHS or dims is None or not all(isinstance(d, int) for d in dims):
         return None
-    return WIDTHS[found.dtype] * math.prod(dims)
+    return WIDTHS[actual.dtype] * math.prod(dims)
 
 
 def _of_bodies(proto, point):
     """The bytes of what onnx knows inside of the bodies; of what a trip may make anew, onnx says nothing."""
-    found = {}
+    actual = {}
 
     def walk(graph, path):
         for value in (*graph.value_info, *graph.output, *graph.input):
             tensor = value.type.tensor_type
             if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
-                found[path + value.name] = independent.size(value)
+                actual[path + value.name] = independent.size(value)
         for node in graph.node:
             for body in independent.bodies(node):
                 walk(body, f"{path}{node.name or node.output[0]}/")
 
     walk(independent.bound(proto, point).graph, "")
-    return found
+    return actual

@@ -32,16 +32,16 @@ class Drawn:
 
     buffers: tuple[tuple[str, int, int], ...]
     relations: tuple[str, ...]
-    points: int = 5
+    length: int = 5
 
     def timeline(self, scope):
         """The timeline, with sizes of the scope."""
         buffers = []
         for i, (text, birth, length) in enumerate(self.buffers):
             size = parse_dim(text, scope)
-            death = min(birth + length, self.points)
+            death = min(birth + length, self.length)
             buffers.append(Buffer(f"t{i}", size, birth, death, "activation", "uint8", Shape([size]), (f"t{i}",)))
-        return Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(self.points)), tuple(buffers))
+        return Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(self.length)), tuple(buffers))
 
     def store(self):
         """The facts with all relations; None where they contradict each other."""
@@ -54,26 +54,26 @@ class Drawn:
             return None
         return store
 
-    def total(self, point, point):
-        """The bytes in use at a moment."""
-        alive = (text for text, birth, length in self.buffers if birth <= point < birth + length)
-        return sum(value(text, point) for text in alive)
+    def total(self, index, sizes):
+        """The bytes in use at a program point."""
+        alive = (text for text, birth, length in self.buffers if birth <= index < birth + length)
+        return sum(value(text, sizes) for text in alive)
 
-    def peak(self, point):
-        """The most of all moments."""
-        return max(self.total(point, point) for point in range(self.points))
+    def peak(self, sizes):
+        """The largest total of all program points."""
+        return max(self.total(index, sizes) for index in range(self.length))
 
-    def points(self, relations=None, high=HIGH):
-        """All points of the box at which all relations hold."""
+    def legal_sizes(self, relations=None, high=HIGH):
+        """All sizes of the box at which all relations hold."""
         for values in product(range(1, high + 1), repeat=len(NAMES)):
-            point = dict(zip(NAMES, values, strict=True))
-            if all(value(text, point) for text in (self.relations if relations is None else relations)):
-                yield point
+            sizes = dict(zip(NAMES, values, strict=True))
+            if all(value(text, sizes) for text in (self.relations if relations is None else relations)):
+                yield sizes
 
 
-def value(text, point):
+def value(text, sizes):
     """What Python makes of a text."""
-    return eval(text, {"__builtins__": {}, **FUNCTIONS, **point})
+    return eval(text, {"__builtins__": {}, **FUNCTIONS, **sizes})
 
 
 def drawn(relations=2):

@@ -60,19 +60,19 @@ def size(value):
 
 def sizes(graph, path=""):
     """The bytes of all values; those of a body have the path of their node in front."""
-    found = {path + v.name: size(v) for v in (*graph.value_info, *graph.output, *graph.input)}
+    actual = {path + v.name: size(v) for v in (*graph.value_info, *graph.output, *graph.input)}
     for node in graph.node:
         for body in bodies(node):
-            found.update(sizes(body, f"{path}{node.name or node.output[0]}/"))
-    return found
+            actual.update(sizes(body, f"{path}{node.name or node.output[0]}/"))
+    return actual
 
 
 def free(graph):
     """The names that a body reads of the graphs around it."""
-    made = {v.name for v in graph.input} | {t.name for t in graph.initializer}
-    made |= {name for node in graph.node for name in node.output}
+    defined = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+    defined |= {name for node in graph.node for name in node.output}
     read = {name for node in graph.node for name in reads(node)} | {v.name for v in graph.output}
-    return read - made - {""}
+    return read - defined - {""}
 
 
 def reads(node):
@@ -85,13 +85,13 @@ def stored(graph, outer=None):
     `outer` are those of the graphs around it; None for the model's own graph, of which an output has memory of its own.
     """
     handed_out = {v.name for v in graph.output} if outer is None else set()
-    found = set(outer or ()) | {t.name for t in graph.initializer}
+    actual = set(outer or ()) | {t.name for t in graph.initializer}
     for node in graph.node:
         if node.op_type == "Constant":
-            found |= set(node.output)
-        elif node.op_type in VIEWS and node.input[0] in found:
-            found |= set(node.output) - handed_out
-    return found
+            actual |= set(node.output)
+        elif node.op_type in VIEWS and node.input[0] in actual:
+            actual |= set(node.output) - handed_out
+    return actual
 
 
 def alive(graph, path="", formals=frozenset(), outer=None):
@@ -107,9 +107,9 @@ def alive(graph, path="", formals=frozenset(), outer=None):
     needed = set()
     for at, node in enumerate(nodes):
         needed = {name for name in needed if last.get(name, -1) >= at}
-        made = {name for name in node.output if name and name not in held}
-        here = {path + name for name in needed | made} | set(formals)
-        needed |= made
+        defined = {name for name in node.output if name and name not in held}
+        here = {path + name for name in needed | defined} | set(formals)
+        needed |= defined
         inner_path, handed = f"{path}{node.name or node.output[0]}/", set()
         for body in bodies(node):
             taken = {inner_path + v.name for v in body.input}

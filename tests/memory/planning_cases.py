@@ -27,30 +27,30 @@ def most_alive(problem: Problem) -> int:
 
 def least_arena(problem: Problem) -> int:
     """What lives at one moment, one above the other at aligned offsets; the highest is the one that wastes most."""
-    found = [0]
+    actual = [0]
     for t in {r.lower for r in problem.requests}:
         alive = [r.size for r in problem.requests if r.lower <= t < r.upper]
         ends = [size + (-size) % problem.alignment for size in alive]
-        found.append(min(sum(ends) - end + size for size, end in zip(alive, ends, strict=True)))
-    return max(found)
+        actual.append(min(sum(ends) - end + size for size, end in zip(alive, ends, strict=True)))
+    return max(actual)
 
 
 def faults(problem: Problem, plan: Plan) -> list[str]:
     """All that is wrong with a plan for a problem, by trying all pairs."""
-    found = []
+    actual = []
     wanted = [(r.name, r.lower, r.upper, r.size) for r in problem.requests]
     if [(s.name, s.lower, s.upper, s.size) for s in plan.slots] != wanted:
-        found.append("other buffers")
+        actual.append("other buffers")
     for s in plan.slots:
         if s.offset < 0 or s.offset + s.size > plan.arena:
-            found.append(f"{s} is outside of the arena")
+            actual.append(f"{s} is outside of the arena")
         if s.offset % problem.alignment:
-            found.append(f"{s} is not aligned")
+            actual.append(f"{s} is not aligned")
     for a, b in itertools.combinations(plan.slots, 2):
         in_time = max(a.lower, b.lower) < min(a.upper, b.upper)
         in_space = max(a.offset, b.offset) < min(a.offset + a.size, b.offset + b.size)
         if in_time and in_space:
-            found.append(f"{a} and {b} overlap")
+            actual.append(f"{a} and {b} overlap")
     if plan.arena < most_alive(problem):
-        found.append("the arena is smaller than what lives at one moment")
-    return found
+        actual.append("the arena is smaller than what lives at one moment")
+    return actual

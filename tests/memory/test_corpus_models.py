@@ -57,37 +57,37 @@ def test_the_totals_of_a_corpus_model(path):
     result = infer_shapes(str(path))
     timeline = result.memory().timeline
     outer = {name for node in graph.node for name in node.output} - independent.stored(graph)
-    places = {node.name or next(o for o in node.output if o): place for place, node in enumerate(graph.node)}
-    points = {places[m.node]: t for t, m in enumerate(timeline.points) if m.node in places}
+    index_of = {node.name or next(o for o in node.output if o): index for index, node in enumerate(graph.node)}
+    points = {index_of[m.node]: t for t, m in enumerate(timeline.points) if m.node in index_of}
     assert sorted(points) == list(range(len(graph.node)))
     outputs = {value.name for value in graph.output}
     last = {name: at for at, node in enumerate(graph.node) for name in independent.reads(node)}
     last |= dict.fromkeys(outputs, len(graph.node))
-    made = {name: at for at, node in enumerate(graph.node) for name in node.output if name in outer and name}
-    shown = [b for b in timeline.buffers if b.role in ("activation", "output") and b.name in outer]
+    producer_of = {name: at for at, node in enumerate(graph.node) for name in node.output if name in outer and name}
+    counted = [b for b in timeline.buffers if b.role in ("activation", "output") and b.name in outer]
     for run in range(len(truth["bindings"])):
         values = symbols_of_run(result, truth, run)
         sizes = {name: bytes_of(tensor, run) for name, tensor in truth["tensors"].items()}
-        for buffer in shown:
+        for buffer in counted:
             missing = [s for s in getattr(buffer.size, "symbols", tuple)() if s.name not in values]
             if missing:  # the size of a loop's result that inference does not know: there is nothing to compare
                 assert all(s.symbol.anonymous for s in missing)
                 sizes[buffer.name] = None
-        wanted, found = [0] * len(graph.node), [0] * len(graph.node)
-        for name, at in made.items():
+        wanted, actual = [0] * len(graph.node), [0] * len(graph.node)
+        for name, at in producer_of.items():
             if sizes.get(name) is not None:
                 for t in range(at, max(last.get(name, at), at) + 1):
                     if t < len(wanted):
                         wanted[t] += sizes[name]
-        for buffer in shown:
+        for buffer in counted:
             if sizes.get(buffer.name) is None:
                 continue
             assert buffer.size is not None, f"{buffer.name} has no size: {buffer.cause}"
             size = evaluate(buffer.size, values)
             assert size == sizes[buffer.name], buffer
-            for place, t in points.items():
-                found[place] += size if buffer.birth <= t < buffer.death else 0
-        assert found == wanted
+            for index, t in points.items():
+                actual[index] += size if buffer.birth <= t < buffer.death else 0
+        assert actual == wanted
 
 
 @pytest.mark.parametrize("path", cases())

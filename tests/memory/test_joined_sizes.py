@@ -37,7 +37,7 @@ def test_the_larger_branch_is_the_bound(name):
     for n, m in product((1, 2, 7), (1, 3, 20)):
         (size,) = [size for buffer, size in peak.at(N=n, M=m).alive if buffer.name == "y"]
         assert size == 16 * rows(n, m)
-    assert str(result.contract) == "nothing is demanded of the inputs"
+    assert str(result.contract) == "nothing is required of the inputs"
 
 
 LOOP = """g (int64 n, bool q, float[N, 4] x, float[M, 4] z) => (float[] y, float[] w) {{
@@ -65,7 +65,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_states_of_loops_are_bounded_by_what_is_the_same_in_all_trips(name):
+def test_states_of_loops_are_bounded_by_sizes_that_are_equal_in_all_trips(name):
     body, *bounds = BODIES[name]
     model = parsed(LOOP.format(body=body))
     peak = infer_shapes(model).memory().peak
@@ -74,10 +74,10 @@ def test_states_of_loops_are_bounded_by_what_is_the_same_in_all_trips(name):
     for (n, m), trips, q in product([(1, 4), (5, 2), (3, 3)], range(4), (True, False)):
         alive = {buffer.name: size for buffer, size in peak.at(N=n, M=m).alive}
         feeds = {"n": np.array(trips), "q": np.array(q)}
-        made = run(model, feeds | {"x": np.zeros((n, 4), np.float32), "z": np.zeros((m, 4), np.float32)})
+        outputs = run(model, feeds | {"x": np.zeros((n, 4), np.float32), "z": np.zeros((m, 4), np.float32)})
         for output, rows in zip("yw", bounds, strict=True):
             if rows is not None:
-                assert made[output].nbytes <= alive[output] == 16 * rows(n, m)
+                assert outputs[output].nbytes <= alive[output] == 16 * rows(n, m)
 
 
 def test_a_loop_that_ends_by_its_condition_counts_no_further_than_its_trips():

@@ -18,9 +18,9 @@ from tests.memory import independent
 
 def alive(timeline, binding, roles=("activation", "output")):
     """For each moment the bytes of what is alive, by name."""
-    shown = [b for b in timeline.buffers if b.role in roles]
+    counted = [b for b in timeline.buffers if b.role in roles]
     return [
-        {b.name: evaluate(b.size, binding) for b in shown if b.birth <= t < b.death}
+        {b.name: evaluate(b.size, binding) for b in counted if b.birth <= t < b.death}
         for t in range(len(timeline.points))
     ]
 
@@ -85,7 +85,7 @@ def test_plain_graphs(name):
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_what_the_file_holds_is_weights(name):
+def test_constants_of_the_file_are_weights(name):
     """So are views of it, but for outputs; and each weight counts once."""
     model = parsed(STORED[name])
     agree(model, *SMALL)
@@ -100,9 +100,9 @@ def test_what_the_file_holds_is_weights(name):
 
 
 def test_an_order_is_not_chosen_for_the_sake_of_views_of_weights():
-    found = infer_shapes(parsed(STORED["shared weights"])).memory(order="least")
-    assert {b.name for b in found.timeline.buffers if b.role == "weight"} == {"w"}
-    assert next(b.values for b in found.timeline.buffers if b.name == "w") == ("w", "v", "u")
+    actual = infer_shapes(parsed(STORED["shared weights"])).memory(order="least")
+    assert {b.name for b in actual.timeline.buffers if b.role == "weight"} == {"w"}
+    assert next(b.values for b in actual.timeline.buffers if b.name == "w") == ("w", "v", "u")
 
 
 def test_constants_of_functions_are_weights():
@@ -165,7 +165,7 @@ def test_a_branch_that_does_not_run_needs_nothing():
     assert not names & {"y/s", "y/u", "y/r"}
 
 
-def test_what_changes_from_trip_to_trip_has_the_size_of_the_largest():
+def test_sizes_that_change_from_trip_to_trip_are_the_largest():
     """Doubling from N rows: trips begin with N, 2N and 4N rows and end with 2N, 4N, 8N; the rest is N."""
     text = """g (float[N, 4] x) => (float[] y) {
         n = Constant<value = int64 {3}>()
@@ -193,7 +193,7 @@ def test_sizes_that_depend_on_data_are_bounded_by_other_dims():
     # in the last trip: n, i, c, d, the state of 5 times 3 rows, the next of 6 times 3, and room for the result
     assert peak.bytes == 8 + 8 + 1 + 1 + (15 + 18 + 18) * 16
     assert str(peak).startswith(f"at most {peak.bytes} bytes at Concat 'y/s2'")
-    assert str(result.contract) == "nothing is demanded of the inputs"
+    assert str(result.contract) == "nothing is required of the inputs"
 
 
 def test_a_loop_that_gives_up_claims_nothing():
@@ -226,14 +226,14 @@ def test_functions_work_on_the_values_of_their_caller():
         known = independent.bound(written, binding)
         sizes = independent.sizes(known.graph)
         wanted = [sorted(sizes[name] for name in names) for names in independent.alive(known.graph)]
-        found = [sorted(names.values()) for names in alive(timeline, binding)]
+        actual = [sorted(names.values()) for names in alive(timeline, binding)]
         calls = [t for t, point in enumerate(timeline.points) if point.op == "twice"]
         assert calls == [5, 11]
-        del found[11], found[5]
-        assert found == wanted
+        del actual[11], actual[5]
+        assert actual == wanted
 
 
-def test_what_bodies_need_is_a_total_of_its_own():
+def test_bodies_have_a_total():
     """In each call `s` and `t`, N rows of 4 floats; in the loop 3 scalars, 5 others."""
     memory = infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
     assert str(memory.bodies) == "64*N"
@@ -243,7 +243,7 @@ def test_what_bodies_need_is_a_total_of_its_own():
     assert evaluate(memory.bodies, {"N": 3}) == sum(evaluate(b.size, {"N": 3}) for b in inner) == 8 + 1 + 1 + 5 * 48
 
 
-def test_there_is_a_limit_to_what_functions_expand_to(monkeypatch):
+def test_functions_expand_to_a_limited_number_of_nodes(monkeypatch):
     monkeypatch.setattr(liveness, "MAX_POINTS_IN_BODIES", 7)
     with pytest.raises(LimitError, match="functions expand to more than 7 nodes"):
         infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
@@ -276,12 +276,12 @@ def test_the_kv_cache_model():
     timeline = infer_shapes(str(path)).memory().timeline
     at = alive(timeline, {"b": 1, "past_sequence_length": 4095, "sequence_length": 1})
     assert at[3] == {"kv": 4096 * 256, "sc": 4 * 4096, "pr": 4 * 4096}
-    whole = alive(timeline, {"b": 1, "past_sequence_length": 0, "sequence_length": 4096})
-    assert max(sum(names.values()) for names in whole) == 135_266_304
+    full = alive(timeline, {"b": 1, "past_sequence_length": 0, "sequence_length": 4096})
+    assert max(sum(names.values()) for names in full) == 135_266_304
     agree(onnx.load(str(path)), {"b": 2, "past_sequence_length": 3, "sequence_length": 5})
 
 
-def test_what_has_no_size_is_listed_with_its_cause():
+def test_values_without_a_size_are_listed_with_their_cause():
     text = (
         "g (float[N, 4] x, string[N] s) => (float[] y, string[N] z) { a = my.Unheard(x)  y = Exp(a)  z = Identity(s) }"
     )
@@ -302,6 +302,6 @@ def test_nodes_of_a_cycle_are_alive_together():
     ]
     graph.declared = {"x": Declared("float32", ("N", 4))}
     timeline = infer_shapes(graph).memory(in_place=True, aliases=True).timeline
-    made = [b for b in timeline.buffers if b.role != "input"]
-    at = [{b.name for b in made if b.birth <= t < b.death} for t in range(3)]
+    computed = [b for b in timeline.buffers if b.role != "input"]
+    at = [{b.name for b in computed if b.birth <= t < b.death} for t in range(3)]
     assert at == [{"a", "b"}, {"a", "b"}, {"a", "y"}]

@@ -34,7 +34,7 @@ def peak_of(store, *buffers, points=5, **more):
     return Peak(timeline, store, **more)
 
 
-def facts_of(*bounds, relations=()):
+def store_of(*bounds, relations=()):
     """Facts with symbols of (name, low, high), and relations `expression >= 0`."""
     store = ShapeStore()
     for name, *pair in bounds:
@@ -63,24 +63,24 @@ def kv(store):
     ("assume", "expected"), [("past + seq <= 4096", 135_266_304), ((), 270_499_584)], ids=["related", "free"]
 )
 def test_the_cache_of_the_issue(assume, expected):
-    found = kv(ShapeStore()).over(past=(0, 4095), seq=(1, 4096), assume=assume)
-    assert (found.value, found.tight, found.point.node) == (expected, True, "n3")
-    assert found.engine == ("isl" if assume else "exact")
-    assert kv(ShapeStore()).at(found.sizes).bytes == expected
+    actual = kv(ShapeStore()).over(past=(0, 4095), seq=(1, 4096), assume=assume)
+    assert (actual.value, actual.tight, actual.point.node) == (expected, True, "n3")
+    assert actual.engine == ("isl" if assume else "exact")
+    assert kv(ShapeStore()).at(actual.sizes).bytes == expected
 
 
-def test_who_is_alive_where_it_is_the_most():
-    found = kv(ShapeStore()).at(past=0, seq=4096)
-    assert [(b.name, size) for b, size in found.alive] == [("sc", 64 * MiB), ("pr", 64 * MiB), ("kv", MiB)]
-    assert str(found).splitlines()[0] == "135266304 bytes at Op 'n3'"
-    assert (found.at_least, found.at_most) == (False, False)
+def test_live_buffers_at_the_peak():
+    actual = kv(ShapeStore()).at(past=0, seq=4096)
+    assert [(b.name, size) for b, size in actual.alive] == [("sc", 64 * MiB), ("pr", 64 * MiB), ("kv", MiB)]
+    assert str(actual).splitlines()[0] == "135266304 bytes at Op 'n3'"
+    assert (actual.at_least, actual.at_most) == (False, False)
 
 
 def test_the_example_of_the_design_notes():
-    store = facts_of(("B", 1), ("p", 0), ("s", 1))
+    store = store_of(("B", 1), ("p", 0), ("s", 1))
     size = parse_dim("B*(4*s*(p + s) + 768*s + 512*p)", store.scope)
-    found = peak_of(store, ("a", size, 0, 1)).over(B=8, assume="p + s <= 4096")
-    assert (found.value, found.engine, found.tight) == (8 * 70_254_592, "isl", True)
+    actual = peak_of(store, ("a", size, 0, 1)).over(B=8, assume="p + s <= 4096")
+    assert (actual.value, actual.engine, actual.tight) == (8 * 70_254_592, "isl", True)
 
 
 @pytest.mark.parametrize(
@@ -101,19 +101,19 @@ def test_the_example_of_the_design_notes():
     ],
 )
 def test_bounds_over_relations(size, bounds, assume, most):
-    store = facts_of(*bounds)
-    found = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).over(assume=assume)
-    assert (found.value, found.tight) == (most, True)
+    store = store_of(*bounds)
+    actual = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).over(assume=assume)
+    assert (actual.value, actual.tight) == (most, True)
 
 
 def test_no_bound_names_the_symbol():
-    store = facts_of(("b", 1), ("s", 1, 8))
-    found = peak_of(store, ("t", parse_dim("b*s", store.scope), 0, 1)).over()
-    assert (found.value, found.unbounded, str(found)) == (None, ("b",), "no bound (b has none)")
+    store = store_of(("b", 1), ("s", 1, 8))
+    actual = peak_of(store, ("t", parse_dim("b*s", store.scope), 0, 1)).over()
+    assert (actual.value, actual.unbounded, str(actual)) == (None, ("b",), "no bound (b has none)")
 
 
 def test_terms_that_are_never_more_are_left_out():
-    store = facts_of(("b", 1), ("s", 1))
+    store = store_of(("b", 1), ("s", 1))
     b, s = store.scope.symbol("b"), store.scope.symbol("s")
     peak = peak_of(
         store, ("small", b, 0, 1), ("same", 8 * b * s, 1, 2), ("again", 8 * b * s, 2, 3), ("other", 100 * b, 3, 4)
@@ -127,7 +127,7 @@ def test_terms_that_are_never_more_are_left_out():
     ("relation", "expected"), [((), "max(4*a, 4*b)"), (("a - b",), "4*a"), (("a + c - b - 9", "4 - c"), "4*a")]
 )
 def test_relations_decide_which_terms_can_win(relation, expected):
-    store = facts_of(("a", 1), ("b", 1), ("c", 1), relations=relation)
+    store = store_of(("a", 1), ("b", 1), ("c", 1), relations=relation)
     a, b = store.scope.symbol("a"), store.scope.symbol("b")
     assert str(peak_of(store, ("t", 4 * a, 0, 1), ("u", 4 * b, 1, 2))) == expected
 
@@ -141,8 +141,8 @@ def test_sums_are_not_capped():
     )
     store.add_le(symbols[0], 10**12, Source("", "told"))
     assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24 + 10**12 // 2
-    found = peak.over({d.name: 10**12 for d in symbols[5:]}, assume=[f"d{i} <= {i + 7}" for i in range(5)])
-    assert found.value == 95 * 10**24 + sum((i + 7) ** 2 for i in range(5)) + 3
+    actual = peak.over({d.name: 10**12 for d in symbols[5:]}, assume=[f"d{i} <= {i + 7}" for i in range(5)])
+    assert actual.value == 95 * 10**24 + sum((i + 7) ** 2 for i in range(5)) + 3
     assert peak.largest("d0", 10**10, {d.name: 10 for d in symbols[1:]}).value == 99999
     assert not store.scope.capped
 
@@ -156,7 +156,7 @@ def test_more_work_than_is_sane_is_refused(monkeypatch):
 
 
 def test_data_dependent_sizes_stand_with_their_bounds():
-    store = facts_of(("H", 1), ("W", 1))
+    store = store_of(("H", 1), ("W", 1))
     h, w = store.scope.symbol("H"), store.scope.symbol("W")
     n, m, free = (store.scope.fresh(name) for name in ("nonzero", "kept", "unique"))
     store.add_le(n, h * w, Source("nonzero", "no more than there are"))
@@ -178,7 +178,7 @@ def test_data_dependent_sizes_stand_with_their_bounds():
 
 
 def test_only_the_symbols_without_a_bound_are_named():
-    store = facts_of(("H", 1))
+    store = store_of(("H", 1))
     some, any_, more = store.scope.fresh("some", 0, 9), store.scope.fresh("any"), store.scope.fresh("more")
     peak = peak_of(store, ("a", some * any_, 0, 1), ("b", 4 * any_ + more + some, 0, 1))
     assert [one.cause for one in peak.unbounded] == ["any has no upper bound", "any, more have no upper bound"]
@@ -186,7 +186,7 @@ def test_only_the_symbols_without_a_bound_are_named():
 
 def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
     """The rows of a concatenation of 80 inputs are a sum of 80 terms, and the algebra keeps 64."""
-    store = facts_of(*((f"n{i}", 1) for i in range(80)))
+    store = store_of(*((f"n{i}", 1) for i in range(80)))
     rows = functools.reduce(operator.add, [store.scope.symbol(f"n{i}") for i in range(80)])
     timeline = Timeline((ProgramPoint("join", "Concat"),), (buffer("all", 4 * rows, 0, 1),))
     cause = "its size, or the formula of it, is too long: a sum of 64 and 1 terms, past the limit of 64 terms"
@@ -195,7 +195,7 @@ def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
 
 
 def test_bounds_below_a_minus_are_lower_bounds():
-    store = facts_of(("H", 1))
+    store = store_of(("H", 1))
     n = store.scope.fresh("cut", 2, 9)
     peak = peak_of(store, ("t", 100 * store.scope.symbol("H") - 3 * n, 0, 1), ("u", 5 * (n // 2) + maximum(n, 4), 1, 2))
     assert peak.at(H=1).bytes == 94
@@ -203,14 +203,14 @@ def test_bounds_below_a_minus_are_lower_bounds():
 
 
 def test_a_name_that_no_input_has_depends_on_data():
-    store = facts_of(("H", 1), ("found", 0), ("lost", 0))
-    h, found, lost = (store.scope.symbol(name) for name in ("H", "found", "lost"))
-    store.add_le(found, h * h, Source("nonzero", "no more than there are"))
-    peak = peak_of(store, ("t", 16 * found, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
+    store = store_of(("H", 1), ("found", 0), ("lost", 0))
+    h, actual, lost = (store.scope.symbol(name) for name in ("H", "found", "lost"))
+    store.add_le(actual, h * h, Source("nonzero", "no more than there are"))
+    peak = peak_of(store, ("t", 16 * actual, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
     assert str(peak) == "at least 16*H*H"
     assert [str(u) for u in peak.unbounded] == ["u: lost has no upper bound"]
     with pytest.raises(UnknownNameError):
-        peak.at(H=3, found=5)
+        peak.at(H=3, actual=5)
 
 
 def test_unnamed_axes_have_the_names_of_contracts():
@@ -226,7 +226,7 @@ def test_unnamed_axes_have_the_names_of_contracts():
 
 def forced():
     """A batch that a node forces to 1, and an H in 1..64 that must be divisible by 8."""
-    store = facts_of(("batch", 1), ("H", 1, 64))
+    store = store_of(("batch", 1), ("H", 1, 64))
     store.add_equal(store.scope.symbol("batch"), 1, Source("reshape", "element count must not change"))
     store.add_divisible(store.scope.symbol("H"), 8, Source("concat", "halves must meet"))
     p, q = (store.scope.symbol(name) for name in "pq")
@@ -240,45 +240,45 @@ def forced():
     ("sizes", "error", "words"),
     [
         ({"H": 8, "p": 1, "q": 1, "batchs": 3}, UnknownNameError, "no dim is named 'batchs'; did you mean 'batch'"),
-        ({"H": 8, "p": 1}, MissingSizeError, "no size is known for q: give it"),
+        ({"H": 8, "p": 1}, MissingSizeError, "no size is known for q: bind it"),
         ({"H": 8, "p": 1, "q": 1, "batch": 4}, Contradiction, "element count must not change (reshape)"),
         ({"H": 12, "p": 1, "q": 1}, Contradiction, "halves must meet (concat)"),
-        ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is asked and cannot hold"),
+        ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is requested and cannot hold"),
         ({"H": 8, "p": 3, "q": 2}, Contradiction, "dims must broadcast (add)"),
-        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is taken to be at least 1; infer with min_dim=0 for less"),
+        ({"H": 8, "p": 0, "q": 1}, Contradiction, "p is assumed to be at least 1; infer with min_dim=0 for less"),
         (
             {"H": 8, "p": -1, "q": 1},
             Contradiction,
-            "p = -1 is asked and cannot hold (because p is taken to be at least 1)",
+            "p = -1 is requested and cannot hold (because p is assumed to be at least 1)",
         ),
         ({"H": "8", "p": 0, "q": 1}, ShapeInferenceError, "the size of H must be an int"),
     ],
 )
-def test_what_is_no_answer_names_the_cause(sizes, error, words):
+def test_errors_of_queries_name_the_cause(sizes, error, words):
     with pytest.raises(error) as caught:
         forced().at(sizes)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("limits", "kept"),
+    ("limits", "count"),
     [((), 40), (["MAX_CELLS"], 40), (["MAX_COMPARED"], 79), (["MAX_CELLS", "MAX_COMPARED"], 80)],
     ids=["none", "proofs alone", "one is compared with", "nothing is compared"],
 )
-def test_past_its_limits_more_terms_are_kept_and_answers_stay(monkeypatch, limits, kept):
+def test_past_its_limits_more_terms_remain_and_results_stay(monkeypatch, limits, count):
     """Forty dims, and of each a total that is less than half of another one."""
     for limit in limits:
         monkeypatch.setattr(dominance, limit, 1)
-    store = facts_of(*((f"n{i}", 1) for i in range(40)))
+    store = store_of(*((f"n{i}", 1) for i in range(40)))
     sizes = [(1 + most) * store.scope.symbol(f"n{i}") for most in (0, 7) for i in range(40)]
     peak = peak_of(store, *((f"t{at}", size, at, at + 1) for at, size in enumerate(sizes)), points=80)
-    assert len(peak.terms) == kept
+    assert len(peak.terms) == count
     assert peak.at({f"n{i}": i + 1 for i in range(40)}).bytes == 8 * 40
     assert peak.over({f"n{i}": (1, i + 2) for i in range(40)}).value == 8 * 41
 
 
-def test_a_fact_about_other_dims_does_not_tie_this_one():
-    store = facts_of(("p", 1), ("q", 1), ("k", 1))
+def test_a_constraint_on_other_dims_does_not_couple_this_dim():
+    store = store_of(("p", 1), ("q", 1), ("k", 1))
     p, q, k = (store.scope.symbol(name) for name in "pqk")
     store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "dims must broadcast"), p, q)
     peak = peak_of(store, ("t", 16 * maximum(p, q) + k, 0, 1))
@@ -288,7 +288,7 @@ def test_a_fact_about_other_dims_does_not_tie_this_one():
 
 
 def test_the_calls_of_the_issue_word_for_word():
-    store = facts_of(("batch", 1), ("past", 0), ("seq", 1))
+    store = store_of(("batch", 1), ("past", 0), ("seq", 1))
     batch, past, seq = (store.scope.symbol(name) for name in ("batch", "past", "seq"))
     peak = peak_of(store, ("scores", 4 * batch * seq * (past + seq), 0, 1))
     ranged = peak.over(batch=(1, 8), seq=(1, 4096), assume=["past+seq<=4096"])
@@ -299,27 +299,27 @@ def test_the_calls_of_the_issue_word_for_word():
 
 
 def test_dims_with_the_names_of_arguments_go_into_the_mapping():
-    store = facts_of(("name", 1), ("budget", 1), ("sizes", 1))
+    store = store_of(("name", 1), ("budget", 1), ("sizes", 1))
     name, budget, sizes = (store.scope.symbol(text) for text in ("name", "budget", "sizes"))
     peak = peak_of(store, ("t", name * budget * sizes, 0, 1))
     assert peak.at(name=2, budget=3, sizes=5).bytes == 30
     assert peak.largest("budget", 100, {"sizes": 5}, name=2).value == 10
 
 
-def test_no_size_is_given_twice():
+def test_a_size_in_both_mapping_and_keywords_is_refused():
     for ask in (forced().at, forced().over):
         with pytest.raises(ShapeInferenceError, match="H is given twice: 8 and 16"):
             ask({"H": 8}, H=16)
 
 
-def test_all_dims_without_a_bound_are_named_not_just_those_of_one_moment():
-    store = facts_of(("a", 1), ("b", 1), ("c", 1, 4))
+def test_all_dims_without_a_bound_are_named_not_just_those_of_a_single_point():
+    store = store_of(("a", 1), ("b", 1), ("c", 1, 4))
     a, b, c = (store.scope.symbol(name) for name in "abc")
-    found = peak_of(store, ("t", 4 * a * c, 0, 1), ("u", 8 * b, 1, 2), ("v", c * c, 2, 3)).over()
-    assert (found.value, found.unbounded, str(found)) == (None, ("a", "b"), "no bound (a, b have none)")
+    actual = peak_of(store, ("t", 4 * a * c, 0, 1), ("u", 8 * b, 1, 2), ("v", c * c, 2, 3)).over()
+    assert (actual.value, actual.unbounded, str(actual)) == (None, ("a", "b"), "no bound (a, b have none)")
 
 
-def test_what_the_facts_say_need_not_be_given():
+def test_dims_that_constraints_fix_need_no_size():
     assert forced().at(H=8, p=5, q=1).bytes == 8
     assert forced().at(H=8, p=9, q=1, batch=1).bytes == 9
 
@@ -331,14 +331,14 @@ def test_ranges_that_cannot_be(ask):
 
 
 def test_division_by_zero_is_an_answer_in_words():
-    store = facts_of(("a", 1), ("b", 1))
+    store = store_of(("a", 1), ("b", 1))
     peak = peak_of(store, ("t", store.scope.symbol("a") // (store.scope.symbol("b") - 1), 0, 1))
     assert peak.at(a=9, b=4).bytes == 3
     with pytest.raises(ShapeInferenceError, match="divides by zero for these sizes"):
         peak.at(a=9, b=1)
 
 
-def test_no_moments():
+def test_no_program_points():
     peak = Peak(Timeline((), ()), ShapeStore())
     assert (str(peak), peak.at().bytes, peak.at().point, peak.over().value) == ("0", 0, None, 0)
 
@@ -357,13 +357,13 @@ def test_no_moments():
     ],
 )
 def test_largest(size, budget, given, expected):
-    store = facts_of(("b", 1), ("s", 1))
-    found = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", budget, given)
-    assert (found.value, found.proven, found.unlimited) == (expected, True, False)
+    store = store_of(("b", 1), ("s", 1))
+    actual = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", budget, given)
+    assert (actual.value, actual.proven, actual.unlimited) == (expected, True, False)
 
 
 def test_largest_that_runs():
-    store = facts_of(("s", 1))
+    store = store_of(("s", 1))
     s = store.scope.symbol("s")
     store.add_divisible(s, 32, Source("concat", "halves must meet"))
     peak = peak_of(store, ("t", 10 * s, 0, 1))
@@ -373,13 +373,13 @@ def test_largest_that_runs():
 
 
 def test_largest_where_other_dims_follow():
-    found = kv(ShapeStore()).largest("seq", 100 * MiB, past=(0, 4095), assume="past + seq <= 4096")
-    assert found.value == max(s for s in range(1, 4097) if 256 * 4096 + 8 * s * 4096 <= 100 * MiB)
-    assert (found.bytes, found.proven) == (256 * 4096 + 8 * found.value * 4096, True)
+    actual = kv(ShapeStore()).largest("seq", 100 * MiB, past=(0, 4095), assume="past + seq <= 4096")
+    assert actual.value == max(s for s in range(1, 4097) if 256 * 4096 + 8 * s * 4096 <= 100 * MiB)
+    assert (actual.bytes, actual.proven) == (256 * 4096 + 8 * actual.value * 4096, True)
 
 
 def test_largest_without_an_end():
-    store = facts_of(("s", 1), ("b", 1))
+    store = store_of(("s", 1), ("b", 1))
     b, s = store.scope.symbol("b"), store.scope.symbol("s")
     assert peak_of(store, ("t", 4 * b, 0, 1)).largest("s", 8, b=2).unlimited
     assert "every size of s" in str(peak_of(store, ("t", 4 * b, 0, 1)).largest("s", 8, b=2))
@@ -388,8 +388,8 @@ def test_largest_without_an_end():
             peak_of(store, ("t", size, 0, 1)).largest("s", 8)
 
 
-def test_a_dim_that_equals_another_one_is_asked_about():
-    store = facts_of(("H", 1), ("W", 1))
+def test_a_dim_that_equals_another_dim_is_queried():
+    store = store_of(("H", 1), ("W", 1))
     h, w = store.scope.symbol("H"), store.scope.symbol("W")
     store.add_equal(h, w, Source("add", "sizes must be equal"))
     peak = peak_of(store, ("t", h * w, 0, 1))
@@ -401,11 +401,11 @@ def test_a_dim_that_equals_another_one_is_asked_about():
 
 
 def test_regions():
-    store = facts_of(("s", 1), ("b", 1))
+    store = store_of(("s", 1), ("b", 1))
     b, s = store.scope.symbol("b"), store.scope.symbol("s")
     peak = peak_of(store, ("t", 100 * b, 0, 1), ("u", b * ceildiv(s, 2), 1, 2))
-    found = peak.regions("s", b=3, s=(1, 400))
-    assert [(r.first, r.last, r.point.node) for r in found] == [(1, 200, "n0"), (201, 400, "n1")]
+    actual = peak.regions("s", b=3, s=(1, 400))
+    assert [(r.first, r.last, r.point.node) for r in actual] == [(1, 200, "n0"), (201, 400, "n1")]
     with pytest.raises(MissingSizeError, match="for b"):
         peak.regions("s", s=(1, 400))
     with pytest.raises(MissingSizeError, match="for s"):
@@ -430,20 +430,20 @@ def test_budgets(text, expected):
 
 @pytest.mark.parametrize("text", ["", "MiB", "64 MiBs", "-1", -1, True, None, 1.5, "1e9", "5 iB", "1,5 GB", "nan"])
 def test_budgets_that_are_none(text):
-    with pytest.raises(BudgetError, match="is no amount of memory"):
+    with pytest.raises(BudgetError, match="is not an amount of memory"):
         parse_budget(text)
 
 
-def test_facts_of_nodes_cut_the_ranges():
-    store = facts_of(("batch", 1), ("seq", 1), ("H", 1))
+def test_constraints_of_nodes_narrow_the_ranges():
+    store = store_of(("batch", 1), ("seq", 1), ("H", 1))
     b, s, h = (store.scope.symbol(name) for name in ("batch", "seq", "H"))
     store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", Source("add", "must broadcast"), minimum(s, 64), s)
     store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
     peak = peak_of(store, ("t", 4 * b * s * ((h + 15) // 16), 0, 1))
-    found = peak.over(batch=8, seq=(1, 512), H=(1, 499))
+    actual = peak.over(batch=8, seq=(1, 512), H=(1, 499))
     runs = [h for h in range(1, 500) if 2 * ((h + 31) // 32) == (h + 15) // 16]
-    assert (found.value, found.tight) == (4 * 8 * 64 * max((h + 15) // 16 for h in runs), True)
-    assert found.sizes["seq"] == 64
-    assert found.sizes["H"] in runs
+    assert (actual.value, actual.tight) == (4 * 8 * 64 * max((h + 15) // 16 for h in runs), True)
+    assert actual.sizes["seq"] == 64
+    assert actual.sizes["H"] in runs
     assert peak.largest("H", 4 * 8 * 64 * 12, batch=8, seq=64).value == max(h for h in runs if (h + 15) // 16 <= 12)
     assert peak.largest("seq", 10**9, batch=8, H=32).value == 64

@@ -17,29 +17,29 @@ from .drawn import HIGH, NAMES, RELATIONS, SIZES, drawn, value
 
 
 @given(drawn(), st.randoms(use_true_random=False))
-def test_at_is_the_most_of_all_moments(case, random):
+def test_at_is_the_largest_total_of_all_points(case, random):
     store = case.store()
-    points = list(case.points())
+    points = list(case.legal_sizes())
     if store is None:
         assert not points
         return
     peak = Peak(case.timeline(store.scope), store)
     for point in random.sample(points, min(len(points), 12)):
-        found = peak.at(point)
-        assert found.bytes == case.peak(point) == case.total(found.index, point)
-        assert sum(size for _, size in found.alive) == found.bytes
-        assert [size for _, size in found.alive] == sorted((size for _, size in found.alive), reverse=True)
-        assert found.point == peak.timeline.points[found.index]
+        actual = peak.at(point)
+        assert actual.bytes == case.peak(point) == case.total(actual.index, point)
+        assert sum(size for _, size in actual.alive) == actual.bytes
+        assert [size for _, size in actual.alive] == sorted((size for _, size in actual.alive), reverse=True)
+        assert actual.point == peak.timeline.points[actual.index]
 
 
 @given(drawn(1))
-def test_what_breaks_a_relation_is_no_answer(case):
+def test_sizes_that_violate_a_relation_are_refused(case):
     store = case.store()
     if store is None:
         return
     peak = Peak(case.timeline(store.scope), store)
-    legal = list(case.points())
-    for point in list(case.points(()))[::5]:
+    legal = list(case.legal_sizes())
+    for point in list(case.legal_sizes(()))[::5]:
         if point not in legal:
             with pytest.raises(Contradiction):
                 peak.at(point)
@@ -49,38 +49,38 @@ def test_what_breaks_a_relation_is_no_answer(case):
 def test_over_is_an_upper_bound(case, assumed, high):
     store = case.store()
     peak = Peak(case.timeline(store.scope), store)
-    points = list(case.points(assumed, high))
+    points = list(case.legal_sizes(assumed, high))
     try:
-        found = peak.over({name: (1, high) for name in NAMES}, assume=assumed)
+        actual = peak.over({name: (1, high) for name in NAMES}, assume=assumed)
     except Contradiction:
         assert not points
         return
     most = max((case.peak(point) for point in points), default=None)
     if most is None:
-        assert not found.tight
+        assert not actual.tight
         return
-    assert found.value >= most
-    if found.tight or found.engine == "exact":
-        assert found.value == most
-        assert any(case.peak(p) == most and found.sizes.items() <= p.items() for p in points)
+    assert actual.value >= most
+    if actual.tight or actual.engine == "exact":
+        assert actual.value == most
+        assert any(case.peak(p) == most and actual.sizes.items() <= p.items() for p in points)
 
 
 @given(drawn(2), st.integers(1, 300), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
-def test_largest_with_all_others_given(case, budget, others):
+def test_largest_with_all_other_dims_bound(case, budget, others):
     store = case.store()
-    legal = [point for point in case.points() if others.items() <= point.items()]
+    legal = [point for point in case.legal_sizes() if others.items() <= point.items()]
     if store is None:
         return
     try:
-        found = Peak(case.timeline(store.scope), store).largest("x", budget, others)
+        actual = Peak(case.timeline(store.scope), store).largest("x", budget, others)
     except Contradiction:
         assert not legal
         return
     fits = [point["x"] for point in legal if case.peak(point) <= budget]
-    assert found.value == max(fits, default=None)
-    assert not found.unlimited
-    if found.value is not None:
-        assert found.bytes == case.peak({**others, "x": found.value})
+    assert actual.value == max(fits, default=None)
+    assert not actual.unlimited
+    if actual.value is not None:
+        assert actual.bytes == case.peak({**others, "x": actual.value})
 
 
 @given(drawn(2), st.integers(1, 300))
@@ -88,18 +88,18 @@ def test_largest_for_all_sizes_of_others(case, budget):
     store = case.store()
     if store is None:
         return
-    points = list(case.points())
-    found = Peak(case.timeline(store.scope), store).largest("x", budget)
+    points = list(case.legal_sizes())
+    actual = Peak(case.timeline(store.scope), store).largest("x", budget)
     most = {x: max(case.peak(p) for p in points if p["x"] == x) for x in {p["x"] for p in points}}
     fits = [x for x, size in most.items() if size <= budget]
-    if found.value is not None and found.value in most:
-        assert most[found.value] <= found.bytes <= budget
-    if found.proven and points:
-        assert found.value == max(fits, default=None)
+    if actual.value is not None and actual.value in most:
+        assert most[actual.value] <= actual.bytes <= budget
+    if actual.proven and points:
+        assert actual.value == max(fits, default=None)
 
 
 @given(st.sampled_from(SIZES), st.sampled_from(NAMES), drawn(2))
-def test_what_is_said_to_grow_grows(text, name, case):
+def test_monotone_dims_are_monotone(text, name, case):
     store = case.store()
     if store is None:
         return
@@ -107,7 +107,7 @@ def test_what_is_said_to_grow_grows(text, name, case):
     if not is_monotone_in(store, d, symbol):
         return
     low, high = store.bounds(symbol)
-    for point in case.points():
+    for point in case.legal_sizes():
         values = [value(text, {**point, name: v}) for v in range(int(low), int(high) + 1)]
         assert values == sorted(values)
 
@@ -121,7 +121,7 @@ LIMITS = st.lists(
 
 
 @given(drawn(0), LIMITS)
-def test_what_depends_on_data_is_never_more(case, limits):
+def test_data_dependent_sizes_never_exceed_their_bound(case, limits):
     store = ShapeStore()
     for name in ("x", "y"):
         store.scope.symbol(name, 1, HIGH)
@@ -143,7 +143,7 @@ def test_the_text_is_the_maximum_in_python(case):
     if store is None or case.relations:
         return
     text = str(Peak(case.timeline(store.scope), store))
-    for point in list(case.points())[::7]:
+    for point in list(case.legal_sizes())[::7]:
         assert value(text, point) == case.peak(point)
 
 

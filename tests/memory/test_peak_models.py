@@ -55,11 +55,11 @@ def test_the_peak_of_a_corpus_model_is_the_most_of_an_independent_account(path, 
     points = account.points(count, path.stem)
     assert len(points) == count
     for (point, column), most in zip(points, account.most([column for _, column in points]), strict=True):
-        found = account.peak.at(point)
-        assert found.bytes >= most, point
+        actual = account.peak.at(point)
+        assert actual.bytes >= most, point
         if account.peak.exact:
             assert None not in column
-            assert found.bytes == most, point
+            assert actual.bytes == most, point
 
 
 @pytest.mark.parametrize(("path", "count"), cases(3, 1))
@@ -81,11 +81,11 @@ def agree_over(account, ranges):
     ]
     columns = [column for point in points if account.at_peak(point) for column in [account.at(point)] if column]
     most = max(account.most(columns))
-    found = account.peak.over(ranges)
-    assert found.value >= most
-    if account.peak.exact and found.tight:
-        column = account.at({**{name: low for name, (low, _) in ranges.items()}, **found.sizes})
-        assert column is None or found.value == account.most([column])[0] == most
+    actual = account.peak.over(ranges)
+    assert actual.value >= most
+    if account.peak.exact and actual.tight:
+        column = account.at({**{name: low for name, (low, _) in ranges.items()}, **actual.sizes})
+        assert column is None or actual.value == account.most([column])[0] == most
 
 
 @pytest.mark.parametrize(("path", "count"), cases(3, 3))
@@ -98,12 +98,12 @@ def test_no_recorded_run_of_a_corpus_model_needs_more(path, count):
     account = Account(path)
     assert len(truth["bindings"]) == count
     for run, binding in enumerate(truth["bindings"]):
-        found = account.peak.at({s.name: binding[s.name] for s in account.dims})
+        actual = account.peak.at({s.name: binding[s.name] for s in account.dims})
         sizes = [bytes_of(truth["tensors"].get(name, {}), run) for name in account.names]
-        assert found.bytes >= account.most([sizes])[0]
+        assert actual.bytes >= account.most([sizes])[0]
 
 
-def test_what_nodes_pick_is_at_most_all_of_it():
+def test_selections_are_at_most_all_elements():
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
     pick (float[n, m] x) => (int64[2, k] where) { where = NonZero(x) }""")
     peak = infer_shapes(model).memory().peak

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.errors import LimitError
+from shapeinf.errors import LimitError, PlanError, PlanFileError
 from shapeinf.memory.planning import (
     Plan,
-    PlanError,
-    PlanFileError,
     Problem,
     Request,
     Slot,
@@ -82,12 +80,12 @@ JSONS = st.recursive(
 
 @given(JSONS, st.sampled_from(["slots", "unplaced", "arena", "alignment", "planner", "schema", "slot"]))
 def test_any_json_is_read_or_refused(data, where):
-    whole = to_json(Plan([Slot("x", 0, 2, 100, 0)], 100))
+    full = to_json(Plan([Slot("x", 0, 2, 100, 0)], 100))
     if where == "slot":
-        whole["slots"] = [data]
+        full["slots"] = [data]
     else:
-        whole[where] = data
-    for one in (data, whole):
+        full[where] = data
+    for one in (data, full):
         with contextlib.suppress(PlanError, LimitError):
             assert isinstance(from_json(one), Plan)
 
@@ -100,32 +98,32 @@ HEAD = "id,lower,upper,size,offset\n"
     [
         ("", 1, "must name the columns"),
         ("\n\n", 1, "must name the columns"),
-        ("id,lower,upper\n", 1, "no column 'size'"),
-        ("id,lower,upper,size,size\n", 1, "column 'size' is there twice"),
-        ("id,lower,upper,size,colour\n", 1, "column 'colour' is not known"),
-        ("# pool_offset=3\nid,lower,upper,size\n", 1, "is not known"),
-        (HEAD + "x,0,1,4\n", 2, "5 fields are expected, there are 4"),
+        ("id,lower,upper\n", 1, "column 'size' is missing"),
+        ("id,lower,upper,size,size\n", 1, "column 'size' is duplicated"),
+        ("id,lower,upper,size,colour\n", 1, "column 'colour' is unknown"),
+        ("# pool_offset=3\nid,lower,upper,size\n", 1, "is unknown"),
+        (HEAD + "x,0,1,4\n", 2, "expected 5 fields, not 4"),
         (HEAD + "x,0,1,4,0\n\ny,0,1,four,0\n", 4, "size must be an int of 64 bits, not 'four'"),
         (HEAD + "x,0,1,4.0,0\n", 2, "size must be an int"),
         (HEAD + "x,0,1,٤,0\n", 2, "size must be an int"),
         (HEAD + "x,0,1," + "9" * 30 + ",0\n", 2, "size must be an int"),
         (HEAD + "x,0,1," + "9" * 100_000 + ",0\n", 2, r"size must be an int.*\.\.\."),
-        (HEAD + "x,0,1," + "9" * 200_000 + ",0\n", 2, "no CSV"),
+        (HEAD + "x,0,1," + "9" * 200_000 + ",0\n", 2, "not valid CSV"),
         (HEAD + "x,0,1,-4,0\n", 2, "must not be negative"),
         (HEAD + "x,0,1,4,-8\n", 2, "must not be negative"),
-        (HEAD + "x,3,3,4,0\n", 2, "no time at all"),
+        (HEAD + "x,3,3,4,0\n", 2, "empty lifetime"),
         (HEAD + "x,0:1,3,4,0\n", 2, "lower must be an int"),
         (HEAD + ",0,1,4,0\n", 2, "the id is empty"),
         (HEAD + f"x,0,1,{2**63},0\n", 2, "size of 'x' must be an int of 64 bits"),
-        (HEAD + f"x,0,1,{2**62},{2**62}\n", 2, "ends at a byte that is no int of 64 bits"),
+        (HEAD + f"x,0,1,{2**62},{2**62}\n", 2, "ends at a byte that does not fit 64 bits"),
         (HEAD.replace("id", "i" * 100_000) + "x,0,1,4,0\n", 1, r"^.{1,200}$"),
         (HEAD + "x,0,1,4,\n", 2, "has no offset"),
         ("id,lower,upper,size\nx,0,1,4\n", 2, "has no offset"),
         (HEAD + "x,0,1,4,0\ny,0,1,4,4\nx,2,3,4,0\n", 4, "two buffers have the id 'x', as in line 2"),
-        (HEAD + 'x,0,1,4,0\n"y,0,1,4,4\n', 3, "no CSV"),
+        (HEAD + 'x,0,1,4,0\n"y,0,1,4,4\n', 3, "not valid CSV"),
     ],
 )
-def test_what_is_no_csv_of_a_plan(text, line, cause):
+def test_an_invalid_csv_of_a_plan(text, line, cause):
     with pytest.raises(PlanFileError, match=cause) as caught:
         plan_from_csv(text)
     assert caught.value.line == line
@@ -138,13 +136,13 @@ def test_what_is_no_csv_of_a_plan(text, line, cause):
         ('{"a":' * 100_000, "nested too deeply"),
         ('{"arena": ' + "9" * 5000 + "}", "too long a number"),
         ("[]", "must be an object, not list"),
-        ("{", "no JSON: Expecting property name"),
+        ("{", "not valid JSON: Expecting property name"),
         (json.dumps({**to_json(Plan([], 0)), "arena": 2**63}), "an int of 64 bits"),
         (json.dumps({**to_json(Plan([], 0)), "arena": [1] * 100_000}), "an int of 64 bits"),
-        (json.dumps({**to_json(Plan([], 0)), "alignment": -(10**300)}), "an alignment is an int"),
+        (json.dumps({**to_json(Plan([], 0)), "alignment": -(10**300)}), "an alignment must be an int"),
     ],
 )
-def test_what_is_no_json_of_a_plan_is_refused_in_a_few_words(tmp_path, text, cause):
+def test_errors_of_an_invalid_json_are_short(tmp_path, text, cause):
     path = tmp_path / "plan.json"
     path.write_text(text)
     with pytest.raises(PlanError, match=cause) as caught:
@@ -184,16 +182,16 @@ def test_too_many_buffers(monkeypatch):
         ({"planner": 3}, "planner"),
     ],
 )
-def test_what_is_no_json_of_a_plan(change, cause):
+def test_an_invalid_json_of_a_plan(change, cause):
     with pytest.raises(PlanError, match=cause):
         from_json({**to_json(Plan([], 0)), **change})
 
 
 def test_files(tmp_path):
     plan = greedy_by_size(Problem([Request("x", 0, 2, 100), Request('ß, "quoted"\n', 1, 3, 50)], 64))
-    whole = attrs.evolve(plan, unplaced=(Unplaced("y", "its size u0 has no upper bound"),))
-    save_plan(whole, tmp_path / "plan.json")
-    assert load_plan(tmp_path / "plan.json") == whole
+    full = attrs.evolve(plan, unplaced=(Unplaced("y", "its size u0 has no upper bound"),))
+    save_plan(full, tmp_path / "plan.json")
+    assert load_plan(tmp_path / "plan.json") == full
     save_plan(plan, tmp_path / "plan.csv")
     assert load_plan(tmp_path / "plan.csv", 64).slots == plan.slots
     assert load_problem(tmp_path / "plan.csv", 64) == plan.problem
@@ -202,10 +200,10 @@ def test_files(tmp_path):
 @pytest.mark.parametrize(
     ("raw", "cause"),
     [
-        (b"\xff\xfe", "no UTF-8 text"),
-        (b"{", "no JSON"),
-        (b'{"schema": ' + b"[" * 200_000, "no JSON"),
-        (b'{"arena": ' + b"9" * 10_000 + b"}", "no JSON|schema"),
+        (b"\xff\xfe", "not valid UTF-8"),
+        (b"{", "not (valid|the) JSON"),
+        (b'{"schema": ' + b"[" * 200_000, "not (valid|the) JSON"),
+        (b'{"arena": ' + b"9" * 10_000 + b"}", "not the JSON|schema"),
         (b"", "must name the columns"),
     ],
 )

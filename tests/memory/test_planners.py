@@ -8,10 +8,9 @@ import random
 import pytest
 from hypothesis import given
 
-from shapeinf.errors import LimitError, UnknownNameError
+from shapeinf.errors import LimitError, PlanError, UnknownNameError
 from shapeinf.memory.planning import (
     PLANNERS,
-    PlanError,
     Problem,
     Request,
     Slot,
@@ -21,7 +20,7 @@ from shapeinf.memory.planning import (
     greedy_by_size,
     thorough,
 )
-from shapeinf.memory.planning.planners import planner_named
+from shapeinf.memory.planning.planners import find_planner
 from tests.memory.planning_cases import faults, least_arena, most_alive, problems
 
 QUICK = {name: planner for name, planner in PLANNERS.items() if name != "thorough"}
@@ -136,27 +135,27 @@ def test_sizes_of_zero_and_nothing_at_all():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: Request("x", 3, 3, 1), PlanError, "no time at all"),
+        (lambda: Request("x", 3, 3, 1), PlanError, "empty lifetime"),
         (lambda: Request("x", 0, 1, -1), PlanError, "must not be negative"),
         (lambda: Request("x", 0, 1, True), PlanError, "must be an int"),
         (lambda: Request("x", 0.0, 1, 1), PlanError, "must be an int"),
         (lambda: Slot("x", 0, 1, 1, -4), PlanError, "must not be negative"),
-        (lambda: Problem([], 0), PlanError, "an alignment is an int"),
-        (lambda: Problem([], 2**31), PlanError, "an alignment is an int"),
+        (lambda: Problem([], 0), PlanError, "an alignment must be an int"),
+        (lambda: Problem([], 2**31), PlanError, "an alignment must be an int"),
         (lambda: Problem([Request("x", 0, 1, 1), Request("x", 2, 3, 1)]), PlanError, "two buffers are named 'x'"),
         (lambda: Problem([Request("x", 0, 1, 2**62)]), LimitError, "limit"),
         (lambda: Problem([Request(str(i), 0, 1, 1) for i in range(200_001)]), LimitError, "limit"),
-        (lambda: planner_named("greedy_by_sise"), UnknownNameError, "greedy_by_size"),
+        (lambda: find_planner("greedy_by_sise"), UnknownNameError, "greedy_by_size"),
     ],
 )
-def test_what_is_no_problem(make, error, text):
+def test_invalid_problems(make, error, text):
     with pytest.raises(error, match=text):
         make()
 
 
 def test_omnimalloc_is_valid_and_never_larger_than_best():
     pytest.importorskip("omnimalloc", reason="omnimalloc is not there: pip install 'shapeinf[omnimalloc]'")
-    from shapeinf.memory.planning.omni import omnimalloc
+    from shapeinf.memory.planning.planners import omnimalloc
 
     draw = random.Random(3)
     entries = [(draw.randrange(40), draw.randrange(1, 20), draw.randrange(99)) for _ in range(80)]

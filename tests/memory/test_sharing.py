@@ -118,7 +118,7 @@ def test_a_view_knows_a_size_that_its_source_does_not():
     assert not memory.unsized
 
 
-def test_what_a_body_captures_is_not_overwritten_in_it():
+def test_captured_values_are_not_overwritten_in_a_body():
     """`a` ends in the body as far as that knows, and `h` may: but another trip reads both again."""
     text = """g (float[N, 4] x) => (float[N, 4] y) {
         a = Softmax(x)
@@ -147,17 +147,17 @@ def graphs(draw):
         kind = draw(st.sampled_from((*UNARY, "Add", "Add", "Concat")))
         names = sorted(rows)[-4:] if draw(st.booleans()) else sorted(rows)
         a, b = draw(st.sampled_from(names)), draw(st.sampled_from(names))
-        made = f"v{number:02}"
+        output = f"v{number:02}"
         if kind == "Concat" and rows[a] + rows[b] < 9:
-            nodes.append(Node.make("Concat", (a, b), (made,), {"axis": 0}))
-            rows[made] = rows[a] + rows[b]
+            nodes.append(Node.make("Concat", (a, b), (output,), {"axis": 0}))
+            rows[output] = rows[a] + rows[b]
         elif kind == "Add" and rows[a] == rows[b]:
-            nodes.append(Node.make("Add", (a, b), (made,)))
-            rows[made] = rows[a]
+            nodes.append(Node.make("Add", (a, b), (output,)))
+            rows[output] = rows[a]
         else:
             op = kind if kind in UNARY else "Relu"
-            nodes.append(Node.make(op, (a,), (made,), {"to": onnx.TensorProto.FLOAT} if op == "Cast" else {}))
-            rows[made] = rows[a]
+            nodes.append(Node.make(op, (a,), (output,), {"to": onnx.TensorProto.FLOAT} if op == "Cast" else {}))
+            rows[output] = rows[a]
     outputs = draw(st.lists(st.sampled_from([n.outputs[0] for n in nodes]), min_size=1, max_size=3, unique=True))
     graph = Graph("g", "onnx", {"": 19}, ["x", "z"], outputs, nodes)
     graph.declared = {"x": Declared("float32", ("N", 4)), "z": Declared("float32", ("2*N", 4))}
@@ -174,13 +174,13 @@ def totals(timeline, binding):
 def account(graph, nodes, binding):
     """Bytes by moment, with sets: rows are followed anew."""
     rows = {"x": 1, "z": 2}
-    found = []
+    actual = []
     for at, node in enumerate(nodes):
         rows[node.outputs[0]] = sum(rows[n] for n in node.inputs) if node.op == "Concat" else rows[node.inputs[0]]
         later = {name for n in nodes[at:] for name in n.inputs} | set(graph.outputs) | {node.outputs[0]}
-        made = {n.outputs[0] for n in nodes[: at + 1]}
-        found.append(sum(rows[name] * binding["N"] * 16 for name in made & later))
-    return found
+        output = {n.outputs[0] for n in nodes[: at + 1]}
+        actual.append(sum(rows[name] * binding["N"] * 16 for name in output & later))
+    return actual
 
 
 @given(graphs(), st.integers(1, 9))
@@ -203,10 +203,10 @@ def test_another_order_is_topological_and_no_worse(graph):
     by_name = {node.outputs[0]: node for node in graph.nodes}
     nodes = [by_name[point.node] for point in memory.timeline.points]
     assert sorted(by_name) == sorted(node.outputs[0] for node in nodes)
-    made = {"x", "z"}
+    output = {"x", "z"}
     for node in nodes:
-        assert set(node.inputs) <= made
-        made |= set(node.outputs)
+        assert set(node.inputs) <= output
+        output |= set(node.outputs)
     now = account(graph, nodes, memory.chosen_at)
     assert totals(memory.timeline, memory.chosen_at) == now
     assert max(now) <= max(account(graph, graph.nodes, memory.chosen_at))
@@ -232,7 +232,7 @@ def test_an_order_that_finishes_a_branch_before_the_next():
     assert max(totals(memory.timeline, at)) == wide + 4 * 4
 
 
-def test_nodes_with_bodies_move_as_a_whole():
+def test_nodes_with_bodies_move_together():
     text = """g (bool c, float[N, 4] x) => (float[] y) {
         w = Relu(x)
         s = If (c) <then_branch = t () => (float[] p) { q = Exp(x)  p = ReduceSum<keepdims = 0>(q) },
@@ -251,7 +251,7 @@ def test_an_order_that_there_is_not():
         infer_shapes(parsed(WIDE)).memory(order="leest")
 
 
-def test_what_differs_from_trip_to_trip_is_not_overwritten():
+def test_values_that_differ_from_trip_to_trip_are_not_overwritten():
     """`t` and `u` have N, 2N and 4N rows in three trips, the same in each trip, but nobody looks at single trips."""
     text = """g (float[N, 4] x) => (float[] y) {
         n = Constant<value = int64 {3}>()

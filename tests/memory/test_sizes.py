@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.expr import evaluate
-from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, element_bits
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
 from shapeinf.solver.long_sums import sum_of
@@ -32,7 +32,7 @@ def test_every_element_type_of_onnx_has_its_width(name):
 
 
 @pytest.mark.parametrize("name", [None, "string", "resource", "object", "", "float"])
-def test_what_has_no_width_has_none(name):
+def test_element_types_without_a_width(name):
     store = ShapeStore()
     assert element_bits(name) is None
     size = size_of(store, TensorType(name, Shape((2, 3))))
@@ -41,7 +41,7 @@ def test_what_has_no_width_has_none(name):
 
 
 @given(st.lists(st.integers(0, 7), max_size=4), st.sampled_from(["uint2", "int4", "float6e2m3", "float8e5m2", "int64"]))
-def test_packed_elements_fill_whole_bytes(values, dtype):
+def test_packed_elements_fill_full_bytes(values, dtype):
     """Concrete and symbolic: ceil(elements * bits / 8)."""
     store = ShapeStore()
     wanted = math.ceil(math.prod(values) * element_bits(dtype) / 8)
@@ -51,7 +51,7 @@ def test_packed_elements_fill_whole_bytes(values, dtype):
     assert evaluate(size, {f"s{i}": value for i, value in enumerate(values)}) == wanted
 
 
-def test_sizes_are_written_in_what_the_facts_say():
+def test_sizes_are_canonical_under_the_constraints():
     store = ShapeStore()
     n, m = store.scope.symbol("N"), store.scope.symbol("M")
     store.add_equal(m, n + 1, None)
@@ -72,7 +72,7 @@ def test_products_and_sums_go_past_the_caps_of_the_algebra():
     assert not store.scope.capped
 
 
-def test_a_size_with_too_long_a_formula_says_so():
+def test_a_size_with_too_long_a_formula_has_a_cause():
     store = ShapeStore()
     long = sum_of(store.scope, [store.scope.symbol(f"s{i}") for i in range(70)])
     size = size_of(store, TensorType("int8", Shape((long, long))))

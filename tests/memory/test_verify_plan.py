@@ -15,8 +15,8 @@ from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownName
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
-from shapeinf.memory.planning.overlaps import MAX_OVERLAPS
+from shapeinf.memory.planning import KINDS, PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
+from shapeinf.memory.planning.verification import MAX_OVERLAPS
 from tests.memory.planning_cases import problems
 
 
@@ -28,20 +28,22 @@ def model(*buffers, ranges=None, relations=()):
     store = ShapeStore(scope)
     for left, right in relations:
         store.add_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "told"))
-    made = []
+    candidate = []
     for name, size, birth, death, *more in buffers:
         role, values = (*more, *("activation", (name,))[len(more) :])
         dim = None if size is None else parse_dim(str(size), scope)
-        made.append(Buffer(name, dim, birth, death, role, "uint8", Shape.unknown(), values, "" if size else "no idea"))
-    return Timeline((), tuple(made)), store
+        candidate.append(
+            Buffer(name, dim, birth, death, role, "uint8", Shape.unknown(), values, "" if size else "no idea")
+        )
+    return Timeline((), tuple(candidate)), store
 
 
 CHAIN = (("a", "4*n", 0, 2), ("b", "8*n", 1, 3), ("c", "n*m", 2, 4, "output"), ("x", "4*n", 0, 4, "input"))
 RANGES = {"n": (1, 10), "m": (1, 6)}
 
 
-def kinds(findings):
-    return sorted((one.kind, one.tensor) for one in findings)
+def kinds(diagnostics):
+    return sorted((KINDS[d.code], d.tensor) for d in diagnostics)
 
 
 @pytest.mark.parametrize(
@@ -54,21 +56,21 @@ def kinds(findings):
 )
 def test_slots_are_as_large_as_their_tensors_can_be(sizes, expected):
     timeline, store = model(*CHAIN, ranges=RANGES)
-    made = plan(timeline, store, sizes, alignment=16)
-    assert {slot.name: slot.size for slot in made.slots} == expected
-    assert made.unplaced == () and made.alignment == 16 and made.planner == "best"
-    assert all(slot.offset % 16 == 0 for slot in made.slots)
-    assert verify_plan(made, timeline, store, sizes) == []
+    candidate = plan(timeline, store, sizes, alignment=16)
+    assert {slot.name: slot.size for slot in candidate.slots} == expected
+    assert candidate.unplaced == () and candidate.alignment == 16 and candidate.planner == "best"
+    assert all(slot.offset % 16 == 0 for slot in candidate.slots)
+    assert verify_plan(candidate, timeline, store, sizes) == []
 
 
-def test_what_is_too_small_by_rough_bounds_says_so():
+def test_slots_that_are_too_small_by_rough_bounds():
     timeline, store = model(*CHAIN, ranges=RANGES, relations=[("n + m", "7")])
-    made = plan(timeline, store)
-    assert {slot.name: slot.size for slot in made.slots}["c"] == 12  # 3*4, not 6*6
-    assert verify_plan(made, timeline, store) == []
-    rough = {one.tensor: one for one in verify_plan(made, timeline, store, work=0)}
-    assert {one.kind for one in rough.values()} == {"too small"}
-    assert " at most (the budget of work was reached" in rough["c"].cause
+    candidate = plan(timeline, store)
+    assert {slot.name: slot.size for slot in candidate.slots}["c"] == 12  # 3*4, not 6*6
+    assert verify_plan(candidate, timeline, store) == []
+    rough = {d.tensor: d for d in verify_plan(candidate, timeline, store, work=0)}
+    assert {KINDS[d.code] for d in rough.values()} == {"too small"}
+    assert " at most (the budget of work was reached" in rough["c"].message
 
 
 def test_roles():
@@ -80,19 +82,19 @@ def test_roles():
     ("size", "cause"),
     [(None, "no idea"), ("4*q", "its size 4*q has no upper bound"), ("n - 20", "its size n - 20 is negative")],
 )
-def test_what_has_no_size_is_listed(size, cause):
+def test_tensors_without_a_size_are_unplaced(size, cause):
     timeline, store = model(("a", "4*n", 0, 2), ("b", size, 1, 3), ranges=RANGES)
-    made = plan(timeline, store)
-    assert made.unplaced == (Unplaced("b", cause),)
-    assert [slot.name for slot in made.slots] == ["a"]
-    assert kinds(verify_plan(made, timeline, store)) == [("unbounded", "b")]
+    candidate = plan(timeline, store)
+    assert candidate.unplaced == (Unplaced("b", cause),)
+    assert [slot.name for slot in candidate.slots] == ["a"]
+    assert kinds(verify_plan(candidate, timeline, store)) == [("unbounded", "b")]
 
 
 def test_an_unbounded_dim_with_a_size_is_placed():
     timeline, store = model(("b", "4*q", 1, 3))
-    made = plan(timeline, store, {"q": 5})
-    assert made["b"].size == 20
-    assert verify_plan(made, timeline, store, {"q": 5}) == []
+    candidate = plan(timeline, store, {"q": 5})
+    assert candidate["b"].size == 20
+    assert verify_plan(candidate, timeline, store, {"q": 5}) == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_an_unbounded_dim_with_a_size_is_placed():
     [
         ({"k": 2}, UnknownNameError, "no dim is named 'k'"),
         ({"n": 11}, ShapeError, "11"),
-        ({"n": 10, "m": 6}, ShapeError, "m = 6 is asked and cannot hold .because told."),
+        ({"n": 10, "m": 6}, ShapeError, "m = 6 is requested and cannot hold .because told."),
         ({"n": "2"}, ShapeInferenceError, "must be an int"),
     ],
 )
@@ -116,25 +118,25 @@ FOUND = """
 pick (float[n, 3] x, float[] y) => (int64[2, k] places, float[m] z) { places = NonZero(x)  z = Relu(y) }"""
 
 
-def test_what_depends_on_data_has_the_bytes_of_its_limit_and_axes_without_names_have_labels():
-    found = onnx.parser.parse_model(FOUND)
-    found.graph.input[1].type.tensor_type.shape.dim.add()  # an axis without a name
-    memory = infer_shapes(found).memory()
+def test_data_dependent_tensors_have_the_bytes_of_their_bound_and_unnamed_axes_have_labels():
+    actual = onnx.parser.parse_model(FOUND)
+    actual.graph.input[1].type.tensor_type.shape.dim.add()  # an axis without a name
+    memory = infer_shapes(actual).memory()
     sizes = {"n": 5, "y.shape[0]": 7}
-    made = memory.plan(sizes)
-    assert {slot.name: slot.size for slot in made.slots} == {"places": 2 * 15 * 8, "z": 28}, "all 15 are not zero"
-    assert made.unplaced == () and memory.verify_plan(made, sizes) == []
-    assert kinds(memory.verify_plan(made)) == [("unbounded", "places"), ("unbounded", "z")]
+    candidate = memory.plan(sizes)
+    assert {slot.name: slot.size for slot in candidate.slots} == {"places": 2 * 15 * 8, "z": 28}, "all 15 are not zero"
+    assert candidate.unplaced == () and memory.verify_plan(candidate, sizes) == []
+    assert kinds(memory.verify_plan(candidate)) == [("unbounded", "places"), ("unbounded", "z")]
     assert memory.peak.at(sizes).bytes == 2 * 15 * 8 + 28
 
 
 def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
-    monkeypatch.setattr(verification, "MOST_NEAR_NAMES", 2)
+    monkeypatch.setattr(verification, "MAX_NAMES_MATCHED", 2)
     timeline, store = model(("tensor", "4", 0, 1))
     plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)
-    found = [one for one in verify_plan(plan, timeline, store) if one.kind == "unknown"]
-    assert [one.tensor for one in found] == ["tensr0", "tensr1", "tensr2", "tensr3"]
-    assert ["did you mean 'tensor'?" in one.cause for one in found] == [True, True, False, False]
+    actual = [d for d in verify_plan(plan, timeline, store) if KINDS[d.code] == "unknown"]
+    assert [d.tensor for d in actual] == ["tensr0", "tensr1", "tensr2", "tensr3"]
+    assert ["did you mean 'tensor'?" in d.message for d in actual] == [True, True, False, False]
 
 
 def test_an_unknown_planner_and_slot():
@@ -158,29 +160,29 @@ TIMES = st.tuples(st.integers(0, 6), st.integers(1, 4))
 def test_a_plan_for_a_range_is_valid_at_every_binding_in_it(entries, planner, alignment):
     buffers = [(f"b{i}", size, birth, birth + length) for i, (size, (birth, length)) in enumerate(entries)]
     timeline, store = model(*buffers, ranges={"n": (1, 4), "m": (1, 5)}, relations=[("n + m", "7")])
-    made = plan(timeline, store, planner=planner, alignment=alignment)
-    assert verify_plan(made, timeline, store) == []
+    candidate = plan(timeline, store, planner=planner, alignment=alignment)
+    assert verify_plan(candidate, timeline, store) == []
     used = {str(s) for b in timeline.buffers if not isinstance(b.size, int) for s in b.size.symbols()}
     for n, m in itertools.product(range(1, 5), range(1, 6)):
         if n + m <= 7:
             binding = {name: value for name, value in (("n", n), ("m", m)) if name in used}
-            assert all(made[b.name].size >= evaluate(b.size, binding) for b in timeline.buffers)
-            assert verify_plan(made, timeline, store, binding) == []
+            assert all(candidate[b.name].size >= evaluate(b.size, binding) for b in timeline.buffers)
+            assert verify_plan(candidate, timeline, store, binding) == []
 
 
 @given(problems(alignments=(1,)), st.data())
 def test_overlaps_are_those_of_brute_force(problem, data):
     offsets = st.integers(0, max([1, *(r.size for r in problem.requests)]) * 3)
-    made = problem.placed([data.draw(offsets) for _ in problem.requests])
+    candidate = problem.plan([data.draw(offsets) for _ in problem.requests])
     timeline, store = model(*((r.name, r.size, r.lower, r.upper) for r in problem.requests))
     expected = {
         (a.name, b.name)
-        for a, b in itertools.combinations(made.slots, 2)
+        for a, b in itertools.combinations(candidate.slots, 2)
         if max(a.lower, b.lower) < min(a.upper, b.upper) and max(a.offset, b.offset) < min(a.top, b.top)
     }
-    found = verify_plan(made, timeline, store)
-    assert {one.kind for one in found} <= {"overlap"}
-    assert sorted((one.tensor, one.other) for one in found) == sorted(expected)
+    actual = verify_plan(candidate, timeline, store)
+    assert {KINDS[d.code] for d in actual} <= {"overlap"}
+    assert sorted((d.tensor, *d.operands) for d in actual) == sorted(expected)
 
 
 GOOD = {"a": (0, 2, 40, 0), "b": (1, 3, 80, 64), "c": (2, 4, 60, 0)}
@@ -193,7 +195,7 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
 
 
 @pytest.mark.parametrize(
-    ("made", "expected", "texts"),
+    ("candidate", "expected", "texts"),
     [
         (a_plan(), [], []),
         (a_plan(without=["b"]), [("missing", "b")], ["it has no slot, and needs 80 bytes"]),
@@ -203,42 +205,42 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
             ["needs 80 bytes; the plan says: too hard"],
         ),
         (a_plan({"b": (1, 3, 79, 64)}), [("too small", "b")], ["its slot has 79 bytes, it needs 80"]),
-        (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is no multiple of 8"]),
+        (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is not a multiple of 8"]),
         (a_plan({"bb": (0, 1, 8, 152)}, 160), [("unknown", "bb")], ["no tensor is named 'bb'; did you mean 'b'?"]),
         (a_plan(unplaced=[Unplaced("bb", "")]), [("unknown", "bb")], []),
         (a_plan(arena=143), [("arena", "b")], ["ends at byte 144, after the end of the arena of 143 bytes"]),
         (
             a_plan({"b": (2, 3, 80, 64)}),
             [("lifetime", "b")],
-            ["the plan keeps it at moments [2, 3), the model at [1, 3)"],
+            ["the plan keeps it at program points [2, 3), the model at [1, 3)"],
         ),
         (a_plan({"b": (1, 2, 80, 64)}), [("lifetime", "b")], []),
         (a_plan({"b": (0, 9, 80, 64)}), [], []),
         (
             a_plan({"b": (1, 3, 80, 32)}),
             [("overlap", "a"), ("overlap", "b")],
-            ["bytes [0, 40) at moments [0, 2) and b: bytes [32, 112) at moments [1, 3) share memory"],
+            ["bytes [0, 40) at program points [0, 2) and b: bytes [32, 112) at program points [1, 3) share memory"],
         ),
         # what overlaps only where the plan says that things live longer
-        (a_plan({"a": (0, 3, 40, 0)}), [("overlap", "a")], ["as the plan says itself"]),
+        (a_plan({"a": (0, 3, 40, 0)}), [("overlap", "a")], ["by the lifetimes of the plan"]),
         # what overlaps only because a slot is too small for its tensor
         (a_plan({"a": (0, 2, 40, 0), "b": (1, 3, 80, 32), "c": (2, 4, 60, 112)}, 172), [("overlap", "a")], []),
         (
             a_plan({"a": (0, 2, 8, 0), "b": (1, 3, 80, 8), "c": (2, 4, 60, 88)}, 148),
             [("overlap", "a"), ("too small", "a")],
-            ["bytes [0, 40) at moments [0, 2) and b: bytes [8, 88)"],
+            ["bytes [0, 40) at program points [0, 2) and b: bytes [8, 88)"],
         ),
         # an input may have a slot
         (a_plan({"x": (0, 4, 40, 144)}, 184), [], []),
         (a_plan({"x": (0, 4, 40, 0)}), [("overlap", "a"), ("overlap", "c")], []),
     ],
 )
-def test_damage_of_every_kind_is_found(made, expected, texts):
+def test_damage_of_every_kind_is_reported(candidate, expected, texts):
     timeline, store = model(*CHAIN, ranges=RANGES)
-    found = verify_plan(made, timeline, store)
-    assert kinds(found) == expected
+    actual = verify_plan(candidate, timeline, store)
+    assert kinds(actual) == expected
     for text in texts:
-        assert any(text in str(one) for one in found), found
+        assert any(text in str(d) for d in actual), actual
 
 
 def test_a_plan_may_be_enough_for_a_binding_only():
@@ -255,7 +257,7 @@ def test_alignment_of_the_plan_or_of_the_caller():
     ]
 
 
-def test_values_of_one_buffer():
+def test_values_that_share_a_buffer():
     """A slot may stand for any value of a buffer; several for values of one lie at one place and may be at once."""
     timeline, store = model(("a", 8, 0, 4, "activation", ("a", "view")), ("b", 8, 1, 2))
     b = Slot("b", 1, 2, 8, 8)
@@ -267,11 +269,11 @@ def test_values_of_one_buffer():
     assert kinds(verify_plan(Plan([one, b], 16), timeline, store)) == [("lifetime", "a")]
 
 
-def test_what_nobody_reads_has_a_place_while_it_is_made():
+def test_an_unused_value_has_a_slot_at_its_producer():
     timeline, store = model(("a", 8, 1, 1), ("b", 8, 0, 3))
-    made = plan(timeline, store, alignment=1)
-    assert made.arena == 16 and (made["a"].lower, made["a"].upper) == (1, 2)
-    assert verify_plan(made, timeline, store) == []
+    candidate = plan(timeline, store, alignment=1)
+    assert candidate.arena == 16 and (candidate["a"].lower, candidate["a"].upper) == (1, 2)
+    assert verify_plan(candidate, timeline, store) == []
 
 
 def test_tensors_of_no_bytes_need_no_slot():
@@ -283,16 +285,16 @@ def test_tensors_of_no_bytes_need_no_slot():
 def test_the_overlaps_of_a_hostile_plan_are_counted_out():
     count = 3000
     timeline, store = model(*((f"b{i}", 8, 0, 2) for i in range(count)))
-    found = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, store)
-    assert [one.kind for one in found] == ["overlap"] * MAX_OVERLAPS + ["too many"]
+    actual = verify_plan(Plan([Slot(f"b{i}", 0, 2, 8, 0) for i in range(count)], 8), timeline, store)
+    assert [KINDS[d.code] for d in actual] == ["overlap"] * MAX_OVERLAPS + ["too many"]
 
 
 def test_a_planner_is_not_monotone_but_its_plan_for_a_range_is_valid():
     """By hand. With d of 6 bytes it lies at the bottom, e on it, b at 8; with 5, e lies below d, and b ends at 13."""
     buffers = [("a", "2", 3, 4), ("b", "2", 2, 4), ("c", "6", 3, 5), ("d", "n", 0, 3), ("e", "6", 0, 1)]
     timeline, store = model(*buffers, ranges={"n": (1, 6)})
-    whole = plan(timeline, store, alignment=1, planner="greedy_by_size")
+    full = plan(timeline, store, alignment=1, planner="greedy_by_size")
     smaller = plan(timeline, store, {"n": 5}, alignment=1, planner="greedy_by_size")
-    assert (whole.arena, smaller.arena) == (12, 13)
+    assert (full.arena, smaller.arena) == (12, 13)
     for n in range(1, 7):
-        assert verify_plan(whole, timeline, store, {"n": n}) == []
+        assert verify_plan(full, timeline, store, {"n": n}) == []

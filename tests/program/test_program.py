@@ -40,7 +40,7 @@ NETWORK = """net (float[batch, 3, side, side] image, float[8, 3, 3, 3] w, float[
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(2, 9), st.integers(1, 5)), min_size=1, max_size=3))
 def test_shapes_are_those_of_runs(bindings: list[tuple[int, int, int]]) -> None:
     batch, side, rows = (np.array(column) for column in zip(*bindings, strict=True))
-    found = inferred(NETWORK).program()({"batch": batch, "side": side, "rows.shape[0]": rows})
+    actual = inferred(NETWORK).program()({"batch": batch, "side": side, "rows.shape[0]": rows})
     for number, (b, s, r) in enumerate(bindings):
         feeds = {
             "image": np.zeros((b, 3, s, s), np.float32),
@@ -49,19 +49,19 @@ def test_shapes_are_those_of_runs(bindings: list[tuple[int, int, int]]) -> None:
         }
         real = run(parsed(NETWORK), feeds)
         for name, array in {**feeds, **real}.items():
-            assert tuple(found[name][number]) == array.shape
-            assert found.elements(name)[number] == array.size
-            assert found.bytes(name)[number] == array.nbytes
-        assert found.total_bytes[number] == sum(a.nbytes for a in (*feeds.values(), *real.values()))
-    assert found.uncounted == () and found.bindings == len(bindings)
+            assert tuple(actual[name][number]) == array.shape
+            assert actual.elements(name)[number] == array.size
+            assert actual.bytes(name)[number] == array.nbytes
+        assert actual.total_bytes[number] == sum(a.nbytes for a in (*feeds.values(), *real.values()))
+    assert actual.uncounted == () and actual.bindings == len(bindings)
 
 
 def test_ints_and_arrays_go_together() -> None:
     program = inferred(NETWORK).program()
-    found = program({"rows.shape[0]": 2}, batch=[1, 5], side=np.array([4, 6], dtype=np.uint8))
-    assert found["half"].tolist() == [[1, 8, 2, 2], [5, 8, 3, 3]]
-    assert found["w"].tolist() == [[8, 3, 3, 3]] * 2
-    assert found["half"].dtype == np.int64 and found["shape"].tolist() == [[4]] * 2
+    actual = program({"rows.shape[0]": 2}, batch=[1, 5], side=np.array([4, 6], dtype=np.uint8))
+    assert actual["half"].tolist() == [[1, 8, 2, 2], [5, 8, 3, 3]]
+    assert actual["w"].tolist() == [[8, 3, 3, 3]] * 2
+    assert actual["half"].dtype == np.int64 and actual["shape"].tolist() == [[4]] * 2
     one = program({"rows.shape[0]": 2, "batch": 7}, side=4)
     assert one["flat"].tolist() == [[7, 8 * 2 * 2]] and one["half"].shape == (1, 4)
     with pytest.raises(ValueError, match="read-only"):
@@ -86,7 +86,7 @@ def test_names_and_bounds() -> None:
 @pytest.mark.parametrize(
     "size", [1.5, [1, 2.0], "3", [[1, 2]], None, True, [True], 2**63, [2**63], np.array([2**63], dtype=np.uint64)]
 )
-def test_what_is_no_size(size: Any) -> None:
+def test_invalid_sizes(size: Any) -> None:
     program = inferred(NETWORK).program()
     with pytest.raises(ValueError, match="sizes of 'batch' must be"):
         program({"rows.shape[0]": 1, "batch": size}, side=4)
@@ -94,7 +94,7 @@ def test_what_is_no_size(size: Any) -> None:
         program({"rows.shape[0]": 1}, side=[4, 5], batch=[1, 2, 3])
 
 
-def test_sizes_that_break_a_fact_name_it() -> None:
+def test_an_illegal_size_names_the_constraint() -> None:
     program = inferred("g (float[past, 4] p) => (float[a, b] eight) { f = Constant <value = int64[2] {1, 8}> ()\n"
                        "[r] eight = Reshape (p, f) }").program()  # fmt: skip
     assert program.needed == ()
@@ -104,12 +104,12 @@ def test_sizes_that_break_a_fact_name_it() -> None:
         program(past=[2, 3])
     assert error.value.binding == 1 and error.value.sizes == {"past": 3}
     assert "past == 2" in str(error.value) and "r" in str(error.value.source)
-    found = program.masked(past=[2, 3])
-    assert found.valid.tolist() == [True, False] and found["p"].mask.tolist() == [[False] * 2, [True] * 2]
-    assert [problem.binding for problem in found.problems] == [1]
+    actual = program.masked(past=[2, 3])
+    assert actual.valid.tolist() == [True, False] and actual["p"].mask.tolist() == [[False] * 2, [True] * 2]
+    assert [problem.binding for problem in actual.problems] == [1]
 
 
-def test_dims_that_are_one_may_be_given_by_either_name() -> None:
+def test_equal_dims_may_be_bound_by_either_name() -> None:
     program = inferred("g (float[a, 4] x, float[4, 4] w, float[b, 4] y) => (float[c, d] z) {\n"
                        "one = MatMul (x, w)\n z = Concat <axis = 1> (one, y) }").program()  # fmt: skip
     assert len(program.needed) == 1
@@ -121,9 +121,9 @@ def test_dims_that_are_one_may_be_given_by_either_name() -> None:
 
 def test_bounds_and_alternatives() -> None:
     program = inferred("g (float[a] x, float[b] y) => (float[c] z) { z = Add (x, y) }").program()
-    found = program.masked(a=[1, 3, 3, 3, 0, 1], b=[3, 1, 3, 2, 0, 0])
-    assert found.valid.tolist() == [True, True, True, False, False, False]  # 0 is less than the least size of a name
-    assert found["z"].compressed().tolist() == [3, 3, 3]
+    actual = program.masked(a=[1, 3, 3, 3, 0, 1], b=[3, 1, 3, 2, 0, 0])
+    assert actual.valid.tolist() == [True, True, True, False, False, False]  # 0 is less than the least size of a name
+    assert actual["z"].compressed().tolist() == [3, 3, 3]
     with pytest.raises(IllegalSizeError, match="a == b or a == 1 or b == 1"):
         program(a=3, b=2)
     ranged = infer_shapes(parsed("g (float[a] x) => (float[c] z) { z = Relu (x) }"), dims={"a": (1, 4)})
@@ -131,21 +131,21 @@ def test_bounds_and_alternatives() -> None:
         ranged.program()(a=5)
 
 
-def test_overflow_is_told_of_the_tensor_and_the_binding() -> None:
+def test_overflow_names_the_tensor_and_the_binding() -> None:
     program = inferred("""g (float[a, b] x) => (float[c] flat, float[c, d] z) {
         f = Constant <value = int64[1] {-1}> ()
         flat = Reshape (x, f)
         z = Relu (x)
     }""").program()
-    found = program(a=[2, 2**31, 2**40], b=[2, 2**31, 2**40])
-    assert found["z"].tolist() == [[2, 2], [2**31] * 2, [2**40] * 2]
+    actual = program(a=[2, 2**31, 2**40], b=[2, 2**31, 2**40])
+    assert actual["z"].tolist() == [[2, 2], [2**31] * 2, [2**40] * 2]
     with pytest.raises(SizeOverflowError, match=r"binding 2 .*the shape of 'flat'") as error:
-        found["flat"]
+        actual["flat"]
     assert error.value.binding == 2 and error.value.sizes == {"a": 2**40, "b": 2**40}
     with pytest.raises(SizeOverflowError, match=r"binding 1 .*the bytes of 'z'"):
-        found.bytes("z")
+        actual.bytes("z")
     with pytest.raises(SizeOverflowError, match="the number of elements of 'x'"):
-        found.elements("x")
+        actual.elements("x")
     masked = program.masked(a=[2, 2**31, 2**40], b=[2, 2**31, 2**40])
     assert masked["flat"].mask.tolist() == [[False], [False], [True]]
     assert masked.bytes("z").mask.tolist() == [False, True, True]
@@ -156,29 +156,29 @@ def test_overflow_is_told_of_the_tensor_and_the_binding() -> None:
 def test_a_condition_whose_numbers_overflow_holds_or_not_all_the_same() -> None:
     """a * b is 2**80 in the second binding; in the third a * b - a * a is -2**80 and a bit."""
     result = infer_shapes(parsed("g (float[a, b] x) => (float[c, d] z) { z = Relu (x) }"), assume=["a * a <= a * b"])
-    found = result.program().masked(a=[3, 2**40, 2**41], b=[3, 2**41, 2**40])
-    assert found.valid.tolist() == [True, True, False]
+    actual = result.program().masked(a=[3, 2**40, 2**41], b=[3, 2**41, 2**40])
+    assert actual.valid.tolist() == [True, True, False]
 
 
 def data_dependent() -> Result:
     return inferred("g (float[n, 4] x) => (int64[a, b] where, float[c] z) { where = NonZero (x)\n z = Relu (x) }")
 
 
-def test_what_depends_on_data_is_never_a_number_by_itself() -> None:
+def test_data_dependent_sizes_have_no_number_of_their_own() -> None:
     program = data_dependent().program()
     ((name, bounds),) = program.data_dependent.items()
     assert bounds.lo == 0
-    found = program(n=3)
-    assert found["z"].tolist() == [[3, 4]] and list(found) == ["x", "z"]
-    for ask in (found.__getitem__, found.elements):
+    actual = program(n=3)
+    assert actual["z"].tolist() == [[3, 4]] and list(actual) == ["x", "z"]
+    for ask in (actual.__getitem__, actual.elements):
         with pytest.raises(NoSizeError, match=name):
             ask("where")
     given = program({name: 5}, n=3)
     assert given["where"].tolist() == [[2, 5]] and given.bytes("where").tolist() == [8 * 10]
     assert given.uncounted == () and given.total_bytes.tolist() == [3 * 4 * 4 * 2 + 80]
     most = 8 * 2 * (3 * 4)  # no more than all elements are not zero
-    assert found.bytes("where").tolist() == [most] and found.uncounted == ()
-    assert found.total_bytes.tolist() == [3 * 4 * 4 * 2 + most]
+    assert actual.bytes("where").tolist() == [most] and actual.uncounted == ()
+    assert actual.total_bytes.tolist() == [3 * 4 * 4 * 2 + most]
     for wrong in (-1, 13):
         with pytest.raises(IllegalSizeError):
             program({name: wrong}, n=3)
@@ -188,12 +188,12 @@ def test_values_without_a_rank_are_listed() -> None:
     result = inferred("g (float[n] x) => (float[c] z) { y = my.Odd (x)\n z = Relu (x) }", opset=19)
     program = result.program()
     assert program.unknown == {"y": "its rank is not known"} and "y" not in program.tensors
-    found = program(n=3)
-    assert found.uncounted == ("y",)
+    actual = program(n=3)
+    assert actual.uncounted == ("y",)
     with pytest.raises(NoSizeError, match="rank"):
-        found["y"]
+        actual["y"]
     with pytest.raises(NoSizeError, match="rank"):
-        found.bytes("y")
+        actual.bytes("y")
 
 
 def test_a_graph_without_sizes_and_no_bindings() -> None:
@@ -222,30 +222,30 @@ def test_an_axis_and_a_dim_of_the_same_name() -> None:
     outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("xx", "yy")]
     program = infer_shapes(helper.make_model(helper.make_graph(nodes, "g", [x, y], outputs))).program()
     assert program.needed == ("x.shape[0]", "`x.shape[0]`")
-    found = program({"x.shape[0]": 3, "`x.shape[0]`": 5})
-    assert (found["xx"].tolist(), found["yy"].tolist()) == ([[3]], [[5]])
+    actual = program({"x.shape[0]": 3, "`x.shape[0]`": 5})
+    assert (actual["xx"].tolist(), actual["yy"].tolist()) == ([[3]], [[5]])
 
 
 def test_no_array_can_be_changed() -> None:
-    for found in (data_dependent().program()(n=[1, 2]), data_dependent().program().masked(n=[1, 2])):
-        for array in (found["z"], found.bytes("z"), found.total_bytes, found.valid, found.peak):
+    for actual in (data_dependent().program()(n=[1, 2]), data_dependent().program().masked(n=[1, 2])):
+        for array in (actual["z"], actual.bytes("z"), actual.total_bytes, actual.valid, actual.peak):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 1
 
 
-def test_conditions_that_no_call_looks_at_are_listed() -> None:
+def test_conditions_that_no_call_checks_are_listed() -> None:
     store = ShapeStore()
-    n, found = store.scope.symbol("n"), store.scope.fresh("found")
-    store.add_le(found, 2 * n, Source("keep", "two of each at most"))
+    n, actual = store.scope.symbol("n"), store.scope.fresh("found")
+    store.add_le(actual, 2 * n, Source("keep", "two of each at most"))
     store.add_disjunction("the values are sorted", Source("search", "sorted"))
-    tensors = {"x": TensorInfo("float32", Shape((n,))), "y": TensorInfo("float32", Shape((found, n - 4)))}
+    tensors = {"x": TensorInfo("float32", Shape((n,))), "y": TensorInfo("float32", Shape((actual, n - 4)))}
     program = ShapeProgram(store, tensors, {n: "n"})
     assert program.unchecked == ("2*n - found >= 0", "the values are sorted")
     known = program(n=6)
-    assert known.bytes("y").tolist() == [4 * 12 * 2] and known.uncounted == ()  # the bound of `found`
+    assert known.bytes("y").tolist() == [4 * 12 * 2] and known.uncounted == ()  # the bound of `actual`
     assert program(n=6, found=5).bytes("y").tolist() == [4 * 5 * 2]
     for sizes in ({"n": 6, "found": 13}, {"n": 3}):  # past its bound; a size below 0
         with pytest.raises(IllegalSizeError):
             program(sizes)
-    with pytest.raises(NoSizeError, match="lifetimes"):
+    with pytest.raises(NoSizeError, match="no live ranges"):
         _ = program(n=6).peak

@@ -39,13 +39,13 @@ def test_a_corpus_model(path):
             if free and all(shape is not None for shape in tensor["shapes"]):
                 sizes.setdefault(dim.name, np.array([shape[axis] for shape in tensor["shapes"]]))
     known = {*program.inputs, *program.data_dependent}
-    found = program({name: size for name, size in sizes.items() if name in known})
-    shown = set(found)
+    actual = program({name: size for name, size in sizes.items() if name in known})
+    ranked = set(actual)
     looked_at = 0
     for name, tensor in truth["tensors"].items():
-        if name in shown and all(shape is not None for shape in tensor["shapes"]):
-            assert found[name].tolist() == tensor["shapes"], name
-            assert found.elements(name).tolist() == [int(np.prod(shape)) for shape in tensor["shapes"]]
+        if name in ranked and all(shape is not None for shape in tensor["shapes"]):
+            assert actual[name].tolist() == tensor["shapes"], name
+            assert actual.elements(name).tolist() == [int(np.prod(shape)) for shape in tensor["shapes"]]
             looked_at += 1
     nodes = onnx.load(str(path), load_external_data=False).graph.node
     assert looked_at > len(nodes) // 2
@@ -55,8 +55,8 @@ def test_a_corpus_model(path):
 def test_the_peaks_of_the_issue():
     dims = {"past_sequence_length": (0, 4095), "sequence_length": (1, 4096)}
     program = infer_shapes(str(KV), dims=dims, min_dim=0).program()
-    found = program(b=1, past_sequence_length=[0, 4095, 0], sequence_length=[4096, 4096, 1])
-    assert found.peak[:2].tolist() == [135_266_304, 270_499_584] and not found.peak_at_least
+    actual = program(b=1, past_sequence_length=[0, 4095, 0], sequence_length=[4096, 4096, 1])
+    assert actual.peak[:2].tolist() == [135_266_304, 270_499_584] and not actual.peak_at_least
     rng = np.random.default_rng(3)
     past = rng.integers(0, 4096, 2000)
     rest = 4096 - past

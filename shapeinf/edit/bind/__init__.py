@@ -1,5 +1,5 @@
 """A model whose dims are frozen, re-ranged or renamed."""
 
-from shapeinf.edit.bind.api import BindError, Bound, bind
+from shapeinf.edit.bind.api import Bound, bind
 
-__all__ = ["BindError", "Bound", "bind"]
+__all__ = ["Bound", "bind"]

@@ -1,4 +1,4 @@
-"""Ranges of dims that are wider than what the graph demands of them."""
+"""Requested ranges of dims with sizes with which the graph cannot run."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from shapeinf.result import Result
 if TYPE_CHECKING:
     from shapeinf.contract import Precondition
 
-MAX_VALUES_TRIED = 4096
+MAX_TESTED_VALUES = 4096
 
 
-def too_wide(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]) -> Iterator[Diagnostic]:
-    """A finding for each range that has values with which the graph cannot run."""
+def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]) -> Iterator[Diagnostic]:
+    """A diagnostic (S140) for each range that contains illegal values."""
     store, initial_store = result.store, result.inference.initial_store
     for name in ranges:
         symbol = store.scope.symbol(name)
-        given, left = initial_store.bounds(symbol), store.bounds(symbol)
-        if left != given and not _source(store, symbol).assumed:
-            message = f"{name} is to be {as_interval(given)}, but the graph runs only where it is {as_interval(left)}"
+        requested, legal = initial_store.bounds(symbol), store.bounds(symbol)
+        if legal != requested and not _source(store, symbol).assumed:
+            message = f"{name} is requested as {as_interval(requested)}, but the graph requires {as_interval(legal)}"
             source = _source(store, symbol)
-            yield _finding(result, message, source.node, source.reason)
+            yield _report(result, message, source.node, source.reason)
             continue
         for condition in result.contract.always:
-            bad = None if condition.kind == "assumption" else _counterexample(store, condition, symbol)
-            if bad is not None:
-                message = f"{name} is to be {as_interval(given)}, but the graph does not run where it is {bad}"
-                yield _finding(result, f"{message}: {condition.text}", condition.node, condition.message)
+            illegal = None if condition.kind == "assumption" else _counterexample(store, condition, symbol)
+            if illegal is not None:
+                message = f"{name} is requested as {as_interval(requested)}, but the graph fails where it is {illegal}"
+                yield _report(result, f"{message}: {condition.text}", condition.node, condition.message)
                 break
 
 
 def _counterexample(store: ShapeStore, condition: Precondition, symbol: Dimension) -> int | None:
-    """The first value of the symbol within its bounds with which a condition on it alone does not hold."""
+    """The first value of the symbol within its bounds that violates a precondition on it alone."""
     if condition.free_symbols != {symbol}:
         return None
     low, high = store.bounds(symbol)
     first = 0 if low == -inf else int(low)
-    last = first + MAX_VALUES_TRIED - 1 if high == inf else min(int(high), first + MAX_VALUES_TRIED - 1)
+    last = first + MAX_TESTED_VALUES - 1 if high == inf else min(int(high), first + MAX_TESTED_VALUES - 1)
     return next((v for v in range(first, last + 1) if condition.holds({symbol.name: v}) is False), None)
 
 
 def _source(store: ShapeStore, symbol: Dimension) -> Source:
-    """Who solved a symbol, or else narrowed it."""
+    """The source that solved a symbol, or else narrowed it."""
     if symbol in store.sources:
         return store.sources[symbol]
     return store.ranges[symbol.terms[0][0][0]].source
 
 
-def _finding(result: Result, message: str, node: str, reason: str) -> Diagnostic:
-    """An error at the node that demands it."""
+def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:
+    """An error at the node that requires it."""
     program = result.inference.compiled
-    sites = (program.step(place) for place in range(len(program.rows)))
+    sites = (program.step(index) for index in range(len(program.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")
     return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

@@ -1,6 +1,6 @@
 """A model with a fixed axis of its inputs, made dynamic."""
 
-from shapeinf.edit.rebatch.api import Rebatched, RebatchError, rebatch
+from shapeinf.edit.rebatch.api import Rebatched, rebatch
 from shapeinf.edit.rebatch.search import Rewrite
 
-__all__ = ["RebatchError", "Rebatched", "Rewrite", "rebatch"]
+__all__ = ["Rebatched", "Rewrite", "rebatch"]

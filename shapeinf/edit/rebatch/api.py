@@ -11,28 +11,13 @@ import attrs
 from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.tensor_info import annotation
-from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.errors import RebatchError, UnknownNameError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import PartialTensor
 from shapeinf.result import Result
-from shapeinf.texts import printable_lines
-
-
-class RebatchError(ShapeInferenceError):
-    """The axis cannot be made dynamic; `reasons` say what is in the way."""
-
-    def __init__(self, headline: str, reasons: Sequence[str] = ()) -> None:
-        """Keep both."""
-        super().__init__("\n".join([headline, *reasons]))
-        self.headline = headline
-        self.reasons = tuple(reasons)
-
-    def __str__(self) -> str:
-        """The headline, and a line for each reason."""
-        return printable_lines([self.headline, *self.reasons])
 
 
 @attrs.frozen
@@ -48,10 +33,10 @@ class Rebatched:
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model with the new constants and shapes."""
         inputs = {name: self.result.tensors[name] for name in self.inputs}
-        names = {one.constant for one in self.rewrites}
+        names = {rewrite.constant for rewrite in self.rewrites}
         constants = {name: self.result.graph.constants[name] for name in names}
-        found = attrs.evolve(annotation(self.result.inference), inputs=inputs, constants=constants)
-        save(self._graph, found, target)
+        changes = attrs.evolve(annotation(self.result.inference), inputs=inputs, constants=constants)
+        save(self._graph, changes, target)
 
 
 def rebatch(
@@ -64,43 +49,43 @@ def rebatch(
 ) -> Rebatched:
     """Make a fixed axis of the inputs dynamic.
 
-    The axis becomes a symbol; where a node breaks a law for it or forces it back, the constants above that node are
-    searched for items that mean the old size. One is rewritten (to 0, a copy of the axis, or -1, what is left) when it
-    goes into shapes only, and when afterwards all shapes are the old ones at the old size.
+    The axis becomes a symbol. Where a node fails with it or fixes it, the constants upstream of that node are searched
+    for items that stand for the old size. An item is rewritten (to 0, a copy of the axis, or -1, the rest) if it is
+    used in shapes only, and if all shapes afterwards are the old ones at the old size.
 
     Args:
         model: what `infer_shapes` takes.
         axis: the axis, from 0.
-        name: what the dim is called.
+        name: the name of the dim.
         inputs: the inputs that have it; all that have this axis by default.
         options: as for `infer_shapes`; declared shapes of node outputs are ignored.
 
     Raises:
         UnknownNameError: an input that the model does not have.
-        RebatchError: the inputs have no one fixed size there, or something in the graph keeps the size.
+        RebatchError: the inputs have no common fixed size there, or the graph keeps the size.
     """
-    graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore")
+    graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore", format_options=None)
     base = infer(graph, options)
-    chosen, old = _fixed(base, axis, inputs)
+    chosen, old = _fixed_inputs(base, axis, inputs)
     if base.scope.has(name):
-        raise RebatchError(f"the model has a dim {name} already: choose another name")
+        raise RebatchError(f"the model already has a dim {name}: choose another name")
     if base.coverage.unknown_ops:
         listed = ", ".join(sorted(base.coverage.unknown_ops))
-        raise RebatchError("operators without a rule may demand anything", [listed])
+        raise RebatchError("operators without a rule may require the old size", [listed])
     search = Search(_with_constants(base), old, axis, name, chosen, options, base)
-    result, trouble = search.solve()
-    if trouble is not None:
-        done = [f"rewritten before that: {one}" for one in search.rewrites]
-        others = [f"not known to mean it: {one}" for one in search.others(result, trouble)]
-        raise RebatchError(f"axis {axis} cannot be made dynamic: {trouble.text}", [*done, *others])
+    result, obstacle = search.solve()
+    if obstacle is not None:
+        done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
+        others = [f"not proved to be the batch: {item}" for item in search.others(result, obstacle)]
+        raise RebatchError(f"axis {axis} cannot be made dynamic: {obstacle.text}", [*done, *others])
     for size in (old + 1, 2 * old + 3):
         if not search.holds_at(result, size):
-            raise RebatchError(f"axis {axis} cannot be made dynamic: the graph does not run where it is {size}")
+            raise RebatchError(f"axis {axis} cannot be made dynamic: the graph fails where it is {size}")
     return Rebatched(result, tuple(search.rewrites), chosen, old, graph)
 
 
-def _fixed(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """The inputs with the axis, and its size. Raises RebatchError where it is not one fixed size."""
+def _fixed_inputs(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """The inputs with the axis, and its size. Raises RebatchError where they have no common fixed size."""
     names = input_names(base.graph)
     unknown = next((name for name in wanted if name not in names), None)
     if unknown is not None:
@@ -117,17 +102,17 @@ def _fixed(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple[str, .
         raise RebatchError(f"no input has a fixed axis {axis}")
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise RebatchError(f"the inputs have different sizes in axis {axis}: say which are meant", [listed])
+        raise RebatchError(f"the inputs have different sizes in axis {axis}: name the inputs", [listed])
     return tuple(sizes), next(iter(sizes.values()))
 
 
 def _with_constants(base: Result) -> Graph:
-    """The graph with nodes that read nothing and make known numbers as constants."""
+    """The graph with constants in place of nodes without inputs that compute known numbers."""
     graph, inference = base.graph, base.inference
-    found: dict[str, PartialTensor] = {}
+    constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:
-        made = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
-        if isinstance(made, PartialTensor) and made.elements is not None:
-            found[step.node.outputs[0]] = made
-    nodes = [node for node in graph.nodes if not (len(node.outputs) == 1 and node.outputs[0] in found)]
-    return attrs.evolve(graph, nodes=nodes, constants={**graph.constants, **found}) if found else graph
+        computed = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
+        if isinstance(computed, PartialTensor) and computed.elements is not None:
+            constants[step.node.outputs[0]] = computed
+    nodes = [node for node in graph.nodes if not (len(node.outputs) == 1 and node.outputs[0] in constants)]
+    return attrs.evolve(graph, nodes=nodes, constants={**graph.constants, **constants}) if constants else graph

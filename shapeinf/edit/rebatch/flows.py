@@ -1,7 +1,7 @@
-"""Where the items of constants go: straight into shapes, or into data.
+"""The use of the items of constants: in shapes, or in data.
 
-An item is replaced by a symbol, and the rules of the nodes that read it run again: what they make of the symbol says
-what the item is for. No operator is known by name.
+A symbol replaces the item, and the rules of the nodes that read it run again: where the symbol appears in their outputs
+is the use of the item. No operator is known by name.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, TensorType, Type, dims_in
 
 MAX_NODES = 400
-"""Nodes upstream of one that are searched for constants."""
+"""The most upstream nodes that are searched for constants."""
 
 
-def constants_above(inference: Inference, place: int) -> Iterator[str]:
-    """The constants with known whole numbers that the nodes above a place read, nearest first."""
+def constants_above(inference: Inference, index: int) -> Iterator[str]:
+    """The constants with known integers that a node and those upstream of it read, nearest first."""
     program = inference.compiled
     constants = program.graph.constants
     seen: set[str] = set()
-    queue, visited = deque([place]), {place}
+    queue, visited = deque([index]), {index}
     while queue and len(visited) <= MAX_NODES:
         for slot in program.step(queue.popleft()).inputs:
             if slot == MISSING:
@@ -39,44 +39,46 @@ def constants_above(inference: Inference, place: int) -> Iterator[str]:
                 yield name
 
 
-def is_list(found: Type | None) -> bool:
-    """Whether a value is a list (or one) of known whole numbers."""
-    if not isinstance(found, TensorType) or found.dtype not in ("int64", "int32") or len(found.shape.dims or ()) > 1:
+def is_list(type_: Type | None) -> bool:
+    """Whether a value is a known integer or a list of such."""
+    if not isinstance(type_, TensorType) or type_.dtype not in ("int64", "int32") or len(type_.shape.dims or ()) > 1:
         return False
-    return found.elements is not None and all(isinstance(e, int) for e in found.elements)
+    return type_.elements is not None and all(isinstance(e, int) for e in type_.elements)
 
 
 def only_sizes(inference: Inference, name: str, index: int) -> bool:
-    """Whether an item of a constant goes, as it is, into shapes and nowhere else."""
+    """Whether an item of a constant is used unchanged in shapes, and nowhere else."""
     program = inference.compiled
-    found = inference.current(program.slots[name])
-    assert isinstance(found, TensorType) and found.elements is not None
+    constant = inference.current(program.slots[name])
+    assert isinstance(constant, TensorType) and constant.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
-    marked: dict[int, Type] = {program.slots[name]: _with(found, index, mark)}
+    marked: dict[int, Type] = {program.slots[name]: _with(constant, index, mark)}
     queue, done = deque(program.consumers[program.slots[name]]), set[int]()
     if name in program.graph.outputs:
         return False
     while queue:
-        place = queue.popleft()
-        if place in done:
+        consumer = queue.popleft()
+        if consumer in done:
             continue
-        done.add(place)
-        made = _goes_on(inference, program.step(place), marked, mark)
-        if made is None or any(program.names[slot] in program.graph.outputs for slot in made):
+        done.add(consumer)
+        outputs = _outputs_with_mark(inference, program.step(consumer), marked, mark)
+        if outputs is None or any(program.names[slot] in program.graph.outputs for slot in outputs):
             return False
-        marked.update(made)
-        queue.extend(reader for slot in made for reader in program.consumers[slot])
+        marked.update(outputs)
+        queue.extend(reader for slot in outputs for reader in program.consumers[slot])
     return True
 
 
-def _with(found: TensorType, index: int, mark: Dimension) -> PartialTensor:
-    elements = list(found.elements or ())
+def _with(constant: TensorType, index: int, mark: Dimension) -> PartialTensor:
+    elements = list(constant.elements or ())
     elements[index] = mark
-    return PartialTensor(found.dtype, found.shape, elements)
+    return PartialTensor(constant.dtype, constant.shape, elements)
 
 
-def _goes_on(inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension) -> dict[int, Type] | None:
-    """The outputs that hold the mark among their contents (none where it has become a size); None for other uses."""
+def _outputs_with_mark(
+    inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension
+) -> dict[int, Type] | None:
+    """The outputs whose contents have the mark (none where it becomes a size); None for other uses."""
     call = step.operation.call
     if call is None or step.operation.bodies:
         return None
@@ -89,18 +91,18 @@ def _goes_on(inference: Inference, step: NodeStep, marked: dict[int, Type], mark
         outcome = call.run(inputs, store, step.site)
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None
-    made: dict[int, Type] = {}
-    a_size = any(mark is s or _has(value, mark) for s, value in store.solved.items() if s not in before)
-    for slot, found in zip(step.outputs, outcome.types, strict=False):
-        if slot == UNUSED or not isinstance(found, TensorType):
+    outputs: dict[int, Type] = {}
+    is_size = any(mark is s or _has(value, mark) for s, value in store.solved.items() if s not in before)
+    for slot, output in zip(step.outputs, outcome.types, strict=False):
+        if slot == UNUSED or not isinstance(output, TensorType):
             continue
-        held = [e for e in found.elements or () if _has(e, mark)]
-        if any(e is not mark for e in held):
-            return None  # it is calculated with
-        if held:
-            made[slot] = found
-        a_size = a_size or mark in found.shape.symbols()
-    return made if made or a_size else None
+        with_mark = [e for e in output.elements or () if _has(e, mark)]
+        if any(e is not mark for e in with_mark):
+            return None  # part of a calculation
+        if with_mark:
+            outputs[slot] = output
+        is_size = is_size or mark in output.shape.symbols()
+    return outputs if outputs or is_size else None
 
 
 def _has(value: object, mark: Dimension) -> bool:

@@ -1,9 +1,9 @@
-"""Whether the items of a batch stay apart: the axis is carried from node to node, and never cut in other pieces.
+"""Whether the items of a batch stay separate: each node preserves the batch axis.
 
-Shapes alone do not tell: `[3, batch, 4]` may become `[batch, 12]` with every item made of parts of others. So each rule
-runs again with a symbol for every axis of its inputs. An axis of an output that is one of these symbols is carried. One
-that is calculated from several is not, and then the items stay apart only where they lie one after the other in memory,
-before and after: where the axis is the first one.
+Shapes alone do not decide it: `[3, batch, 4]` may become `[batch, 12]` with every item built from parts of others. So
+each rule runs again with a symbol for every axis of its inputs. An output axis that is one of these symbols is
+preserved. One that is calculated from several is not; then the items stay separate only where they are contiguous in
+memory before and after: where the axis is the first one.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type,
 
 
 def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
-    """The first node after which the items may be mixed; None where they stay apart everywhere."""
-    in_order: set[int] = set()
+    """The first node that may mix items; None where they stay separate everywhere."""
+    contiguous: set[int] = set()
     program = inference.compiled
     for name in program.graph.inputs:
         slot = program.slots[name]
         if _axes(inference.current(slot), symbol) == [0]:
-            in_order.add(slot)
+            contiguous.add(slot)
     for step in program.steps:
         holders = [s for s in step.inputs if s != MISSING and _axes(inference.current(s), symbol)]
         counts = [s for s in step.inputs if s != MISSING and _in_contents(inference.current(s), symbol)]
@@ -31,63 +31,69 @@ def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
             continue
         if step.operation.call is None or step.operation.bodies:
             return step
-        if not _apart(inference, step, symbol, holders, in_order):
+        if not _keeps_separate(inference, step, symbol, holders, contiguous):
             return step
     return None
 
 
-def _apart(inference: Inference, step: NodeStep, symbol: Dimension, holders: list[int], in_order: set[int]) -> bool:
-    """Whether a node keeps the items apart; enters its outputs with the items one after the other."""
-    found, batch = _probed(inference, step, symbol)
+def _keeps_separate(
+    inference: Inference, step: NodeStep, symbol: Dimension, holders: list[int], contiguous: set[int]
+) -> bool:
+    """Whether a node keeps the items separate; adds its outputs with contiguous items to `contiguous`."""
+    outputs, batch = _run_with_symbols(inference, step, symbol)
     for position, slot in enumerate(step.outputs):
         if slot == UNUSED:
             continue
-        made = inference.current(slot)
-        axes = _axes(made, symbol)
+        computed = inference.current(slot)
+        axes = _axes(computed, symbol)
         if not axes:
-            if holders and (not isinstance(made, TensorType) or made.elements is None):
-                return False  # all items have become one, or one was taken, or they are in a sequence
+            if holders and (not isinstance(computed, TensorType) or computed.elements is None):
+                return False  # a reduction, a selection, or a sequence
             continue
-        if len(axes) > 1 or found is None:
+        if len(axes) > 1 or outputs is None:
             return False
         axis = axes[0]
-        assert isinstance(made, TensorType)
-        whole = made.shape[axis] is symbol
-        probe = found[position]
-        dim = probe.shape[axis] if isinstance(probe, TensorType) and probe.shape.dims is not None else None
-        carried = dim in batch if isinstance(dim, Dimension) else False
-        if not carried and holders and not (axis == 0 and all(one in in_order for one in holders)):
+        assert isinstance(computed, TensorType)
+        is_batch = computed.shape[axis] is symbol
+        output = outputs[position]
+        dim = output.shape[axis] if isinstance(output, TensorType) and output.shape.dims is not None else None
+        preserved = dim in batch if isinstance(dim, Dimension) else False
+        if not preserved and holders and not (axis == 0 and contiguous.issuperset(holders)):
             return False
-        if axis == 0 and (whole or all(one in in_order for one in holders)):
-            in_order.add(slot)
+        if axis == 0 and (is_batch or contiguous.issuperset(holders)):
+            contiguous.add(slot)
     return True
 
 
-def _probed(inference: Inference, step: NodeStep, symbol: Dimension) -> tuple[list[Type] | None, set[Dimension]]:
-    """The outputs of a rule for a symbol in place of each axis, and the symbols that stand for the batch."""
+def _run_with_symbols(
+    inference: Inference, step: NodeStep, symbol: Dimension
+) -> tuple[list[Type] | None, set[Dimension]]:
+    """The outputs of a rule for a symbol in place of each axis, and the symbols in place of the batch."""
     assert step.operation.call is not None
     store = inference.store.copy()
     batch: set[Dimension] = set()
     marks: dict[Dim, Dimension] = {}
     inputs: list[Type | None] = []
     for position, slot in enumerate(step.arguments):
-        found = None if slot == MISSING else inference.current(slot)
-        reads = step.operation.call.reads(position) and isinstance(found, TensorType) and found.elements is not None
-        if isinstance(found, TensorType) and found.shape.dims is not None and not reads:
-            dims = [_mark(store, d, f"{slot}.{axis}", symbol, marks, batch) for axis, d in enumerate(found.shape.dims)]
-            found = PartialTensor(found.dtype, Shape(dims), None)
-        inputs.append(found)
+        type_ = None if slot == MISSING else inference.current(slot)
+        reads = step.operation.call.reads(position) and isinstance(type_, TensorType) and type_.elements is not None
+        if isinstance(type_, TensorType) and type_.shape.dims is not None and not reads:
+            dims = [_mark(store, d, f"{slot}.{axis}", symbol, marks, batch) for axis, d in enumerate(type_.shape.dims)]
+            type_ = PartialTensor(type_.dtype, Shape(dims), None)
+        inputs.append(type_)
     try:
         types = list(step.operation.call.run(inputs, store, step.site).types)
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None, batch
-    return [_canonical(store, one) for one in types], {s for b in batch if isinstance(s := store.canon(b), Dimension)}
+    return [_canonical(store, type_) for type_ in types], {
+        s for b in batch if isinstance(s := store.canon(b), Dimension)
+    }
 
 
 def _mark(
     store: ShapeStore, dim: Dim, site: str, symbol: Dimension, marks: dict[Dim, Dimension], batch: set[Dimension]
 ) -> Dim:
-    """A symbol in place of an axis: one for all axes that are the whole batch; sizes of 1 stay, for broadcasting."""
+    """A symbol in place of an axis, the same for all axes that are the batch; sizes of 1 stay, for broadcasting."""
     if dim == 1:
         return dim
     known = marks if dim is symbol else {}
@@ -99,18 +105,18 @@ def _mark(
     return mark
 
 
-def _canonical(store: ShapeStore, found: Type) -> Type:
-    if not isinstance(found, TensorType) or found.shape.dims is None:
-        return found
-    return PartialTensor(found.dtype, Shape(map(store.canon, found.shape.dims)), None)
+def _canonical(store: ShapeStore, type_: Type) -> Type:
+    if not isinstance(type_, TensorType) or type_.shape.dims is None:
+        return type_
+    return PartialTensor(type_.dtype, Shape(map(store.canon, type_.shape.dims)), None)
 
 
-def _axes(found: Type | None, symbol: Dimension) -> list[int]:
+def _axes(type_: Type | None, symbol: Dimension) -> list[int]:
     """The axes whose size depends on the batch."""
-    dims = found.shape.dims or () if isinstance(found, TensorType) else ()
+    dims = type_.shape.dims or () if isinstance(type_, TensorType) else ()
     return [axis for axis, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()]
 
 
-def _in_contents(found: Type | None, symbol: Dimension) -> bool:
-    elements = found.elements or () if isinstance(found, TensorType) else ()
+def _in_contents(type_: Type | None, symbol: Dimension) -> bool:
+    elements = type_.elements or () if isinstance(type_, TensorType) else ()
     return any(symbol in d.symbols() for e in elements for d in dims_in(e))

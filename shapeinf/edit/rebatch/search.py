@@ -1,4 +1,4 @@
-"""Which items of constants mean the size of an axis: found by trying, proved by inference."""
+"""The search for items of constants that stand for the size of an axis: each candidate is proved by what-if runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from shapeinf.api import infer
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
 from shapeinf.edit.rebatch.items import mixing_node
 from shapeinf.engine.inference import certain_violations
@@ -18,12 +19,12 @@ from shapeinf.result import Result
 
 MAX_OTHERS = 16
 COPY, REST = 0, -1
-"""What an item may become: the size of the same axis of the input, or what is left of the elements."""
+"""What an item becomes: the size of the same axis of the input, or the rest of the elements."""
 
 
 @attrs.frozen
 class Rewrite:
-    """One item of a constant, what it was and what it is now."""
+    """One item of a constant with its old and its new value."""
 
     constant: str
     index: int
@@ -36,20 +37,20 @@ class Rewrite:
 
 
 @attrs.frozen
-class Trouble:
-    """What keeps the axis from being dynamic; `place` is that of the node in the program."""
+class Obstacle:
+    """A reason why the axis cannot be dynamic; `index` is that of the node in the program."""
 
-    place: int
+    index: int
     text: str
 
 
-_Found = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Trouble | None]
-"""Items to rewrite, all constants then, the shapes with them, and what is still in the way."""
+_Attempt = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Obstacle | None]
+"""Items to rewrite, all constants with them, the shapes with these, and the next obstacle."""
 
 
 @attrs.define
 class Search:
-    """The state of one search: the graph with what has been rewritten so far."""
+    """The state of one search: the graph with the rewrites so far."""
 
     graph: Graph
     old: int
@@ -70,94 +71,88 @@ class Search:
         inputs = {**self.options.inputs_by_name(graph), **{name: {self.axis: size} for name in self.inputs}}
         return infer(graph, attrs.evolve(self.options, inputs=inputs))
 
-    def trouble(self, result: Result) -> Trouble | None:
-        """What comes first of all that keeps the axis from being dynamic."""
-        known = {(found.code, found.node) for found in certain_violations(self.base.inference)}
-        found = [
-            Trouble(self._place(result, one.node), f"{one.message} ({one.op.partition(' ')[0]} {one.node})")
-            for one in certain_violations(result.inference)
-            if (one.code, one.node) not in known
+    def first_obstacle(self, result: Result) -> Obstacle | None:
+        """The first obstacle in the order of the nodes."""
+        obstacles = [
+            Obstacle(_index_of(result, v.node), f"{v.message} ({v.op.partition(' ')[0]} {v.node})")
+            for v in self._new_violations(result)
         ]
         symbol = result.scope.symbol(self.name)
         for condition in result.contract.preconditions:
             if any(isinstance(d, Dimension) and symbol in d.symbols() for d in condition.terms):
-                found.append(Trouble(self._place(result, condition.node), str(condition)))
-        found += self._outputs(result, symbol)
-        first = min(found, key=lambda one: one.place, default=None)
+                obstacles.append(Obstacle(_index_of(result, condition.node), str(condition)))
+        obstacles += self._outputs(result, symbol)
+        first = min(obstacles, key=lambda obstacle: obstacle.index, default=None)
         return self._mixing(result, first) or first
 
-    def _mixing(self, result: Result, first: Trouble | None) -> Trouble | None:
-        """The first node before that trouble after which items may be mixed; there the symbol is still free."""
+    def _new_violations(self, result: Result) -> list[Diagnostic]:
+        """The violations that the model does not have with the old size."""
+        known = {(violation.code, violation.node) for violation in certain_violations(self.base.inference)}
+        return [v for v in certain_violations(result.inference) if (v.code, v.node) not in known]
+
+    def _mixing(self, result: Result, first: Obstacle | None) -> Obstacle | None:
+        """The first node upstream of that obstacle that may mix items; there the symbol is still free."""
         if first is not None:
-            steps = result.inference.compiled.steps[: first.place]
+            steps = result.inference.compiled.steps[: first.index]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
         step = mixing_node(result.inference, result.scope.symbol(self.name))
         if step is None:
             return None
-        text = f"{step.operation.kind.op} {step.site} may mix what belongs to different items"
-        return Trouble(step.index, text)
+        text = f"{step.operation.kind.op} {step.site} may mix the items of the batch"
+        return Obstacle(step.index, text)
 
-    def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Trouble]:
+    def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that keep the old size in the axis and have the new one in another."""
         program = result.inference.compiled
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
             mixed = any(isinstance(d, Dimension) and symbol in d.symbols() for d in dims)
             if mixed and len(dims) > self.axis and dims[self.axis] == self.old:
-                place = program.producers[program.slots[name]]
-                shown = result.tensors[name].shape
-                yield Trouble(0 if place is None else place, f"the output {name} becomes {shown}")
+                producer = program.producers[program.slots[name]]
+                text = f"the output {name} becomes {result.tensors[name].shape}"
+                yield Obstacle(0 if producer is None else producer, text)
 
-    @staticmethod
-    def _place(result: Result, site: str) -> int:
-        """The place of a node by the name that facts carry; of the node around it for one in a body."""
-        steps = result.inference.compiled.steps
-        exact = next((step.index for step in steps if step.site == site), None)
-        if exact is not None:
-            return exact
-        return next((step.index for step in steps if site.startswith(f"{step.site}/")), 0)
-
-    def solve(self) -> tuple[Result, Trouble | None]:
-        """Rewrite items until nothing is in the way; the last result, and what is still in the way."""
+    def solve(self) -> tuple[Result, Obstacle | None]:
+        """Rewrite items until no obstacle is left; the last result, and the obstacle that remains."""
         result = self.infer(self.name)
-        trouble = self.trouble(result)
-        while trouble is not None:
-            found = self._next(result, trouble)
-            if found is None:
-                return result, trouble
-            rewrites, self.constants, result, trouble = found
+        obstacle = self.first_obstacle(result)
+        while obstacle is not None:
+            attempt = self._next(result, obstacle)
+            if attempt is None:
+                return result, obstacle
+            rewrites, self.constants, result, obstacle = attempt
             self.rewrites += rewrites
         return result, None
 
-    def _next(self, result: Result, trouble: Trouble) -> _Found | None:
-        """The rewrite that takes a trouble away and leaves all shapes as they were; None where there is not just one.
+    def _next(self, result: Result, obstacle: Obstacle) -> _Attempt | None:
+        """The only rewrite that removes an obstacle and preserves all shapes; None where none or several do.
 
-        An item that copies an axis is better than one that takes what is left: it can mean nothing else. Where another
-        item takes what is left already, that one becomes the number that it stands for.
+        A copy of an axis (0) is preferred to the rest of the elements (-1): it is unambiguous. Where another item
+        already is the rest, that one becomes the number that it stands for.
         """
-        for name in constants_above(result.inference, trouble.place):
+        for name in constants_above(result.inference, obstacle.index):
             constant = result.graph.constants[name]
             for after in (COPY, REST):
                 fitting = []
                 for index, before in enumerate(constant.elements or ()):
-                    if not self._may_mean(before, index, after) or not only_sizes(result.inference, name, index):
+                    if not self._may_be_batch(before, index, after) or not only_sizes(result.inference, name, index):
                         continue
                     assert isinstance(before, int)
-                    freed = self._freed(result, name, index) if after == REST else ()
+                    freed = self._free_rest(result, name, index) if after == REST else ()
                     if freed is None:
                         continue
-                    tried = self._tried((Rewrite(name, index, before, after), *freed), constant, trouble)
-                    fitting += [] if tried is None else [tried]
-                if fitting and self._unambiguous(fitting[0][0][0], len(fitting)):
+                    attempt = self._attempt((Rewrite(name, index, before, after), *freed), constant, obstacle)
+                    fitting += [] if attempt is None else [attempt]
+                if fitting and self._is_unambiguous(fitting[0][0][0], len(fitting)):
                     return fitting[0]
         return None
 
-    def _freed(self, result: Result, name: str, index: int) -> tuple[Rewrite, ...] | None:
-        """What makes room for an item that takes what is left: only one item may. None where that cannot be.
+    def _free_rest(self, result: Result, name: str, index: int) -> tuple[Rewrite, ...] | None:
+        """The rewrite of another item that is the rest, since only one may be; None where that is impossible.
 
-        The number that another such item stands for is the size of that axis in what a reader of the constant makes;
-        whether it is that number everywhere is seen when it is tried.
+        It becomes the size of that axis in the output of a node that reads the constant; the attempt proves whether
+        that number is right everywhere.
         """
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
@@ -165,57 +160,59 @@ class Search:
         program, (other, *more) = result.inference.compiled, taken
         if more or not only_sizes(result.inference, name, other):
             return None
-        for place in program.consumers[program.slots[name]]:
-            for output in program.step(place).node.outputs:
+        for consumer in program.consumers[program.slots[name]]:
+            for output in program.step(consumer).node.outputs:
                 dims = self.base.tensors[output].shape.dims or () if output else ()
                 size = dims[other] if other < len(dims) else None
                 if isinstance(size, int):
                     return (Rewrite(name, other, REST, size),)
         return None
 
-    def others(self, result: Result, trouble: Trouble) -> list[str]:
-        """The items that hold the old size and that nothing proves to mean the axis.
+    def others(self, result: Result, obstacle: Obstacle) -> list[str]:
+        """The items with the old size that are not proved to stand for the axis.
 
-        Those above the trouble come first, the nearest first; then those of the rest of the graph that go into shapes.
+        Those upstream of the obstacle come first, the nearest first; then those of the rest of the graph that are used
+        in shapes.
         """
         inference = result.inference
-        above = list(constants_above(inference, trouble.place))
-        rest = [name for name, found in result.graph.constants.items() if name not in above and is_list(found)]
-        found = [
+        upstream = list(constants_above(inference, obstacle.index))
+        rest = [name for name, value in result.graph.constants.items() if name not in upstream and is_list(value)]
+        items = [
             f"{name}[{index}] = {item}"
-            for names, everywhere in ((above, True), (rest, False))
+            for names, everywhere in ((upstream, True), (rest, False))
             for name in names
             for index, item in enumerate(result.graph.constants[name].elements or ())
             if item == self.old and (everywhere or only_sizes(inference, name, index))
         ]
-        more = [f"and {len(found) - MAX_OTHERS} more"] if len(found) > MAX_OTHERS else []
-        return found[:MAX_OTHERS] + more
+        more = [f"and {len(items) - MAX_OTHERS} more"] if len(items) > MAX_OTHERS else []
+        return items[:MAX_OTHERS] + more
 
-    def _may_mean(self, before: object, index: int, after: int) -> bool:
-        """Whether an item may hold the old size: it is that size, or, in front of all others, a multiple of it."""
+    def _may_be_batch(self, before: object, index: int, after: int) -> bool:
+        """Whether an item may stand for the old size: it is that size, or, as the first item, a multiple of it."""
         if not isinstance(before, int) or before < 1:
             return False
         return before == self.old or (after == REST and index == 0 == self.axis and before % self.old == 0)
 
-    def _unambiguous(self, first: Rewrite, count: int) -> bool:
-        """Whether only one item can be meant: the axis in front stays in front, whatever else would fit."""
+    def _is_unambiguous(self, first: Rewrite, count: int) -> bool:
+        """Whether the choice is unique: the first axis stays the first, whatever else fits."""
         return count == 1 or (self.axis == 0 and first.index == 0)
 
-    def _tried(self, rewrites: tuple[Rewrite, ...], constant: PartialTensor, trouble: Trouble) -> _Found | None:
-        """What is left when items of one constant are rewritten; None where that does not help."""
+    def _attempt(self, rewrites: tuple[Rewrite, ...], constant: PartialTensor, obstacle: Obstacle) -> _Attempt | None:
+        """The attempt to rewrite items of one constant; None where it does not help."""
         elements = list(constant.elements or ())
         for rewrite in rewrites:
             elements[rewrite.index] = rewrite.after
         changed = PartialTensor(constant.dtype, constant.shape, elements)
         constants = {**self.constants, rewrites[0].constant: changed}
         result = self.infer(self.name, constants)
-        left = self.trouble(result)
-        if (left is not None and left.place <= trouble.place) or not self.same(self.base, result, self.old):
+        next_obstacle = self.first_obstacle(result)
+        helps = next_obstacle is None or next_obstacle.index > obstacle.index
+        if not helps or not self.are_shapes_equal(self.base, result, self.old):
             return None
-        return rewrites, constants, result, left
+        return rewrites, constants, result, next_obstacle
 
-    def same(self, numbers: Result, symbolic: Result, size: int) -> bool:
-        """Whether all shapes of one result are those of another with the size put in."""
+    def are_shapes_equal(self, numbers: Result, symbolic: Result, size: int) -> bool:
+        """Whether all shapes of one result are those of another with this size for the symbol."""
         values: dict[Dimension, Dim] = {symbolic.scope.symbol(self.name): size}
         for name, info in numbers.tensors.items():
             other = symbolic.tensors[name].shape.dims
@@ -229,8 +226,15 @@ class Search:
         return True
 
     def holds_at(self, symbolic: Result, size: int) -> bool:
-        """Whether the graph runs with another size, and makes the shapes that the symbol says."""
+        """Whether the graph runs with another size, and computes the shapes of the symbolic result."""
         result = self.infer(size)
-        known = {(found.code, found.node) for found in certain_violations(self.base.inference)}
-        new = [found for found in certain_violations(result.inference) if (found.code, found.node) not in known]
-        return not new and self.same(result, symbolic, size)
+        return not self._new_violations(result) and self.are_shapes_equal(result, symbolic, size)
+
+
+def _index_of(result: Result, site: str) -> int:
+    """The index of a node by the name in diagnostics; of the node around it for one in a body."""
+    steps = result.inference.compiled.steps
+    exact = next((step.index for step in steps if step.site == site), None)
+    if exact is not None:
+        return exact
+    return next((step.index for step in steps if site.startswith(f"{step.site}/")), 0)

@@ -1,5 +1,36 @@
-"""NNEF documents: the provisional dialect of 2017, 1.0 to 1.0.5, and tract's."""
+"""NNEF documents: the provisional dialect of 2017, 1.0 to 1.0.5, and tract's. The reader is imported on use."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.nnef import codes
+from shapeinf.formats.nnef.options import NnefOptions
+from shapeinf.formats.registry import Candidate, Format, Target
+from shapeinf.graph import Graph
 
-__all__ = ["codes"]
+
+def _sniff(candidate: Candidate) -> bool:
+    from shapeinf.formats.nnef.files import source
+
+    path = candidate.text
+    named = path is not None and (source.is_document(path) or source.has_nnef_name(path))
+    return named or source.is_nnef(candidate.head)
+
+
+def _read(model: Any, options: NnefOptions) -> Graph:
+    from shapeinf.formats.nnef import reader
+
+    return reader.read(model, options)
+
+
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.nnef import writer
+
+    writer.write(graph, annotation, target)
+
+
+__all__ = ["NNEF", "codes"]
+
+NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions)

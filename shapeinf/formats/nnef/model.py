@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.language.ast import Document
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 
 
 @attrs.frozen(eq=False)

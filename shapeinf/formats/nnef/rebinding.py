@@ -14,7 +14,6 @@ from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
     Binary,
-    DialectName,
     Document,
     Expr,
     Extension,
@@ -23,15 +22,16 @@ from shapeinf.formats.nnef.language.ast import (
     Number,
 )
 from shapeinf.formats.nnef.model import NnefModel
+from shapeinf.formats.nnef.versions import DialectName
 
 EXTERNALS = ("external", "tract_core_external")
 _ASSERTION = "tract_assert"
 
 
-def rebound(model: NnefModel, annotation: Annotation) -> NnefModel:
+def rebind(model: NnefModel, annotation: Annotation) -> NnefModel:
     """The model with the inputs and assumptions of an annotation in its document.
 
-    Raises ModelError where the dialect has no way to say a dim or an assumption.
+    Raises ModelError where the dialect cannot express a dim or an assumption.
     """
     document = model.document
     if annotation.constants:
@@ -57,7 +57,7 @@ def _with_inputs(document: Document, inputs: Mapping[str, Info]) -> Document:
         body.append(assignment)
     missing = next((name for name in inputs if name not in done), None)
     if missing is not None:
-        raise ModelError("its shape cannot be written: no statement of the graph alone makes it", node=missing)
+        raise ModelError("its shape cannot be written: it has no statement of its own in the graph", node=missing)
     return attrs.evolve(document, graph=attrs.evolve(document.graph, body=tuple(body)))
 
 
@@ -65,19 +65,23 @@ def _with_symbols(document: Document, inputs: Mapping[str, Info]) -> Document:
     """A document of tract's that declares the symbols of these inputs."""
     if document.dialect != "tract":
         return document
-    told = {one.text for one in document.extensions}
+    declared = {extension.text for extension in document.extensions}
     names = sorted({symbol.name for info in inputs.values() for symbol in info.shape.symbols()})
-    missing = [Extension(text) for name in names if (text := f"tract_symbol {name}") not in told]
+    missing = [Extension(text) for name in names if (text := f"tract_symbol {name}") not in declared]
     return attrs.evolve(document, extensions=(*document.extensions, *missing))
 
 
 def _with_shape(call: Invocation, extents: ArrayExpr) -> Invocation:
     """The invocation with another argument `shape`, which is the first where it has no name."""
     arguments = [
-        Argument(one.name, extents, one.at) if one.name == "shape" or (place == 0 and one.name is None) else one
-        for place, one in enumerate(call.arguments)
+        Argument(argument.name, extents, argument.at) if _is_shape(argument, index) else argument
+        for index, argument in enumerate(call.arguments)
     ]
     return attrs.evolve(call, arguments=tuple(arguments), shared=())
+
+
+def _is_shape(argument: Argument, index: int) -> bool:
+    return argument.name == "shape" or (index == 0 and argument.name is None)
 
 
 def _extents(name: str, dims: Iterable[Dim], dialect: DialectName) -> ArrayExpr:
@@ -93,7 +97,7 @@ def _extent(where: str, dim: Dim, dialect: DialectName) -> Expr:
     if dialect == "provisional" and dim.is_anonymous:
         return Number(0)  # "unspecified", 3.3.4
     if dialect != "tract":
-        raise ModelError(f"a document of this dialect cannot say {dim}: give it a number", node=where)
+        raise ModelError(f"a document of this dialect cannot express {dim}: give it a number", node=where)
     if any(symbol.is_anonymous for symbol in dim.symbols()):
         raise ModelError("give it a number or a name", node=where)
     return _sum(where, dim)
@@ -105,7 +109,7 @@ def _sum(where: str, dim: Dimension) -> Expr:
     for monomial, coefficient in sorted(dim.terms, key=lambda term: (term[1] < 0, not term[0])):
         symbols = [dim.scope.atom_dim(atom) for atom in monomial]
         if not all(symbol.is_symbol for symbol in symbols):
-            raise ModelError(f"a document cannot say {dim}: give it a number or a name", node=where)
+            raise ModelError(f"a document cannot express {dim}: give it a number or a name", node=where)
         size = coefficient if total is None else abs(coefficient)
         factors: list[Expr] = [Number(size)] if size != 1 or not symbols else []
         factors += [Name(symbol.name) for symbol in symbols]
@@ -118,9 +122,9 @@ def _sum(where: str, dim: Dimension) -> Expr:
 
 
 def _extensions(document: Document, assumptions: Iterable[str]) -> tuple[Extension, ...]:
-    """The extensions with these assertions in place of those that hold always; scenarios keep theirs."""
-    wanted = list(assumptions)
-    if wanted and document.dialect != "tract":
-        raise ModelError(f"a document of this dialect cannot say that {wanted[0]}")
-    kept = [one for one in document.extensions if one.text.split(" ")[0] != _ASSERTION or ":" in one.text]
-    return (*kept, *(Extension(f"{_ASSERTION} {relation}") for relation in wanted))
+    """The extensions with these assertions in place of the unconditional ones; those of scenarios stay."""
+    relations = list(assumptions)
+    if relations and document.dialect != "tract":
+        raise ModelError(f"a document of this dialect cannot express {relations[0]}")
+    others = [e for e in document.extensions if e.text.split(" ")[0] != _ASSERTION or ":" in e.text]
+    return (*others, *(Extension(f"{_ASSERTION} {relation}") for relation in relations))

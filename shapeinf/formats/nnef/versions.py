@@ -5,8 +5,11 @@ All of them call themselves version 1.0, so these numbers are ours and order not
 
 from __future__ import annotations
 
-from shapeinf.formats.nnef.language.ast import DialectName
+from typing import Literal
+
+DialectName = Literal["provisional", "final", "tract"]
+"""`provisional` is that of 2017; `tract` is the final one with what tract's exporters add."""
 
 FINAL, PROVISIONAL, TRACT = 1, 2, 3
 
-VERSIONS: dict[DialectName, int] = {"final": FINAL, "provisional": PROVISIONAL, "tract": TRACT}
+VERSIONS: dict[DialectName, int] = {"provisional": PROVISIONAL, "final": FINAL, "tract": TRACT}

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import TextIO, Union
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.files import replace_file
 from shapeinf.formats.nnef.files.archive import ARCHIVES
 from shapeinf.formats.nnef.language.ast import Assignment, names_in
 from shapeinf.formats.nnef.language.printer import format_document
 from shapeinf.formats.nnef.model import NnefModel
-from shapeinf.formats.nnef.rebinding import rebound
+from shapeinf.formats.nnef.rebinding import rebind
+from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
-
-Target = Union[str, "os.PathLike[str]", TextIO]
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
@@ -26,36 +25,31 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """
     if not isinstance(graph.model, NnefModel):
         raise ModelError("the graph was not read from an NNEF model: there is nothing to annotate")
-    text = annotated(rebound(graph.model, annotation), annotation.tensors)
+    text = annotate(rebind(graph.model, annotation), annotation.tensors)
     if not isinstance(target, (str, os.PathLike)):
         target.write(text)
         return
     path = os.fspath(target)
     if path.lower().endswith(ARCHIVES) or os.path.isdir(path):
-        raise ModelError("what is saved is a document, not an archive or a folder: give it a name in .nnef", node=path)
-    temporary = f"{path}.part"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+        raise ModelError(
+            "an NNEF model is saved as a document, not an archive or a folder: use a name in .nnef", node=path
+        )
+    with replace_file(path) as file:
+        file.write(text.encode())
 
 
-def annotated(model: NnefModel, tensors: Mapping[str, Info]) -> str:
-    """The text of a document with the shapes of these tensors; `?` is a size or a rank that is not known."""
+def annotate(model: NnefModel, tensors: Mapping[str, Info]) -> str:
+    """The text of a document with the shapes of these tensors; `?` is an unknown size or rank."""
     body = model.document.graph.body
     counts = Counter(name.name for assignment in body for name in names_in(assignment.target))
     repeated = {name for name, count in counts.items() if count > 1}
-    # tract's documents may give a name to several tensors: then the operations know how each is called.
-    made = {op.at: op.outputs for op in model.operations if not op.calls} if repeated else {}
+    # tract's documents may give a name to several tensors: then the operations have the names of tensors.
+    outputs = {op.at: op.outputs for op in model.operations if not op.calls} if repeated else {}
 
     def comment(assignment: Assignment) -> str:
         names = [name.name for name in names_in(assignment.target)]
         if repeated.intersection(names):
-            names = list(made.get(assignment.value.at, ()))
+            names = list(outputs.get(assignment.value.at, ()))
         shapes = [_shape(name, tensors) for name in names]
         return ", ".join(shapes) if any(shapes) else ""
 

@@ -1,6 +1,28 @@
-"""ONNX files in and out."""
+"""ONNX files. What reads and writes them is imported on use: `onnx` takes long to import."""
 
-from shapeinf.formats.onnx.source import read
-from shapeinf.formats.onnx.writer import write
+from __future__ import annotations
 
-__all__ = ["read", "write"]
+from typing import Any
+
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.registry import Candidate, Format, Target
+from shapeinf.graph import Graph
+
+
+def _sniff(candidate: Candidate) -> bool:
+    return candidate.library in ("onnx", "onnx_ir") or (candidate.text or "").endswith(".onnx")
+
+
+def _read(model: Any, options: None) -> Graph:
+    from shapeinf.formats.onnx import source
+
+    return source.read(model)
+
+
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.onnx import writer
+
+    writer.write(graph, annotation, target)
+
+
+ONNX = Format("onnx", "ONNX", _sniff, _read, _write)

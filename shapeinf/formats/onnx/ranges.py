@@ -1,4 +1,4 @@
-"""The range of the elements of large int constants, read only when a rule asks for their contents."""
+"""The range of the elements of large int constants, read when a rule needs their contents."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 from shapeinf.lattice import MAX_ELEMENTS, Bounded, PartialTensor, Shape
 
 MAX_RANGED = 1 << 22
-"""More elements than this are not looked through; some milliseconds at most."""
+"""Larger constants have no range; reading one takes some milliseconds at most."""
 
 MAX_AT_ONCE = 1 << 20
-"""Bytes of a constant inside of a node that are looked through while the file is read: a tenth of a millisecond."""
+"""Bytes of a constant inside of a node whose range is read with the file: a tenth of a millisecond."""
 
 _KINDS = {"int32": "<i4", "int64": "<i8"}
 """The element types of indices."""
 
 
 def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
-    """Whether a constant may be indices that are too many to be listed, and not too many to be looked at."""
+    """Whether a constant may be indices that are too many to be listed, and not too many to be read."""
     return dtype in _KINDS and MAX_ELEMENTS < prod(dims) <= MAX_RANGED
 
 
 class LaterRange:
-    """Reads the range of a constant once, from bytes or from a place in a file."""
+    """Reads the range of a constant once, from bytes or from a file."""
 
     def __init__(self, dtype: str, dims: Sequence[int], source: bytes | str, start: int, length: int) -> None:
         """The raw payload has `length` bytes from `start` on, in bytes or in the file of a path."""
@@ -34,13 +34,13 @@ class LaterRange:
         self.source = source
         self.start = start
         self.length = length
-        self._found: PartialTensor | None = None
+        self._result: PartialTensor | None = None
 
     def __call__(self) -> PartialTensor:
-        """The tensor with its range; without, where the payload is not what its shape says or cannot be read."""
-        if self._found is None:
-            self._found = self._read()
-        return self._found
+        """The tensor with its range; without one where the payload does not fit the shape or cannot be read."""
+        if self._result is None:
+            self._result = self._read()
+        return self._result
 
     def _read(self) -> PartialTensor:
         kind = np.dtype(_KINDS[self.tensor.dtype or ""])
@@ -75,6 +75,6 @@ def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None
     return LaterRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
 
 
-def at_once(tensor: PartialTensor, later: object) -> PartialTensor:
-    """A tensor that is not read later, such as an attribute: with its range where that takes no time to speak of."""
+def read_now(tensor: PartialTensor, later: object) -> PartialTensor:
+    """A tensor that cannot be deferred, such as an attribute: with its range where that is cheap."""
     return later() if isinstance(later, LaterRange) and later.length <= MAX_AT_ONCE else tensor

@@ -11,12 +11,12 @@ from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.names import ASSUMPTIONS, ONNX_NAMES
-from shapeinf.formats.onnx.ranges import LaterRange, at_once, range_in_file, wants_range
-from shapeinf.formats.paths import is_path
+from shapeinf.formats.files import is_path
+from shapeinf.formats.onnx.ranges import LaterRange, range_in_file, read_now, wants_range
 from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import ONNX_NAMES
 
 MAX_NESTING = 32
 
@@ -25,9 +25,12 @@ MAX_PIECE = 1 << 20
 
 _DEFAULT_DOMAIN = "ai.onnx"
 
+ASSUMPTIONS = "shapeinf.assumptions"
+"""The metadata key of the assumptions about the dims of a model, one a line."""
+
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
-    """The graph of a whole model; small external tensors are read from `folder`.
+    """The graph of a model; small external tensors are read from `folder`.
 
     Raises UnknownFormatError for a model without a graph.
     """
@@ -57,13 +60,13 @@ def domain_of(name: str) -> str:
 
 
 def finish_model(graph: Graph) -> Graph:
-    """Check what only a whole model can be wrong about. Raises ModelError for a domain without an opset."""
+    """Check the opsets of a complete model. Raises ModelError for a domain without an opset."""
     kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
     for kind in kinds:
         if kind.domain not in graph.opsets:
-            shown = kind.domain or _DEFAULT_DOMAIN
+            domain = kind.domain or _DEFAULT_DOMAIN
             name = next(node.name for node in graph.nodes if node.kind is kind)
-            raise ModelError(f"the model imports no opset for the domain {shown!r} of {kind.op}", node=name)
+            raise ModelError(f"the model imports no opset for the domain {domain!r} of {kind.op}", node=name)
     return graph
 
 
@@ -74,7 +77,7 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     graph = Graph(name=proto.name, dialect="onnx", opsets=opsets)
     for initializer in proto.initializer:
         graph.constants[initializer.name] = read_tensor(initializer)
-        later = _later(initializer, folder)
+        later = _deferred_contents(initializer, folder)
         if later is not None:
             graph.unread[initializer.name] = later
     for sparse in proto.sparse_initializer:
@@ -89,16 +92,16 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
 def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) -> Graph:
     """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow.
 
-    An initializer without a name is one that nobody can read; an input without one is an error.
+    An initializer without a name has no consumers; an input without one is an error.
     """
     graph.constants.pop("", None)
     graph.unread.pop("", None)
     if "" in graph.inputs:
         raise ModelError("an input of the graph has no name", node=graph.name)
     table = graph.declared
-    for name, one in declared:
-        if one is not None:
-            table.setdefault(name, one)
+    for name, declaration in declared:
+        if declaration is not None:
+            table.setdefault(name, declaration)
     for name in graph.inputs:
         if name in graph.constants and name in table:
             _check_initializer(name, graph.constants[name], table[name])
@@ -150,7 +153,7 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     if a.type == kinds.STRINGS:
         return tuple(s.decode("utf-8", "replace") for s in a.strings)
     if a.type == kinds.TENSOR:
-        return at_once(read_tensor(a.t), _later(a.t, None))
+        return read_now(read_tensor(a.t), _deferred_contents(a.t, None))
     if a.type == kinds.GRAPH:
         return read_graph(a.g, opsets, depth + 1)
     if a.type == kinds.GRAPHS:
@@ -188,8 +191,8 @@ def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[in
     return PartialTensor(dtype, Shape(dims), elements)
 
 
-def _later(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
-    """How to read what a rule may want of a tensor and `read_tensor` has not: external contents, or a range."""
+def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
+    """A function that reads external contents or a range, for tensors whose contents `read_tensor` does not have."""
     dtype = ONNX_NAMES.get(proto.data_type)
     if _is_external(proto):
         wanted = wants_contents(dtype, proto.dims) or wants_range(dtype, proto.dims)
@@ -217,9 +220,9 @@ def external_contents(data: bytes, folder: str | None) -> PartialTensor:
     offset, length = entries.get("offset"), entries.get("length")
     if dtype is not None and not wants_contents(dtype, dims):
         return range_in_file(dtype, dims, path, offset, length)
-    found = onnx.TensorProto(name=proto.name, dims=dims, data_type=proto.data_type)
-    found.raw_data = _piece(path, offset, length, proto.name)
-    return _with_contents(found, dtype, dims)
+    small = onnx.TensorProto(name=proto.name, dims=dims, data_type=proto.data_type)
+    small.raw_data = _piece(path, offset, length, proto.name)
+    return _with_contents(small, dtype, dims)
 
 
 def _inside(folder: str | None, location: str, name: str) -> str | None:
@@ -247,7 +250,7 @@ def _piece(path: str, offset: str | None, length: str | None, name: str) -> byte
             file.seek(start)
             return file.read(count)
     except ValueError as error:
-        raise ModelError(f"the place of its data is no number: {offset!r}, {length!r}", node=name) from error
+        raise ModelError(f"the position of its data is no number: {offset!r}, {length!r}", node=name) from error
     except OSError as error:
         raise ModelError(f"its data cannot be read: {error.strerror}", node=name) from error
 
@@ -278,11 +281,11 @@ def read_type(proto: onnx.TypeProto, depth: int = 0) -> Declared | None:
 
 
 def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:
-    found: list[int | str | None] = []
+    sizes: list[int | str | None] = []
     for dim in dims:
         which = dim.WhichOneof("value")
-        found.append(dim.dim_value if which == "dim_value" else _text(dim.dim_param) or None if which else None)
-    return tuple(found)
+        sizes.append(dim.dim_value if which == "dim_value" else _text(dim.dim_param) or None if which else None)
+    return tuple(sizes)
 
 
 def _text(name: str | bytes) -> str:

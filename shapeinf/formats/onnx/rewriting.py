@@ -1,4 +1,4 @@
-"""Constants of a file with other contents."""
+"""Constants of a file with other contents, and declared types with other dims; everything else stays."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.formats.onnx.wire import BYTES, Buffer, fields
+from shapeinf.expr import Dim
+from shapeinf.expr.printing import expression_of
+from shapeinf.formats.annotation import Info
+from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.lattice import PartialTensor
+from shapeinf.lattice.dtypes import ONNX_CODES
 
 
 def initializer(buffer: Buffer, pos: int, end: int, constants: Mapping[str, PartialTensor]) -> bytes | None:
@@ -42,3 +46,32 @@ def constant_node(data: bytes, constants: Mapping[str, PartialTensor]) -> bytes:
 def _tensor(name: str, wanted: PartialTensor) -> onnx.TensorProto:
     array = np.array(wanted.elements, dtype=wanted.dtype).reshape([int(str(d)) for d in wanted.shape])
     return onnx.numpy_helper.from_array(array, name)
+
+
+def set_type(proto: onnx.TypeProto, info: Info) -> None:
+    """Give a declared tensor (also in a sequence or an optional) the dims of `info`, and its element type."""
+    while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
+        proto = getattr(proto, proto.WhichOneof("value")).elem_type
+    if proto.WhichOneof("value") == "map_type" or info.shape.dims is None:
+        return
+    tensor = proto.sparse_tensor_type if proto.WhichOneof("value") == "sparse_tensor_type" else proto.tensor_type
+    if info.dtype is not None:
+        tensor.elem_type = ONNX_CODES[info.dtype]
+    tensor.shape.SetInParent()
+    if len(tensor.shape.dim) != len(info.shape.dims):
+        del tensor.shape.dim[:]
+        for _ in info.shape.dims:
+            tensor.shape.dim.add()
+    for dim, wanted in zip(tensor.shape.dim, info.shape.dims, strict=True):
+        set_dim(dim, wanted)
+
+
+def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: Dim) -> None:
+    """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
+    if isinstance(dim, int):
+        proto.dim_value = dim
+    elif not dim.is_anonymous and (text := dim.name if dim.is_symbol else expression_of(dim)) is not None:
+        proto.dim_param = text
+    else:
+        proto.ClearField("dim_value")
+        proto.ClearField("dim_param")

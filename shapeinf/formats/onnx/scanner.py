@@ -13,7 +13,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.onnx.ranges import at_once
+from shapeinf.formats.onnx.ranges import read_now
 from shapeinf.formats.onnx.reader import (
     MAX_NESTING,
     add_assumptions,
@@ -25,25 +25,25 @@ from shapeinf.formats.onnx.reader import (
     read_type,
 )
 from shapeinf.formats.onnx.tensors import TensorScanner
-from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, DamagedError, fields, packed_varints, signed, varint
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed, varint
 from shapeinf.graph import Declared, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
-"""What the last bytes of nodes (operator, attributes, domain) were decoded to, in all files; kinds never change."""
+"""Node kinds by the last bytes of nodes (operator, attributes, domain), in all files; kinds never change."""
 
 _MAX_KINDS = 4096
 _MAX_TAIL = 1024
 
 
 def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
-    """The graph of a whole model. `where` names it in messages; small external tensors are read from `folder`.
+    """The graph of a model. `where` names it in messages; small external tensors are read from `folder`.
 
     Raises UnknownFormatError for a message without a graph, ModelError for a damaged one.
     """
     try:
         return _Scanner(buffer, folder, where).model(where)
     except (DamagedError, DecodeError, IndexError, struct.error, RecursionError) as error:
-        cause = f"is not a whole ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
+        cause = f"is not a complete ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
 
 
@@ -51,12 +51,12 @@ class _Names(dict[bytes, str]):
     """Decoded strings; each is decoded once, so equal names are one object."""
 
     def __missing__(self, data: bytes) -> str:
-        found = self[data] = data.decode("utf-8", "replace")
-        return found
+        name = self[data] = data.decode("utf-8", "replace")
+        return name
 
 
 class _Scanner:
-    """Decodes one file; keeps what equal bytes were decoded to."""
+    """Decodes one file; equal bytes are decoded once."""
 
     def __init__(self, buffer: Buffer, folder: str | None, where: str) -> None:
         self.buffer = buffer
@@ -94,11 +94,11 @@ class _Scanner:
 
     def property(self, data: bytes) -> tuple[str, str]:
         """The key and value of a metadata property."""
-        found = {1: b"", 2: b""}
+        entry = {1: b"", 2: b""}
         for number, kind, start, end in fields(data, 0, len(data)):
-            if kind == BYTES and number in found:
-                found[number] = data[start:end]
-        return found[1].decode("utf-8", "replace"), found[2].decode("utf-8", "replace")
+            if kind == BYTES and number in entry:
+                entry[number] = data[start:end]
+        return entry[1].decode("utf-8", "replace"), entry[2].decode("utf-8", "replace")
 
     def opset(self, opsets: dict[str, int], data: bytes) -> None:
         domain, version = "", 0
@@ -106,7 +106,7 @@ class _Scanner:
             if kind == BYTES and number == 1:
                 domain = self.names[data[start:end]]
             elif kind == VARINT and number == 2:
-                version = signed(start)
+                version = to_signed(start)
         opsets[domain_of(domain)] = version
 
     def graph(self, buffer: Buffer, pos: int, end: int, opsets: dict[str, int], depth: int) -> Graph:
@@ -199,12 +199,12 @@ class _Scanner:
                 continue
             try:
                 read = tuple(map(number_of, inputs))
-            except KeyError:  # read before it was made, or not given
+            except KeyError:  # read before its producer, or omitted
                 read = tuple(map(nodes.input, inputs))
-            made = outputs[0] if len(outputs) == 1 else b""
-            if made and made not in numbers:
-                number = numbers[made] = len(values)
-                values.append(made.decode("utf-8", "replace"))
+            output = outputs[0] if len(outputs) == 1 else b""
+            if output and output not in numbers:
+                number = numbers[output] = len(values)
+                values.append(output.decode("utf-8", "replace"))
                 rows.append((kind, read, (number,), name.decode("utf-8", "replace")))
             else:
                 written = tuple(map(nodes.output, outputs))
@@ -228,17 +228,17 @@ class _Scanner:
                 attributes.append(data[start:end])
             before = end
         op, domain, overload = (self.names[b"".join(strings[number][-1:])] for number in (4, 7, 8))
-        found, shared = self.kind((op, domain_of(domain), overload, tuple(attributes)), opsets, depth)
+        node_kind, shared = self.kind((op, domain_of(domain), overload, tuple(attributes)), opsets, depth)
         if shared and 0 < len(data) - tail <= _MAX_TAIL:
             if len(_KINDS) >= _MAX_KINDS:
                 _KINDS.clear()
-            _KINDS[data[tail:]] = found
-        nodes.add(found, strings[1], strings[2], b"".join(strings[3][-1:]).decode("utf-8", "replace"))
+            _KINDS[data[tail:]] = node_kind
+        nodes.add(node_kind, strings[1], strings[2], b"".join(strings[3][-1:]).decode("utf-8", "replace"))
 
     def kind(
         self, key: tuple[str, str, str, tuple[bytes, ...]], opsets: dict[str, int], depth: int
     ) -> tuple[NodeKind, bool]:
-        """Operator and decoded attributes, and whether nodes may share them: two subgraphs are two, however equal."""
+        """Operator and decoded attributes, and whether nodes may share them: equal subgraphs are not shared."""
         if key in self.kinds:
             return self.kinds[key], True
         op, domain, overload, attributes = key
@@ -250,11 +250,11 @@ class _Scanner:
                 references[name] = reference
             else:
                 values[name] = value
-        found = NodeKind(op, domain, values, overload, references)
-        shared = not any(True for _ in subgraphs(found))
+        kind = NodeKind(op, domain, values, overload, references)
+        shared = not any(True for _ in subgraphs(kind))
         if shared:
-            self.kinds[key] = found
-        return found, shared
+            self.kinds[key] = kind
+        return kind, shared
 
     def attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
         """An AttributeProto: name, value, and the attribute of the function that it refers to."""
@@ -266,7 +266,7 @@ class _Scanner:
                 return self.names[_name_of(data)], self.graph(data, start, end, opsets, depth + 1), ""
             if kind == BYTES and number == 5:
                 tensor, later, _ = self.tensors.tensor(data, start, end)
-                return self.names[_name_of(data)], at_once(tensor, later), ""
+                return self.names[_name_of(data)], read_now(tensor, later), ""
         proto = onnx.AttributeProto.FromString(data)
         if proto.graphs:
             graphs = tuple(self.proto_graph(g, opsets, depth + 1) for g in proto.graphs)
@@ -350,13 +350,13 @@ def _small_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, obje
         elif number == 20:
             kind_of = start
         elif number == 3:
-            single[2] = signed(start)
+            single[2] = to_signed(start)
         elif number == 2:
             single[1] = struct.unpack("<f", data[start:end])[0]
         elif number == 4:
             single[3] = data[start:end].decode("utf-8", "replace")
         elif number == 8:
-            ints += [signed(start)] if kind == VARINT else packed_varints(data[start:end])
+            ints += [to_signed(start)] if kind == VARINT else decode_packed(data[start:end])
         elif number != 13:
             return None
     if kind_of in (1, 2, 3):

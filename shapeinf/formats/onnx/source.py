@@ -10,10 +10,10 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from shapeinf.errors import ModelError, UnknownFormatError
+from shapeinf.formats.files import check_path
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.scanner import scan
-from shapeinf.formats.onnx.wire import Buffer
-from shapeinf.formats.paths import path_of
+from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.graph import Graph
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
@@ -28,9 +28,9 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
     if isinstance(model, onnx.ModelProto):
         return read_model(model)
     if isinstance(model, bytes):
-        return _scanned(model, "the given bytes", None)
+        return _scan_buffer(model, "the given bytes", None)
     if isinstance(model, (str, os.PathLike)):
-        return _read_file(path_of(model))
+        return _read_file(check_path(model))
     if type(model).__module__.startswith("onnx_ir"):
         import onnx_ir
 
@@ -48,14 +48,14 @@ def _read_file(path: str) -> Graph:
             if os.fstat(file.fileno()).st_size == 0:
                 raise UnknownFormatError("is empty (0 bytes)", node=path)
             with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-                graph = _scanned(mapped, path, folder)
+                graph = _scan_buffer(mapped, path, folder)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     graph.source = path
     return graph
 
 
-def _scanned(buffer: Buffer, where: str, folder: str | None) -> Graph:
+def _scan_buffer(buffer: Buffer, where: str, folder: str | None) -> Graph:
     if len(buffer) == 0:
         raise UnknownFormatError("is empty (0 bytes)", node=where)
     head = buffer[:256]

@@ -12,11 +12,11 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.names import ONNX_NAMES
 from shapeinf.formats.onnx.ranges import LaterRange, wants_range
 from shapeinf.formats.onnx.reader import external_contents, read_tensor
-from shapeinf.formats.onnx.wire import BYTES, VARINT, Buffer, fields, packed_varints, signed
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
 from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import ONNX_NAMES
 
 _RAW_DTYPES = {
     "int64": "<i8",
@@ -60,15 +60,15 @@ class TensorScanner:
         head = buffer[start : min(end, start + _HEAD)]
         usual = _USUAL.match(head)
         if usual is None or usual.end() + usual[2][0] >= len(head):
-            return self._whole(buffer, start, end)
+            return self._full(buffer, start, end)
         shape, name_end = usual[1], usual.end() + usual[2][0]
         if shape not in self._known:
-            self._known[shape] = self._of_header(shape)
+            self._known[shape] = self._header_tensor(shape)
         tensor = self._known[shape]
         if tensor is None:
             small = self._small(shape, head[name_end:]) if end - start <= _HEAD else None
             if small is None:
-                return self._whole(buffer, start, end)
+                return self._full(buffer, start, end)
             return small, None, head[usual.end() : name_end].decode("utf-8", "replace")
         if not self.external and (head[name_end] != 0x4A or head[name_end + 1 : name_end + 2] == b"\0"):  # no payload
             self.external = _is_external(buffer, start, end)
@@ -79,23 +79,23 @@ class TensorScanner:
         if len(rest) < 2 or rest[0] != 0x4A or rest[1] != len(rest) - 2 or rest[1] > 127:
             return None
         key = header + rest
-        found = self._contents.get(key)
-        if found is None:
+        tensor = self._contents.get(key)
+        if tensor is None:
             dims, dtype = _header(header)
             code = _RAW_CODES.get(dtype or "")
             if code is None or any(d < 0 for d in dims) or prod(dims) * struct.calcsize(code) != rest[1]:
                 return None
             elements = struct.unpack(f"<{prod(dims)}{code}", rest[2:])
-            found = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
-        return found
+            tensor = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
+        return tensor
 
-    def _of_header(self, data: bytes) -> PartialTensor | None:
+    def _header_tensor(self, data: bytes) -> PartialTensor | None:
         """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
         dims, dtype = _header(data)
         wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
         return None if wanted else PartialTensor(dtype, Shape(dims), None)
 
-    def _whole(self, buffer: Buffer, start: int, end: int) -> Scanned:
+    def _full(self, buffer: Buffer, start: int, end: int) -> Scanned:
         if end - start <= _SMALL:
             buffer, start, end = buffer[start:end], 0, end - start
         return self.tensor(buffer, start, end)
@@ -108,7 +108,7 @@ class TensorScanner:
         payload: tuple[int, int, int] | None = None
         for number, kind, start, stop in fields(buffer, pos, end):
             if number == 1:
-                dims += [signed(start)] if kind == VARINT else packed_varints(buffer[start:stop])
+                dims += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
             elif number == 2 and kind == VARINT:
                 number_of_type = start
             elif number == 8 and kind == BYTES:
@@ -125,13 +125,13 @@ class TensorScanner:
         if not small and not wants_range(dtype, dims):
             return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
-            whole, folder = buffer[pos:end], self.folder
-            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(whole, folder), name
+            data, folder = buffer[pos:end], self.folder
+            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(data, folder), name
         if not small:
             later = self._range(dtype, dims, buffer, payload)
             return PartialTensor(dtype, Shape(dims), None), later, name
         if payload is not None:
-            elements = _decoded(dtype, payload[0], buffer[payload[1] : payload[2]])
+            elements = _decode_payload(dtype, payload[0], buffer[payload[1] : payload[2]])
             if elements is not None and len(elements) == prod(dims):
                 return PartialTensor(dtype, Shape(dims), elements), None, name
         return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
@@ -152,7 +152,7 @@ def _header(data: bytes) -> tuple[list[int], str | None]:
     number_of_type = 0
     for number, _, value, _ in fields(data, 0, len(data)):
         if number == 1:
-            dims.append(signed(value))
+            dims.append(to_signed(value))
         else:
             number_of_type = value
     return dims, ONNX_NAMES.get(number_of_type)
@@ -162,7 +162,7 @@ def _is_external(buffer: Buffer, start: int, end: int) -> bool:
     return any(f[0] == 14 and f[2] == onnx.TensorProto.EXTERNAL for f in fields(buffer, start, end))
 
 
-def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
+def _decode_payload(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
     """The elements in a payload field of the plain kinds; None for any other, which are left to protobuf."""
     code = _RAW_DTYPES.get(dtype or "")
     if number == 9:
@@ -171,5 +171,5 @@ def _decoded(dtype: str | None, number: int, data: bytes) -> list[int] | list[fl
     if number == 4 and dtype == "float32" and len(data) % 4 == 0:
         return list(np.frombuffer(data, "<f4").tolist())
     if (number == 7 and dtype == "int64") or (number == 5 and dtype in ("int32", "int16", "int8", "uint16", "uint8")):
-        return packed_varints(data)
+        return decode_packed(data)
     return None

@@ -14,13 +14,14 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.onnx.names import ASSUMPTIONS, ONNX_CODES
-from shapeinf.formats.onnx.reader import domain_of
-from shapeinf.formats.onnx.retyping import retyped, set_dim
-from shapeinf.formats.onnx.rewriting import constant_node, initializer
+from shapeinf.formats.files import replace_file
+from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
+from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
 from shapeinf.formats.onnx.source import TEXT_FORMATS
-from shapeinf.formats.onnx.wire import BYTES, Buffer, encode_varint, fields, tagged
+from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
+from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import ONNX_CODES
 
 Piece = bytes | tuple[int, int]
 """New bytes, or a range of the original."""
@@ -29,18 +30,21 @@ MAX_TEXT = (1 << 31) - 1
 """Text forms are written by protobuf, which takes no more bytes than this."""
 
 
-def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
+def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
     Declarations of inputs stay as they are, but for those that the annotation changes. The file appears whole or not at
     all. Raises ModelError for a graph that was not read from an ONNX model, and where the copy would lose weights that
-    lie in files beside the original.
+    lie in files next to the original.
     """
+    if not isinstance(target, (str, os.PathLike)):
+        raise ModelError("an ONNX model cannot be written to a stream: it is binary")
+    path = os.fspath(target)
     if graph.external and graph.source is not None:
         _check_folder(graph.source, path)
     model = graph.model
     if isinstance(model, onnx.ModelProto):
-        _write(_serialized(model), graph, annotation, path)
+        _write(_serialize(model), graph, annotation, path)
     elif isinstance(model, bytes):
         _write(model, graph, annotation, path)
     elif graph.source is not None:
@@ -50,40 +54,33 @@ def write(graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) ->
         raise ModelError("the graph was not read from an ONNX model: there is nothing to annotate")
 
 
-def _serialized(model: onnx.ModelProto) -> bytes:
+def _serialize(model: onnx.ModelProto) -> bytes:
     try:
         return bytes(model.SerializeToString())
     except ValueError as error:
         raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
 
 
-def _check_folder(source: str, path: str | os.PathLike[str]) -> None:
-    """External data are named relative to the model: the copy must lie beside the original."""
+def _check_folder(source: str, path: str) -> None:
+    """External data are named relative to the model: the copy must lie in the same folder."""
     here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (source, path))
     if here != there:
-        raise ModelError(f"its weights lie in other files beside {source}: save into the same folder", node=str(path))
+        raise ModelError(f"its weights lie in other files next to {source}: save into the same folder", node=path)
 
 
-def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str | os.PathLike[str]) -> None:
+def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> None:
     pieces = list(_model(buffer, graph, annotation))
     if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
         if _size(pieces) > MAX_TEXT:
-            raise ModelError("the model is too large for a text form: save it as .onnx", node=os.fspath(path))
-        whole = onnx.ModelProto.FromString(b"".join(map(bytes, _bytes_of(buffer, pieces))))
-        onnx.save_model(whole, os.fspath(path), format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
+            raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
+        model = onnx.ModelProto.FromString(b"".join(map(bytes, _piece_bytes(buffer, pieces))))
+        onnx.save_model(model, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
-    temporary = f"{os.fspath(path)}.part"
-    try:
-        with open(temporary, "wb") as file:
-            file.writelines(_bytes_of(buffer, pieces))
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    with replace_file(path) as file:
+        file.writelines(_piece_bytes(buffer, pieces))
 
 
-def _bytes_of(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:
+def _piece_bytes(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:
     with memoryview(buffer) as view:
         for piece in pieces:
             if isinstance(piece, bytes):
@@ -98,7 +95,7 @@ def _size(pieces: list[Piece]) -> int:
 
 
 def _message(number: int, pieces: list[Piece]) -> list[Piece]:
-    return [tagged(number, BYTES) + encode_varint(_size(pieces)), *pieces]
+    return [encode_tag(number, BYTES) + encode_varint(_size(pieces)), *pieces]
 
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Piece]:
@@ -128,8 +125,8 @@ class _Writer:
     def graph(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
         """A GraphProto: all but what is declared of node outputs stays."""
         tensors = annotation.tensors
-        made = [name for node in graph.nodes for name in node.outputs if name in tensors]
-        known = {name for name in made if tensors[name].dtype is not None}
+        produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
+        known = {name for name in produced if tensors[name].dtype is not None}
         outputs = set(graph.outputs)
         pieces: list[Piece] = []
         node = 0
@@ -160,7 +157,7 @@ class _Writer:
             before = stop
         if before > copied:
             pieces.append((copied, before))
-        values = (self.value(13, name, tensors[name]) for name in made if name in known and name not in outputs)
+        values = (self.value(13, name, tensors[name]) for name in produced if name in known and name not in outputs)
         return [*pieces, b"".join(values)]
 
     def node(self, pos: int, end: int, graphs: Mapping[str, Graph], bodies: Mapping[str, Annotation]) -> list[Piece]:
@@ -219,7 +216,7 @@ class _Writer:
         if info is None:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
-        retyped(value.type, info)
+        set_type(value.type, info)
         return [_field(11, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
@@ -245,17 +242,17 @@ class _Writer:
 
     def type(self, info: Info) -> bytes:
         """A TypeProto as field 2; records are shared between values, so identity finds most of them."""
-        found = self.types.get(id(info))
-        if found is None:
-            found = self.types[id(info)] = _field(2, encoded_type(info))
-        return found
+        encoded = self.types.get(id(info))
+        if encoded is None:
+            encoded = self.types[id(info)] = _field(2, encode_type(info))
+        return encoded
 
 
 def _field(number: int, payload: bytes) -> bytes:
-    return tagged(number, BYTES) + encode_varint(len(payload)) + payload
+    return encode_tag(number, BYTES) + encode_varint(len(payload)) + payload
 
 
-def encoded_type(info: Info) -> bytes:
+def encode_type(info: Info) -> bytes:
     """The bytes of the TypeProto of a value of known element type."""
     proto = inner = onnx.TypeProto()
     for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):

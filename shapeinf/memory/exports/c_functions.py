@@ -27,11 +27,11 @@ static inline int64_t @p_math_failed(int64_t failure, int64_t *status)
 static inline int64_t @p_math_add(int64_t a, int64_t b, int64_t *status)
 {
 #if @P_BUILTIN_MATH
-    int64_t found;
-    if (__builtin_add_overflow(a, b, &found)) {
+    int64_t result;
+    if (__builtin_add_overflow(a, b, &result)) {
         return @p_math_failed(@P_OVERFLOW, status);
     }
-    return found;
+    return result;
 #else
     if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) {
         return @p_math_failed(@P_OVERFLOW, status);
@@ -43,11 +43,11 @@ static inline int64_t @p_math_add(int64_t a, int64_t b, int64_t *status)
 static inline int64_t @p_math_multiply(int64_t a, int64_t b, int64_t *status)
 {
 #if @P_BUILTIN_MATH
-    int64_t found;
-    if (__builtin_mul_overflow(a, b, &found)) {
+    int64_t result;
+    if (__builtin_mul_overflow(a, b, &result)) {
         return @p_math_failed(@P_OVERFLOW, status);
     }
-    return found;
+    return result;
 #else
     int outside;
     if (a == 0 || b == 0) {
@@ -65,15 +65,15 @@ static inline int64_t @p_math_multiply(int64_t a, int64_t b, int64_t *status)
 /* Rounds down, as Python's // does. */
 static inline int64_t @p_math_floordiv(int64_t a, int64_t b, int64_t *status)
 {
-    int64_t found;
+    int64_t result;
     if (b == 0) {
         return @p_math_failed(@P_UNDEFINED, status);
     }
     if (b == -1) {
         return a == INT64_MIN ? @p_math_failed(@P_OVERFLOW, status) : -a;
     }
-    found = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? found - 1 : found;
+    result = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? result - 1 : result;
 }
 
 static inline int64_t @p_math_maximum(int64_t a, int64_t b)
@@ -85,10 +85,10 @@ static inline int64_t @p_math_maximum(int64_t a, int64_t b)
 
 
 class Functions:
-    """Writes functions that all have the same parameters."""
+    """Writes functions with the same parameters."""
 
     def __init__(self, prefix: str, parameters: Sequence[tuple[Dimension, str]]) -> None:
-        """`parameters` are symbols with their names in C, which are safe already."""
+        """`parameters` are symbols with their C identifiers."""
         self.prefix = prefix
         self.names = dict(parameters)
         self.declared = ", ".join(f"int64_t {name}" for name in self.names.values()) or "void"
@@ -99,7 +99,7 @@ class Functions:
         return MATH.replace("@P", self.prefix.upper()).replace("@p", self.prefix)
 
     def check(self, requirements: Iterable[Requirement]) -> str:
-        """`check`: whether the sizes fit what must hold of them."""
+        """`check`: whether the preconditions hold."""
         chosen = list(requirements)
         lowering = Lowering()
         registers = [lowering.dim(clause.expression) for requirement in chosen for clause in requirement.clauses]
@@ -115,21 +115,21 @@ class Functions:
         return self._function("check", program, [*lines, "    return status;"])
 
     def expression(self, name: str, dim: Dim) -> str:
-        """A function of one dim."""
-        return self._evaluated(name, lowered([dim]))
+        """A function that evaluates a dim."""
+        return self._evaluation(name, lowered([dim]))
 
     def largest(self, name: str, dims: Iterable[Dim]) -> str:
-        """A function of the largest of dims; 0 for none."""
+        """A function that evaluates the largest of dims; 0 for none."""
         lowering = Lowering()
         register = lowering.maximum([lowering.constant(0), *map(lowering.dim, dims)])
-        return self._evaluated(name, lowering.program([register]))
+        return self._evaluation(name, lowering.program([register]))
 
     def call(self, name: str, target: str) -> str:
-        """A function that is another one."""
+        """A function that is another instruction."""
         head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
         return f"{head}\n{{\n    return {self.prefix}_{target}({self.passed});\n}}\n"
 
-    def _evaluated(self, name: str, program: StraightLine) -> str:
+    def _evaluation(self, name: str, program: StraightLine) -> str:
         check = ["    if (status != 0) {", "        return status;", "    }"]
         lines = self._registers(program, f"{self.prefix}_check({self.passed})")
         (output,) = program.outputs
@@ -139,18 +139,18 @@ class Functions:
 
     def _registers(self, program: StraightLine, status: str = "0") -> list[str]:
         lines = [f"    int64_t status = {status};"]
-        for number, one in enumerate(program.instructions):
-            lines.append(f"    const int64_t r{number} = {self._value(program, one)};")
+        for number, instruction in enumerate(program.instructions):
+            lines.append(f"    const int64_t r{number} = {self._value(program, instruction)};")
         return lines
 
-    def _value(self, program: StraightLine, one: Instruction) -> str:
-        if one.op == "symbol":
-            return self.names[program.symbols[one.left]]
-        if one.op == "constant":
+    def _value(self, program: StraightLine, instruction: Instruction) -> str:
+        if instruction.op == "symbol":
+            return self.names[program.symbols[instruction.left]]
+        if instruction.op == "constant":
             failed = f"{self.prefix}_math_failed({self.prefix.upper()}_OVERFLOW, &status)"
-            return literal(one.left) or failed
-        status = "" if one.op == "maximum" else ", &status"
-        return f"{self.prefix}_math_{one.op}(r{one.left}, r{one.right}{status})"
+            return literal(instruction.left) or failed
+        status = "" if instruction.op == "maximum" else ", &status"
+        return f"{self.prefix}_math_{instruction.op}(r{instruction.left}, r{instruction.right}{status})"
 
     def _function(self, name: str, program: StraightLine, lines: list[str]) -> str:
         head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
@@ -160,5 +160,5 @@ class Functions:
 
 
 def _declarations_first(lines: list[str], unread: list[str]) -> list[str]:
-    """What is said of parameters that nothing reads comes after the first declaration."""
+    """The statements for unused parameters go after the first declaration."""
     return [lines[0], *unread, *lines[1:]]

@@ -1,4 +1,4 @@
-"""Names of models in C: identifiers of which no two are alike, comments and strings that nothing can break out of."""
+"""Names of a model in C: unique identifiers, and escaped comments and strings."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 MAX_PART = 80
-"""Longer names are cut, and told apart from others by a number made of them."""
+"""Longer names are cut and get a hash of the full name."""
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """The parts of C identifiers that stand for names, to be put after a prefix.
+    """C identifiers of names, without the prefix.
 
-    Letters and digits of ASCII are kept, all else becomes `_`. Names that would come out alike all get a number made of
-    their text, so that what a name is called does not hang on the order. What case tells apart counts as alike: some
-    compilers and file systems do not.
+    ASCII letters and digits stay, all else becomes `_`. Names that would become equal all get a hash of their text, so
+    that identifiers do not depend on the order. Identifiers differ by more than case, which some tools ignore.
 
     >>> identifiers(["/layer.0/out", "x:0", "x.0"])
     {'/layer.0/out': 'layer_0_out', 'x:0': 'x_0_bb9a93e2', 'x.0': 'x_0_fc0fe34e'}
     """
     unique = list(dict.fromkeys(names))
-    found = {name: _plain(name) for name in unique}
+    parts = {name: _plain(name) for name in unique}
     groups: dict[str, list[str]] = {}
-    for name, part in found.items():
+    for name, part in parts.items():
         groups.setdefault(part.lower(), []).append(name)
     taken = {part for part, group in groups.items() if len(group) == 1}
     for part, group in groups.items():
@@ -33,12 +32,12 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
             while (numbered := f"{part}_{digest[:length]}") in taken:
                 length += 1
             taken.add(numbered)
-            found[name] = numbered
-    return found
+            parts[name] = numbered
+    return parts
 
 
 def _plain(name: str) -> str:
-    """One part without `_` at its ends or twice in a row, which C++ keeps for itself."""
+    """An identifier without `_` at its ends or twice in a row, which C++ reserves."""
     part = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
     if len(part) > MAX_PART:
         part = f"{part[:MAX_PART].rstrip('_')}_{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
@@ -46,7 +45,7 @@ def _plain(name: str) -> str:
 
 
 def prefix_of(name: str) -> str:
-    """What all names of a header begin with: it begins with a letter, and no parameter (`dim_...`) begins so.
+    """The prefix of all names of a header; it begins with a letter, and not as parameters do (`dim_...`).
 
     >>> prefix_of("KV cache"), prefix_of("2nd"), prefix_of(""), prefix_of("dim")
     ('kv_cache', 'model_2nd', 'model', 'model_dim')
@@ -58,19 +57,19 @@ def prefix_of(name: str) -> str:
 
 
 def comment(text: str) -> str:
-    r"""A text inside `/* */`: only printable ASCII, nothing that begins or ends a comment, no trigraph.
+    r"""A text for a comment: printable ASCII, without comment delimiters and trigraphs.
 
     >>> comment("a*/b"), comment("\u202ex??/")
     ('a* /b', '<U+202E>x? ?/')
     """
-    shown = "".join(c if " " <= c <= "~" else f"<U+{ord(c):04X}>" for c in text)
-    if len(shown) > 1000:
-        shown = f"{shown[:1000]}..."
-    return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", shown).replace("\\", "<U+005C>")
+    printable = "".join(c if " " <= c <= "~" else f"<U+{ord(c):04X}>" for c in text)
+    if len(printable) > 1000:
+        printable = f"{printable[:1000]}..."
+    return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", printable).replace("\\", "<U+005C>")
 
 
 def string(text: str) -> str:
-    r"""A text as a C string literal, in UTF-8; very long ones are cut, for no compiler must take them.
+    r"""A text as a C string literal in UTF-8, cut where it is longer than compilers must accept.
 
     >>> print(string('say "ü"'))
     "say \"\303\274\""
@@ -78,10 +77,10 @@ def string(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > 500:
         data = data[:440] + b"#" + sha256(data).hexdigest()[:32].encode()
-    return '"' + "".join(map(_escaped, data)) + '"'
+    return '"' + "".join(map(_escape_byte, data)) + '"'
 
 
-def _escaped(byte: int) -> str:
+def _escape_byte(byte: int) -> str:
     character = chr(byte)
     if character in '"\\?':
         return "\\" + character
@@ -89,7 +88,7 @@ def _escaped(byte: int) -> str:
 
 
 def literal(value: int) -> str | None:
-    """An int64 constant; None for a number that is none.
+    """An int64 constant; None for a number that does not fit.
 
     >>> literal(-3), literal(-(2**63)), literal(2**63)
     ('(-INT64_C(3))', '(-INT64_C(9223372036854775807) - 1)', None)

@@ -1,4 +1,4 @@
-"""One call for all formats: the suffix of the path says which."""
+"""Export to a file; the suffix of the path selects the format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import ExportError
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.json_export import json_text
 from shapeinf.memory.exports.subject import MemoryExport
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".h", ".json", ".parquet")
 
 
-class ExportError(ShapeInferenceError):
-    """A path whose suffix is of no format that memory can be exported to."""
-
-
 def export(
     memory: Memory,
     path: str | os.PathLike[str],
@@ -32,16 +28,16 @@ def export(
     plan: Plan | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> None:
-    """Write what `Result.memory` gives to a `.json`, `.csv`, `.parquet` or `.h` file.
+    """Write the result of `Result.memory` to a `.json`, `.csv`, `.parquet` or `.h` file.
 
-    Tables (CSV, Parquet) are of one binding: `sizes` has the dims. Raises ExportError for another suffix, and for
-    tables what a `ShapeProgram` raises for its sizes.
+    Tables (CSV, Parquet) hold one binding, `sizes`. Raises ExportError for another suffix, and for tables the errors
+    of a `ShapeProgram` for its sizes.
     """
     write(MemoryExport(memory.inference.compiled.graph.name, memory.peak, plan), path, sizes)
 
 
 def write(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:
-    """Write a subject to a file, as `export` does."""
+    """Write an export to a file, as `export` does."""
     with held(subject.peak):
         _write(subject, Path(path), sizes)
 
@@ -58,6 +54,6 @@ def _write(subject: MemoryExport, target: Path, sizes: Mapping[str, int] | None)
     elif suffix == ".h":
         text = c_header(subject)
     else:
-        raise ExportError(f"{target.name}: the suffix says what is written: one of {', '.join(SUFFIXES)}")
+        raise ExportError(f"{target.name}: the suffix must be one of {', '.join(SUFFIXES)}")
     with target.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
         out.write(text)

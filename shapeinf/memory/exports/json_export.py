@@ -1,4 +1,4 @@
-"""JSON: symbols, buffers, peak and plan, in a versioned form; `shapeinf/schemas/memory-1.json` describes it."""
+"""JSON of symbols, buffers, peak and plan; `shapeinf/schemas/memory-1.json` is its schema."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shapeinf.program.preconditions import Requirements
 from shapeinf.schemas import MEMORY, load_schema
 
 LONGEST = 1_000_000
-"""Characters of an expression; a program reads them."""
+"""Limit on the characters of an expression."""
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of what `as_json` gives.
+    """The JSON Schema of the result of `as_json`.
 
     >>> schema()["properties"]["schema"]
     {'const': 'shapeinf.memory/1'}
@@ -31,7 +31,7 @@ def json_text(subject: MemoryExport) -> str:
 
 
 def as_json(subject: MemoryExport) -> dict[str, Any]:
-    """Everything that is known, as plain values: an expression is an int, or a text in the grammar of dims."""
+    """The export as plain values; an expression is an int, or a text that `parse_dim` reads."""
     peak, plan = subject.peak, subject.plan
     requirements = Requirements(subject.store, {})
     return {
@@ -59,7 +59,7 @@ def as_json(subject: MemoryExport) -> dict[str, Any]:
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
-    unplaced = [{"name": one.name, "cause": one.cause} for one in plan.unplaced]
+    unplaced = [{"name": tensor.name, "cause": tensor.cause} for tensor in plan.unplaced]
     return {"arena": plan.arena, "alignment": plan.alignment, "unplaced": unplaced}
 
 
@@ -78,6 +78,7 @@ def _tensor(subject: MemoryExport, buffer: Buffer) -> dict[str, Any]:
         "role": buffer.role,
         "dtype": buffer.dtype,
         "dims": None if dims is None else [_expression(subject.store.canon(d)) for d in dims],
+        "layout": None if buffer.layout is None else str(buffer.layout),
         "bytes": None if size is None else _expression(size),
         "birth": buffer.birth,
         "death": buffer.death,

@@ -1,4 +1,4 @@
-"""What is exported, in the form that all formats are made from."""
+"""The source of all export formats: buffers, peak and plan of one model, with their dims and bounds."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class MemoryExport:
     """The memory of one model.
 
     Args:
-        name: of the model.
-        peak: the most memory in use at once; it knows the buffers, their dims and what those are called.
-        plan: the places of its buffers, where they have some.
+        name: the name of the model.
+        peak: its peak, which has the buffers, the constraints and the labels of the dims.
+        plan: the slots of its buffers, if there is a plan.
     """
 
     name: str
@@ -34,50 +34,50 @@ class MemoryExport:
 
     @property
     def timeline(self) -> Timeline:
-        """Its buffers."""
+        """The buffers."""
         return self.peak.timeline
 
     @property
     def store(self) -> ShapeStore:
-        """What is known of its dims."""
+        """The constraints on the dims."""
         return self.peak.store
 
     @property
     def labels(self) -> Mapping[Dimension, str]:
-        """The symbols of its inputs, with what they are called."""
+        """The symbols of the inputs, with their labels."""
         return self.peak.labels
 
     @cached_property
     def binder(self) -> Binder:
-        """The names of its dims, and what must hold of them."""
-        found = Binder(self.store, self.labels, self.data_dependent)
-        found.requirements.add_sizes(
+        """The labels of the dims, and the preconditions on them."""
+        binder = Binder(self.store, self.labels, self.data_dependent)
+        binder.requirements.add_sizes(
             (self.store.canon(d), buffer.name)
             for buffer in self.timeline.buffers
             for d in self.store.canon_shape(buffer.shape).dims or ()
         )
-        return found
+        return binder
 
     @cached_property
     def dims(self) -> list[Dimension]:
-        """The symbols on which sizes depend: those of the inputs that do not follow from others."""
+        """The independent symbols of the inputs, on which all sizes depend."""
         return Binder(self.store, self.labels).needed
 
     @cached_property
     def data_dependent(self) -> list[Dimension]:
         """The other symbols of sizes and shapes, in the order of the buffers."""
         known = set(self.dims)
-        found: dict[Dimension, None] = {}
+        symbols: dict[Dimension, None] = {}
         for buffer in self.timeline.buffers:
             for d in (buffer.size, *(buffer.shape.dims or ())):
                 form = 0 if d is None else canonical(self.store, d)
                 if isinstance(form, Dimension):
-                    found.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
-        return list(found)
+                    symbols.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
+        return list(symbols)
 
     @cached_property
-    def without_data(self) -> Elimination:
-        """Finds bounds of sizes that depend on data."""
+    def elimination(self) -> Elimination:
+        """Bounds of sizes that depend on data, by elimination of their symbols."""
         return Elimination(self.store, set(self.dims).__contains__)
 
     def size(self, buffer: Buffer) -> Dim | None:
@@ -85,19 +85,19 @@ class MemoryExport:
         return None if buffer.size is None else canonical(self.store, buffer.size)
 
     def at_most(self, buffer: Buffer) -> Dim | None:
-        """The most bytes that a buffer can have, in the dims of the inputs; None where there is no bound."""
-        return None if buffer.size is None else self.without_data.upper(buffer.size)
+        """The upper bound of the bytes of a buffer, in the dims of the inputs; None where it has none."""
+        return None if buffer.size is None else self.elimination.upper(buffer.size)
 
     def exact(self, buffer: Buffer) -> bool:
-        """Whether `at_most` is what it has."""
+        """Whether `at_most` is the exact size."""
         size = self.size(buffer)
-        return size is not None and self.without_data.stays(size)
+        return size is not None and self.elimination.stays(size)
 
     def why_unbounded(self, buffer: Buffer) -> str:
-        """Why `at_most` has no answer."""
-        return why_unbounded(buffer, self.without_data)
+        """Why `at_most` is None."""
+        return why_unbounded(buffer, self.elimination)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        """The places of buffers, by name."""
+        """The slots of the plan, by name."""
         return {} if self.plan is None else {slot.name: slot for slot in self.plan.slots}

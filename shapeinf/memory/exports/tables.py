@@ -10,43 +10,43 @@ from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, exact
 from shapeinf.expr.straight_line import lowered
-from shapeinf.memory.csv_lines import csv_text as csv_of
+from shapeinf.memory.csv_text import csv_text as format_csv
 from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
 
 COLUMNS = ("name", "role", "dtype", "shape", "bytes", "birth", "death", "offset", "cause")
-"""`bytes` is empty where it is not known, `cause` then says why; sizes that depend on data stand with upper bounds, and
-`cause` says so too. `shape` has its sizes with `x` between, `?` for what depends on data."""
+"""`bytes` is empty where it is not known, and an upper bound where it depends on data; `cause` says why. `shape` joins
+sizes with `x`, with `?` for a size that depends on data."""
 
 Row = dict[str, Any]
 
 
 def rows(subject: MemoryExport, sizes: Mapping[str, int]) -> list[Row]:
-    """One row a buffer.
+    """One row for each buffer.
 
     Raises UnknownNameError, MissingSizeError, IllegalSizeError, SizeOverflowError for the sizes.
     """
     bindings = subject.binder.bind(sizes, {})
     if bindings.count != 1:
-        raise ValueError("a table is of one binding: give an int for each dim")
+        raise ValueError("a table holds one binding: bind each dim to an int")
     if bindings.errors:
         raise bindings.errors[0]
-    numbers = _Numbers(bindings)
-    found = []
+    evaluator = _Evaluator(bindings)
+    table = []
     for buffer in subject.timeline.buffers:
         dims = subject.store.canon_shape(buffer.shape).dims
-        size, cause = _bytes(subject, numbers, buffer)
+        size, cause = _bytes(subject, evaluator, buffer)
         slot = subject.slots.get(buffer.name)
-        shown = None if dims is None else "x".join(numbers.shown(subject.store.canon(d)) for d in dims)
-        values = (buffer.name, buffer.role, buffer.dtype, shown, size, buffer.birth, buffer.death)
-        found.append(dict(zip(COLUMNS, (*values, None if slot is None else slot.offset, cause or None), strict=True)))
-    return found
+        shape = None if dims is None else "x".join(evaluator.format(subject.store.canon(d)) for d in dims)
+        values = (buffer.name, buffer.role, buffer.dtype, shape, size, buffer.birth, buffer.death)
+        table.append(dict(zip(COLUMNS, (*values, None if slot is None else slot.offset, cause or None), strict=True)))
+    return table
 
 
 def csv_text(subject: MemoryExport, sizes: Mapping[str, int]) -> str:
-    """The table as CSV, with a line of the names of its columns."""
-    return csv_of([COLUMNS, *([row[column] for column in COLUMNS] for row in rows(subject, sizes))])
+    """The table as CSV, with a header line."""
+    return format_csv([COLUMNS, *([row[column] for column in COLUMNS] for row in rows(subject, sizes))])
 
 
 def write_parquet(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
@@ -62,8 +62,8 @@ def write_parquet(subject: MemoryExport, path: str | os.PathLike[str], sizes: Ma
     pyarrow.parquet.write_table(table, os.fspath(path))
 
 
-class _Numbers:
-    """The values of dims at one binding, exact."""
+class _Evaluator:
+    """Evaluates dims exactly at one binding."""
 
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
@@ -71,29 +71,29 @@ class _Numbers:
     def known(self, d: Dim) -> bool:
         return isinstance(d, int) or d.symbols() <= self.bindings.values.keys()
 
-    def value(self, d: Dim, what: str) -> int:
+    def value(self, d: Dim, subject: str) -> int:
         program = lowered([d])
         arguments = [int(a) if isinstance(a, int) else int(a[0]) for a in self.bindings.arguments(program)]
-        (found,) = exact(program, arguments)
-        if found is None:
-            raise NoSizeError(what, "it divides by zero")
-        if not 0 <= found <= INT64_MAX:
-            raise SizeOverflowError(what, 0, self.bindings.at(0))
-        return found
+        (value,) = exact(program, arguments)
+        if value is None:
+            raise NoSizeError(subject, "it divides by zero")
+        if not 0 <= value <= INT64_MAX:
+            raise SizeOverflowError(subject, 0, self.bindings.at(0))
+        return value
 
-    def shown(self, d: Dim) -> str:
+    def format(self, d: Dim) -> str:
         return str(self.value(d, str(d))) if self.known(d) else "?"
 
 
-def _bytes(subject: MemoryExport, numbers: _Numbers, buffer: Buffer) -> tuple[int | None, str]:
-    """The bytes of a buffer, and what is to be said of them."""
-    what = f"the bytes of {buffer.name!r}"
+def _bytes(subject: MemoryExport, evaluator: _Evaluator, buffer: Buffer) -> tuple[int | None, str]:
+    """The bytes of a buffer, and the cause where they are not exact."""
+    quantity = f"the bytes of {buffer.name!r}"
     size = subject.size(buffer)
-    if size is not None and numbers.known(size):
-        return numbers.value(size, what), ""
+    if size is not None and evaluator.known(size):
+        return evaluator.value(size, quantity), ""
     upper = subject.at_most(buffer)
     if upper is None:
         return None, subject.why_unbounded(buffer)
     assert isinstance(size, Dimension)
-    missing = sorted(subject.binder.labels[s] for s in size.symbols() - numbers.bindings.values.keys())
-    return numbers.value(upper, what), f"at most: it depends on data ({', '.join(missing)})"
+    missing = sorted(subject.binder.labels[s] for s in size.symbols() - evaluator.bindings.values.keys())
+    return evaluator.value(upper, quantity), f"at most: it depends on data ({', '.join(missing)})"

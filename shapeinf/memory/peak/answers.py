@@ -1,4 +1,4 @@
-"""What is answered to questions about a peak."""
+"""The results of queries about a peak."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class PeakAt:
     """The peak for given sizes.
 
     Args:
-        bytes: the most that is in use at once.
-        moment: the first node that runs with so much in use; None for a model without nodes.
-        index: the number of that moment.
-        alive: the buffers in use then with their bytes, largest first.
-        at_least: buffers of unknown size come on top.
-        at_most: sizes that depend on data stand with their upper bounds.
+        bytes: the most in use at once.
+        point: the first node with so much in use; None for a model without nodes.
+        index: the index of that program point.
+        alive: the buffers in use there with their bytes, largest first.
+        at_least: buffers of unknown size are not counted.
+        at_most: sizes that depend on data are counted with their upper bounds.
     """
 
     bytes: int
@@ -35,7 +35,7 @@ class PeakAt:
     at_most: bool = False
 
     def __str__(self) -> str:
-        """The bytes, the node, and the buffers one a line."""
+        """The bytes, the node, and one line for each buffer."""
         where = f" at {self.point.op} '{self.point.node}'" if self.point else ""
         lines = [f"{qualify(str(self.bytes), self.at_least, self.at_most)} bytes{where}"]
         return "\n".join([*lines, *(f"  {size} {buffer.name}" for buffer, size in self.alive)])
@@ -43,13 +43,13 @@ class PeakAt:
 
 @attrs.frozen(kw_only=True)
 class PeakBound(UpperBound):
-    """The least upper bound of the peak over ranges; `sizes` and `unbounded` hold the names that users write.
+    """The least upper bound of the peak over ranges; `sizes` and `unbounded` hold labels.
 
     Args:
-        moment: the first node of the term that has this bound.
-        at_least: buffers of unknown size come on top.
-        at_most: sizes that depend on data stand with their upper bounds.
-        cause: where there is no bound because a formula passes a limit, which one.
+        point: the first node of the term that has this bound.
+        at_least: buffers of unknown size are not counted.
+        at_most: sizes that depend on data are counted with their upper bounds.
+        cause: the formula that passes a limit, where that is why no bound is known.
     """
 
     point: ProgramPoint | None = None
@@ -59,7 +59,7 @@ class PeakBound(UpperBound):
     remedy: ClassVar[str] = REMEDY
 
     def __str__(self) -> str:
-        """The bound, and where it comes from."""
+        """The bound, and how it was computed."""
         if self.cause:
             return f"no bound ({self.cause})"
         return ("at least " if self.at_least else "") + super().__str__()
@@ -67,7 +67,7 @@ class PeakBound(UpperBound):
 
 @attrs.frozen
 class Region:
-    """Sizes of one dim, from `first` to `last`, for which one term of the peak is the largest."""
+    """A range of sizes of one dim, `first` to `last`, on which one term of the peak is the largest."""
 
     first: int
     last: int
@@ -84,10 +84,10 @@ class Largest:
         value: its largest size; None where no size fits, or where every size does (`unlimited`).
         budget: bytes.
         bytes: the peak at that size: the upper bound over the other dims.
-        unlimited: there is no size with which the peak would not fit.
-        proven: no larger size is possible; False where the bound over the other dims may be too large.
-        at_least: buffers of unknown size come on top, so that even this size may not fit.
-        cut: the budget of work was reached: with more, a larger size may be found.
+        unlimited: every size fits.
+        proven: no larger size fits; False where the bound over the other dims may be too large.
+        at_least: buffers of unknown size are not counted, so that even this size may not fit.
+        cut: the work budget was reached; a larger size may fit.
     """
 
     name: str
@@ -102,16 +102,16 @@ class Largest:
     def __str__(self) -> str:
         """One line."""
         reached = f" ({cut_text(REMEDY)})" if self.cut else ""
-        doubt = " (without the buffers of unknown size)" if self.at_least else ""
+        caveat = " (without the buffers of unknown size)" if self.at_least else ""
         if self.unlimited:
-            return f"every size of {self.name} fits into {self.budget} bytes{doubt}"
+            return f"every size of {self.name} fits into {self.budget} bytes{caveat}"
         if self.value is None:
             known = "fits" if self.proven else "is known to fit"
             return f"no size of {self.name} {known} into {self.budget} bytes{reached}"
         more = "" if self.proven else f"; a larger one may fit as well{reached}"
-        return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{doubt}{more}"
+        return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{caveat}{more}"
 
 
 def qualify(text: str, at_least: bool, at_most: bool) -> str:
-    """A text about bytes that says where they are no exact number."""
+    """Mark a text about bytes as a lower or upper bound."""
     return f"at least {text}" if at_least else f"at most {text}" if at_most else text

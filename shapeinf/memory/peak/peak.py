@@ -1,4 +1,4 @@
-"""`Peak`: the maximum of the totals of all moments, and the questions that can be asked of it."""
+"""`Peak`: the maximum of the totals at all program points, and the queries on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualify
 from shapeinf.memory.peak.largest import LargestSearch
-from shapeinf.memory.peak.query import SizeQuery, both
+from shapeinf.memory.peak.query import SizeQuery, merge_specs
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import CountedBuffers, PeakTerm, Unbounded, count_buffers, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
@@ -23,13 +23,13 @@ from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow
 
 @exclusive
 class Peak:
-    """The most memory that is in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
+    """The most memory in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
 
-    It is sound: a total is left out only where it is proved to be never more than another one. Sizes that depend on
-    data stand with their upper bounds; buffers without one are in `unbounded`, and then every answer says "at least".
+    It is sound: a total is left out only where it is provably never more than another one. Sizes that depend on data
+    are counted with their upper bounds; buffers without one are in `unbounded`, and every result is then "at least".
 
-    Every question has a budget of work, in steps that are the same on every machine. Where it is reached the answer is
-    right all the same, but another one may be sharper: terms that can never win (`cut`), a bound that may be less.
+    Every query has a work budget, in steps that are the same on every machine. Where it is reached the result is still
+    sound but may be less sharp: terms that never win are left (`cut`), a bound may be larger than the least one.
 
     >>> from shapeinf.lattice import Shape
     >>> from shapeinf.memory import Buffer, ProgramPoint
@@ -62,42 +62,41 @@ class Peak:
     ) -> None:
         """Counts the buffers of these roles.
 
-        `labels` are the symbols that users choose, the dims of inputs, with their names; all that have a name by
-        default. Others depend on data, whatever a file calls them. `smaller` gives the same peak for dims that may be
-        below the least sizes that the formulas hold for; without it, to ask for less is an error. `work` is the budget
-        of each question.
+        `labels` are the symbols that users bind, the dims of inputs, with their names; by default all that have a name.
+        Other symbols depend on data, whatever their name in the file. `smaller` returns the same peak for dims below
+        the least sizes that the formulas hold for; without it such a query is an error. `work` is the budget of each
+        query.
         """
         self.work = work
         self._budget = Budget(work)
-        """Of the terms."""
+        """The budget of the terms."""
         self._smaller = smaller
         self.timeline = timeline
         self.store = store
         self.roles = tuple(roles)
-        self._asked = SizeQuery(store, labels)
+        self._query = SizeQuery(store, labels)
         counted = [buffer for buffer in timeline.buffers if buffer.role in self.roles]
-        self._sizes: CountedBuffers = count_buffers(counted, store, self._asked.kept, self._budget)
+        self._sizes: CountedBuffers = count_buffers(counted, store, self._query.is_bindable, self._budget)
 
     @property
     def lock(self) -> RLock:
-        """The lock that all questions take: see `Result.lock`."""
+        """The lock that every query takes: see `Result.lock`."""
         return self.store.scope.lock
 
     @property
     def labels(self) -> Mapping[Dimension, str]:
-        """The symbols that users choose, with what they call them."""
-        return self._asked.labels
+        """The symbols that users bind, with their names."""
+        return self._query.labels
 
-    def _for(self, asked: Mapping[str, RangeLike]) -> Peak:
-        """The peak that can be asked about these sizes: of dims that may be so small, where these may not."""
-        lower = self._asked.below(asked) if self._smaller is not None else None
+    def _for(self, ranges: Mapping[str, RangeLike]) -> Peak:
+        """The peak to query for these sizes: another one where they are below the least sizes of this one."""
+        lower = self._query.lowered_minimums(ranges) if self._smaller is not None else None
         return (self._smaller(lower) if lower is not None and self._smaller is not None else None) or self
 
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:
-        """The totals that can be the peak, in the order of their first moments; none for a model without nodes."""
-        found = totals(self.timeline, self._sizes, self.store)
-        return terms_of_peak(found, self.store, self._budget)
+        """The totals that can be the peak, in the order of their first points; none for a model without nodes."""
+        return terms_of_peak(totals(self.timeline, self._sizes, self.store), self.store, self._budget)
 
     @property
     def sizes(self) -> tuple[Dim, ...]:
@@ -106,59 +105,65 @@ class Peak:
 
     @property
     def cut(self) -> bool:
-        """Whether the budget of work was reached: with more, there may be fewer terms, or lower upper bounds."""
+        """Whether the work budget was reached: with more, there may be fewer terms, or lower upper bounds."""
         return bool(self.terms) and self._budget.cut
 
     @property
     def unbounded(self) -> tuple[Unbounded, ...]:
-        """The buffers without an upper bound, with causes; they come on top of every answer."""
+        """The buffers without an upper bound, with causes; no result counts them."""
         return self._sizes.unbounded
 
     @property
     def bounded(self) -> tuple[str, ...]:
-        """The buffers whose size depends on data, and stands with its upper bound."""
+        """The buffers whose size depends on data and is counted with its upper bound."""
         return self._sizes.bounded
 
     @property
     def at_least(self) -> bool:
-        """Whether buffers of unknown size come on top."""
+        """Whether buffers of unknown size are not counted."""
         return bool(self._sizes.unbounded)
 
     @property
     def at_most(self) -> bool:
-        """Whether sizes that depend on data stand with their upper bounds."""
+        """Whether sizes that depend on data are counted with their upper bounds."""
         return bool(self._sizes.bounded)
 
     @property
     def exact(self) -> bool:
-        """Whether the peak is just this for all sizes with which the model runs."""
+        """Whether this is the exact peak at all legal sizes."""
         return not self.at_least and not self.at_most
 
     def __str__(self) -> str:
         """`max(...)` of the terms, in bytes."""
-        texts = list(dict.fromkeys(self._asked.shown(canonical(self.store, term.size)) for term in self.terms)) or ["0"]
+        texts = list(dict.fromkeys(self._query.format(canonical(self.store, term.size)) for term in self.terms)) or [
+            "0"
+        ]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualify(text, self.at_least, self.at_most)
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> PeakAt:
         """The peak for these sizes; names that are no identifiers go into the mapping.
 
-        Raises UnknownNameError for a dim that there is not, MissingSizeError for one that is needed and not given,
-        Contradiction for a size with which the model does not run: it names the fact.
+        Raises UnknownNameError for an unknown dim, MissingSizeError for a dim without a size, and Contradiction, which
+        names the constraint, for a size with which the model does not run.
         """
-        given = as_sizes(both(sizes, more))
-        other = self._for(given)
-        if other is not self:
-            return other.at(given)
-        store = self._asked.bound(given)
-        values = self._asked.evaluate((term.size for term in self.terms), store)
+        sizes = as_sizes(merge_specs(sizes, more))
+        peak = self._for(sizes)
+        if peak is not self:
+            return peak.at(sizes)
+        store = self._query.bind(sizes)
+        values = self._query.evaluate((term.size for term in self.terms), store)
         if not values:
             return PeakAt(0, None, 0, (), self.at_least, self.at_most)
         most = max(values)
         index = min(term.points[0] for term, value in zip(self.terms, values, strict=True) if value == most)
-        places = [i for i, b in enumerate(self._sizes.buffers) if b.birth <= index < b.death]
-        bytes_of = self._asked.evaluate((self._sizes.upper[i] for i in places), store)
-        alive = [(self._sizes.buffers[i], size) for i, size in zip(places, bytes_of, strict=True)]
+        live = [
+            (b, upper)
+            for b, upper in zip(self._sizes.buffers, self._sizes.upper, strict=True)
+            if b.birth <= index < b.death
+        ]
+        bytes_of = self._query.evaluate((upper for _, upper in live), store)
+        alive = [(buffer, size) for (buffer, _), size in zip(live, bytes_of, strict=True)]
         alive.sort(key=lambda pair: (-pair[1], pair[0].birth))
         return PeakAt(most, self.timeline.points[index], index, tuple(alive), self.at_least, self.at_most)
 
@@ -170,39 +175,39 @@ class Peak:
         assume: Iterable[str] | str = (),
         **more: RangeLike,
     ) -> PeakBound:
-        """The least upper bound of the peak over ranges of dims, cut by assumed relations and by all facts.
+        """The least upper bound of the peak over ranges of dims, under all constraints and assumed relations.
 
-        A range is an int, a pair, `"lo..hi"` or a NamedDim; dims that are not given have the bounds that they have. The
-        value is None where a dim that matters has none. Raises as `at` does, and AssumptionSyntaxError.
+        A range is an int, a pair, `"lo..hi"` or a NamedDim; other dims keep their bounds. The value is None where a dim
+        of the peak is unbounded. Raises as `at` does, and AssumptionSyntaxError.
         """
-        given = both(ranges, more)
-        other = self._for(given)
-        if other is not self:
-            return other.over(given, assume=assume)
-        store = self._asked.ranged(given, assume)
+        ranges = merge_specs(ranges, more)
+        peak = self._for(ranges)
+        if peak is not self:
+            return peak.over(ranges, assume=assume)
+        store = self._query.restrict(ranges, assume)
         dims = [term.size for term in self.terms]
         budget = Budget(self.work)
         narrow(store, dims, budget)
-        best, place = largest_bound(store, dims or [0], budget)
+        best, index = largest_bound(store, dims or [0], budget)
         return PeakBound(
             best.value,
             best.engine,
             best.tight,
-            self._asked.sizes(given, best, store),
-            tuple(map(self._asked.label, best.unbounded)),
+            self._query.attaining_sizes(ranges, best, store),
+            tuple(map(self._query.label, best.unbounded)),
             best.cut,
-            point=self.timeline.points[self.terms[place].points[0]] if self.terms else None,
+            point=self.timeline.points[self.terms[index].points[0]] if self.terms else None,
             at_least=self.at_least,
             at_most=self.at_most,
-            cause=self._past_a_limit(best, place),
+            cause=self._exceeded_limit(best, index),
         )
 
-    def _past_a_limit(self, best: UpperBound, place: int) -> str:
-        """Which formula passes which limit, where that is why there is no bound."""
+    def _exceeded_limit(self, best: UpperBound, index: int) -> str:
+        """The formula that passes a limit, where that is why no bound is known."""
         cause = too_long(map(self.store.scope.symbol, best.unbounded))
         if not cause:
             return ""
-        point = self.timeline.points[self.terms[place].points[0]]
+        point = self.timeline.points[self.terms[index].points[0]]
         return f"of a value in use at {point.op} '{point.node}', {cause}"
 
     def largest(
@@ -217,29 +222,29 @@ class Peak:
     ) -> Largest:
         """The largest size of a dim with which the peak fits into a budget such as `"64MiB"`, or an int of bytes.
 
-        Other dims are given sizes, or ranges, and then the peak must fit for all of them; the dim itself may have a
-        range. Dims that are called `budget`, `sizes` or `assume` go into the mapping.
+        Other dims have sizes, or ranges over all of which the peak must fit; the dim itself may have a range. Dims
+        named `budget`, `sizes` or `assume` go into the mapping.
 
-        Sizes with which the model does not run are no answer. Raises as `over` does, BudgetError, and MissingSizeError
-        where a dim needs a size or a range.
+        The result is a legal size. Raises as `over` does, BudgetError, and MissingSizeError where a dim needs a size
+        or a range.
         """
-        given = both(sizes, more)
-        other = self._for(given)
-        if other is not self:
-            return other.largest(name, budget, given, assume=assume)
-        store = self._asked.ranged(given, assume)
-        return LargestSearch(self.terms, store, self._asked, name, self.at_least, Budget(self.work)).largest(budget)
+        ranges = merge_specs(sizes, more)
+        peak = self._for(ranges)
+        if peak is not self:
+            return peak.largest(name, budget, ranges, assume=assume)
+        store = self._query.restrict(ranges, assume)
+        return LargestSearch(self.terms, store, self._query, name, self.at_least, Budget(self.work)).largest(budget)
 
     def regions(
         self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike
     ) -> tuple[Region, ...]:
-        """Which term is the largest where, along one dim: `name` has a range, all others have sizes.
+        """The largest term along one dim: `name` has a range, all others have sizes.
 
-        Sizes with which the model does not run are not left out. Raises as `at` does.
+        Sizes with which the model does not run are included. Raises as `at` does.
         """
-        given = both(ranges, more)
-        other = self._for(given)
-        if other is not self:
-            return other.regions(name, given)
-        store = self._asked.ranged(given)
-        return regions_of(self.terms, store, self._asked, name, self.timeline, Budget(self.work))
+        ranges = merge_specs(ranges, more)
+        peak = self._for(ranges)
+        if peak is not self:
+            return peak.regions(name, ranges)
+        store = self._query.restrict(ranges)
+        return regions_of(self.terms, store, self._query, name, self.timeline, Budget(self.work))

@@ -1,4 +1,4 @@
-"""Which term of a peak wins where, along one dim."""
+"""The largest term of a peak along one dim."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from shapeinf.solver.long_sums import canonical
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22
-"""Numbers at one time."""
+"""Values in memory at one time."""
 NUMBERS_A_STEP = 500
 
 
 def regions_of(
-    terms: Sequence[PeakTerm], store: ShapeStore, asked: SizeQuery, name: str, timeline: Timeline, budget: Budget
+    terms: Sequence[PeakTerm], store: ShapeStore, query: SizeQuery, name: str, timeline: Timeline, budget: Budget
 ) -> tuple[Region, ...]:
-    """Ranges of sizes of a dim, with the term that is the largest there; the first one of those that are equal."""
-    symbol = asked.followed(name, store)
+    """Ranges of sizes of a dim, each with its largest term; of equal ones the first."""
+    symbol = query.representative(name, store)
     bounds = store.interval(symbol)
     if bounds.hi is None:
-        raise MissingSizeError([asked.labels[asked.symbol(name)]], "give it a range")
+        raise MissingSizeError([query.labels[query.symbol(name)]], "give it a range")
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
-    dims = [only(canonical(store, term.size), symbol, store, asked) for term in terms]
+    dims = [univariate(canonical(store, term.size), symbol, store, query) for term in terms]
     parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
     winners = np.concatenate(parts)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
@@ -48,21 +48,21 @@ def regions_of(
     )
 
 
-def only(d: Dim, symbol: Dimension, store: ShapeStore, asked: SizeQuery) -> Dim:
-    """A dim of one symbol. Raises MissingSizeError for another one in it."""
-    inside = d.symbols() if isinstance(d, Dimension) else frozenset()
-    others = inside - {symbol}
+def univariate(d: Dim, symbol: Dimension, store: ShapeStore, query: SizeQuery) -> Dim:
+    """The dim, if it has no other symbol than this one. Raises MissingSizeError."""
+    symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
+    others = symbols - {symbol}
     if too_long(others):
         raise LimitError(too_long(others))
     if others:
-        raise MissingSizeError(sorted(asked.labels.get(s, s.name) for s in others), "give it")
+        raise MissingSizeError(sorted(query.labels.get(s, s.name) for s in others), "bind it")
     return d
 
 
 def values_along(
     dims: Sequence[Dim], symbol: Dimension, low: int, high: int, budget: Budget
 ) -> Iterator[npt.NDArray[np.int64] | npt.NDArray[np.object_]]:
-    """The exact values of dims of one symbol for all its sizes: a row a dim, some columns at a time.
+    """The exact values of univariate dims at all sizes: a row for each dim, in blocks of columns.
 
     Raises LimitError for too many.
     """
@@ -70,25 +70,25 @@ def values_along(
     program = lowered(dims)
     steps = count * len(program.instructions) // NUMBERS_A_STEP
     if count > MAX_SIZES or not budget.take(steps):
-        raise LimitError(f"{count} sizes of {symbol} are more than can be tried: give a smaller range")
+        raise LimitError(f"{count} sizes of {symbol} are too many to evaluate: give a smaller range")
     width = max(1, MAX_NUMBERS // max(len(dims), len(program.instructions)))
     for start in range(low, high + 1, width):
         sizes = np.arange(start, min(start + width, high + 1), dtype=np.int64)
-        found = run(program, [sizes] * len(program.symbols), len(sizes))
-        if found.undefined:
-            dim = dims[next(iter(found.undefined))]
+        evaluated = run(program, [sizes] * len(program.symbols), len(sizes))
+        if evaluated.undefined:
+            dim = dims[next(iter(evaluated.undefined))]
             raise ShapeInferenceError(f"{dim} divides by zero in this range")
-        yield _exact(found, program, sizes, budget) if found.overflow else found.matrix
+        yield _exact(evaluated, program, sizes, budget) if evaluated.overflow else evaluated.matrix
 
 
 def _exact(
-    found: Values, program: StraightLine, sizes: npt.NDArray[np.int64], budget: Budget
+    evaluated: Values, program: StraightLine, sizes: npt.NDArray[np.int64], budget: Budget
 ) -> npt.NDArray[np.object_]:
-    """The values where some do not fit 64 bits. Raises LimitError for too many."""
-    matrix = found.matrix.astype(object)
-    wide = np.flatnonzero(np.logical_or.reduce(list(found.overflow.values())))
+    """Compute the values again that do not fit 64 bits. Raises LimitError for too many."""
+    matrix = evaluated.matrix.astype(object)
+    wide = np.flatnonzero(np.logical_or.reduce(list(evaluated.overflow.values())))
     if not budget.take(len(wide) * len(program.instructions)):
-        raise LimitError(f"{len(wide)} of these sizes need more bytes than 64 bits can say: give a smaller range")
+        raise LimitError(f"{len(wide)} of these sizes need more bytes than fit 64 bits: give a smaller range")
     for column in wide:
         matrix[:, column] = exact(program, [int(sizes[column])] * len(program.symbols))
     return matrix

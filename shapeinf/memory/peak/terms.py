@@ -1,4 +1,4 @@
-"""From a timeline to the totals of all moments, and from those to the terms of the peak."""
+"""From a timeline to the totals at all program points, and from those to the terms of the peak."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from shapeinf.solver.elimination import Elimination
 from shapeinf.solver.long_sums import canonical, is_long
 
 MAX_WORK = 2_000_000
-"""Coefficients of all totals together: ten thousand nodes with hundreds of different products of dims; some seconds."""
+"""Limit on the coefficients of all totals together: ten thousand nodes with hundreds of distinct products of dims."""
 
 
 @attrs.frozen
 class PeakTerm:
-    """A total that may be the largest.
+    """A total that may be the largest one.
 
     Args:
         size: bytes.
-        moments: the moments, by number, at which just so much is in use; equal totals are one term.
+        points: the indices of the program points with this total; equal totals are one term.
     """
 
     size: Dim
@@ -36,25 +36,25 @@ class PeakTerm:
 
 @attrs.frozen
 class Unbounded:
-    """A buffer of which no upper bound is known, and why; it comes on top of what a peak says."""
+    """A buffer without a known upper bound, and the cause; a peak does not count it."""
 
     name: str
     cause: str
 
     def __str__(self) -> str:
-        """Both."""
+        """One line."""
         return f"{self.name}: {self.cause}"
 
 
 @attrs.frozen
 class CountedBuffers:
-    """What each counted buffer takes at most, in symbols that can be asked about.
+    """The buffers that a peak counts, with their bytes in symbols that users bind.
 
     Args:
-        buffers: those that count.
-        upper: their bytes, upper bounds of those that depend on data; lower bounds of those that have no upper one.
-        bounded: the names of buffers that stand with an upper bound.
-        unbounded: those that have none.
+        buffers: all of them.
+        upper: their bytes: upper bounds where they depend on data, lower bounds where no upper one is known.
+        bounded: the names of the buffers counted with an upper bound.
+        unbounded: the buffers without one.
     """
 
     buffers: tuple[Buffer, ...]
@@ -64,30 +64,30 @@ class CountedBuffers:
 
 
 def count_buffers(
-    buffers: Sequence[Buffer], store: ShapeStore, kept: Callable[[Dimension], bool], budget: Budget
+    buffers: Sequence[Buffer], store: ShapeStore, bindable: Callable[[Dimension], bool], budget: Budget
 ) -> CountedBuffers:
-    """The sizes of buffers without what depends on data."""
-    without = Elimination(store, kept, budget)
+    """The bytes of buffers, with symbols that are not bindable eliminated."""
+    elimination = Elimination(store, bindable, budget)
     upper: list[Dim] = []
     bounded: list[str] = []
     unbounded: list[Unbounded] = []
     for buffer in buffers:
-        size = None if buffer.size is None else without.upper(buffer.size)
+        size = None if buffer.size is None else elimination.upper(buffer.size)
         if size is None:
-            unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, without)))
-            low = 0 if buffer.size is None else without.lower(buffer.size)
+            unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, elimination)))
+            low = 0 if buffer.size is None else elimination.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not without.stays(canonical(store, buffer.size)):
+        elif buffer.size is not None and not elimination.stays(canonical(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
 
 
-def why_unbounded(buffer: Buffer, without: Elimination) -> str:
+def why_unbounded(buffer: Buffer, elimination: Elimination) -> str:
     """Why a buffer has no upper bound."""
     if buffer.size is None:
         return buffer.cause or "its size is not known"
-    symbols = without.unbounded(buffer.size)
+    symbols = elimination.unbounded(buffer.size)
     if not symbols:
         return f"its size {buffer.size} has no upper bound"
     return (
@@ -96,13 +96,13 @@ def why_unbounded(buffer: Buffer, without: Elimination) -> str:
 
 
 def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict[Dim, list[int]]:
-    """The different totals that can be the largest, with the moments that have them, in one walk over time.
+    """The distinct totals that may be the largest, with the indices of their program points.
 
-    A moment before one at which buffers are only made is left out: the next total is that and more.
+    A point is left out where the next one only adds buffers, since the next total is no smaller.
     """
     changes = _changes(timeline, sizes)
     running: dict[Monomial, int] = {}
-    found: dict[Dim, list[int]] = {}
+    points_of: dict[Dim, list[int]] = {}
     work = 0
     total: Dim | None = 0
     for point, changed in enumerate(changes):
@@ -114,14 +114,14 @@ def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict
         if total is None:
             work += len(running)
             if work > MAX_WORK:
-                raise LimitError("the sizes of its tensors are too many different expressions to find a symbolic peak")
+                raise LimitError("the sizes of its tensors are too many distinct expressions for a symbolic peak")
             total = store.scope.make(running)
-        found.setdefault(total, []).append(point)
-    return found
+        points_of.setdefault(total, []).append(point)
+    return points_of
 
 
 def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[Dim, int]]]:
-    """For each moment the sizes that come (1) and go (-1)."""
+    """For each program point the sizes that become live (1) and dead (-1)."""
     count = len(timeline.points)
     changes: list[list[tuple[Dim, int]]] = [[] for _ in range(count)]
     for buffer, size in zip(sizes.buffers, sizes.upper, strict=True):
@@ -134,11 +134,11 @@ def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[Dim, 
 
 
 def _only_grows(changed: Sequence[tuple[Dim, int]], store: ShapeStore) -> bool:
-    """Whether a total is larger after these changes, and cannot be smaller."""
-    made = [size for size, sign in changed if sign > 0 and size != 0]
-    if not made or any(sign < 0 for _, sign in changed):
+    """Whether these changes can only make a total larger."""
+    added = [size for size, sign in changed if sign > 0 and size != 0]
+    if not added or any(sign < 0 for _, sign in changed):
         return False
-    return all(not is_long(size) and store.bounds(size)[0] >= 0 for size in made)
+    return all(not is_long(size) and store.bounds(size)[0] >= 0 for size in added)
 
 
 def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> None:
@@ -150,8 +150,8 @@ def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> No
             running.pop(monomial, None)
 
 
-def terms_of_peak(found: Mapping[Dim, Sequence[int]], store: ShapeStore, budget: Budget) -> tuple[PeakTerm, ...]:
-    """The totals that are not proved to be always at most another one, in the order of their first moments."""
-    dims = list(found)
-    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(store, dims, budget=budget)]
-    return tuple(sorted(kept, key=lambda term: term.points))
+def terms_of_peak(points_of: Mapping[Dim, Sequence[int]], store: ShapeStore, budget: Budget) -> tuple[PeakTerm, ...]:
+    """The totals that are not provably at most another one, in the order of their first program points."""
+    dims = list(points_of)
+    terms = [PeakTerm(dims[i], tuple(points_of[dims[i]])) for i in undominated(store, dims, budget=budget)]
+    return tuple(sorted(terms, key=lambda term: term.points))

@@ -1,19 +1,24 @@
-"""Where each tensor lies in one arena: planners, their files, and whether a plan of any tool is true."""
+"""Memory plans, the offset of each tensor in one arena: planners, files, and verification of any tool's plan."""
 
-from shapeinf.memory.planning.files import load_plan, load_problem, save_plan
+from shapeinf.memory.planning.files import (
+    from_json,
+    load_plan,
+    load_problem,
+    plan_from_csv,
+    problem_from_csv,
+    save_plan,
+    to_csv,
+    to_json,
+)
 from shapeinf.memory.planning.from_timeline import plan
-from shapeinf.memory.planning.json_form import from_json, to_json
-from shapeinf.memory.planning.minimalloc import PlanFileError, plan_from_csv, problem_from_csv, to_csv
 from shapeinf.memory.planning.planners import PLANNERS, best, best_fit, greedy_by_breadth, greedy_by_size, thorough
-from shapeinf.memory.planning.problem import Plan, PlanError, Problem, Request, Slot, Unplaced
-from shapeinf.memory.planning.verification import PlanFinding, verify_plan
+from shapeinf.memory.planning.problem import Plan, Problem, Request, Slot, Unplaced
+from shapeinf.memory.planning.verification import KINDS, verify_plan
 
 __all__ = [
+    "KINDS",
     "PLANNERS",
     "Plan",
-    "PlanError",
-    "PlanFileError",
-    "PlanFinding",
     "Problem",
     "Request",
     "Slot",

@@ -1,4 +1,4 @@
-"""Plans for a model: for one binding of its dims, or for all that its facts allow."""
+"""Plans for a model: for one binding of its dims, or for all that the constraints allow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery
-from shapeinf.memory.planning.planners import planner_named
+from shapeinf.memory.planning.planners import find_planner
 from shapeinf.memory.planning.problem import Plan, Problem, Request, Unplaced
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Role, Timeline
@@ -20,7 +20,7 @@ from shapeinf.solver.long_sums import canonical
 from shapeinf.solver.upper_bounds import upper_bound
 
 PLANNED: tuple[Role, ...] = ("activation", "output")
-"""What nodes make; inputs and weights are the caller's."""
+"""The computed values; the caller owns inputs, the file weights."""
 
 
 def plan(
@@ -36,42 +36,42 @@ def plan(
 ) -> Plan:
     """Place the buffers of a model in one arena.
 
-    Each slot is as large as its tensor can be: with `sizes` of all dims that is its size, else the largest size in the
-    range that the facts leave, and the plan is valid at every binding inside. It is no bound on what the same planner
-    gives at smaller sizes: planners are not monotone. What depends on data is as large as its upper bound.
+    Each slot is as large as its tensor can be: with `sizes` of all dims that is its size, else its largest size under
+    the constraints, and the plan is valid at every legal binding. It does not bound the arenas of the same planner at
+    smaller sizes: planners are not monotone. A tensor whose size depends on data has the size of its upper bound.
 
     Args:
-        timeline: the buffers and their lifetimes.
-        store: what is known about the dims.
-        sizes: sizes of named dims; of those that are not named, all sizes that the facts allow.
-        alignment: what every offset is a multiple of.
-        planner: a name of `PLANNERS`, or `omnimalloc`.
-        roles: which buffers.
-        labels: the symbols that users choose with their names, as for a `Peak`.
+        timeline: the buffers and their live ranges.
+        store: the constraints on the dims.
+        sizes: sizes of named dims; the others have all sizes that the constraints allow.
+        alignment: every offset is a multiple of it.
+        planner: a name of `PLANNERS` or `OPTIONAL_PLANNERS`.
+        roles: the roles of the buffers to place.
+        labels: the symbols that users bind with their names, as for a `Peak`.
         work: the budget, in steps that are the same on every machine; past it sizes have rougher upper bounds.
 
     Raises:
-        UnknownNameError: a dim or planner that there is not.
-        Contradiction: sizes that the facts contradict.
-        LimitError: more bytes than an offset can say.
+        UnknownNameError: an unknown dim or planner.
+        Contradiction: sizes that violate a constraint.
+        LimitError: more bytes than fit an offset.
     """
-    place, budget = planner_named(planner), Budget(work)
+    solve, budget = find_planner(planner), Budget(work)
     requests, unplaced = [], []
-    for buffer, need in needs(timeline, store, sizes, roles, labels, budget):
+    for buffer, need in required_bytes(timeline, store, sizes, roles, labels, budget):
         if isinstance(need, int):
             requests.append(Request(buffer.name, buffer.birth, end_of(buffer), need))
         else:
             unplaced.append(Unplaced(buffer.name, need))
-    made = place(Problem(tuple(requests), alignment))
-    return attrs.evolve(made, unplaced=tuple(unplaced), cut=budget.cut)
+    solution = solve(Problem(tuple(requests), alignment))
+    return attrs.evolve(solution, unplaced=tuple(unplaced), cut=budget.cut)
 
 
 def end_of(buffer: Buffer) -> int:
-    """When it dies; what is made but never read is in use while it is made."""
+    """The end of its live range; an unused value is live at the point of its producer."""
     return max(buffer.death, buffer.birth + 1)
 
 
-def needs(
+def required_bytes(
     timeline: Timeline,
     store: ShapeStore,
     sizes: Mapping[str, int] | None,
@@ -79,28 +79,28 @@ def needs(
     labels: Mapping[Dimension, str] | None = None,
     budget: Budget | None = None,
 ) -> list[tuple[Buffer, int | str]]:
-    """The buffers with the most bytes that each can need, or the reason why there is no such number."""
-    inside = SizeQuery(store, labels).bound(sizes or {})
-    without = Elimination(inside, SizeQuery(inside, labels).kept, budget)
-    found: dict[Dim, int | str] = {}
-    answer: list[tuple[Buffer, int | str]] = []
+    """The buffers with the most bytes that each can need, or the cause why no bound is known."""
+    bound = SizeQuery(store, labels).bind(sizes or {})
+    elimination = Elimination(bound, SizeQuery(bound, labels).is_bindable, budget)
+    largest: dict[Dim, int | str] = {}
+    needs: list[tuple[Buffer, int | str]] = []
     for buffer in timeline.buffers:
         if buffer.role not in roles:
             continue
         if buffer.size is None:
-            answer.append((buffer, buffer.cause or "its size is not known"))
+            needs.append((buffer, buffer.cause or "its size is not known"))
             continue
-        if buffer.size not in found:
-            found[buffer.size] = _most(without, buffer.size)
-        answer.append((buffer, found[buffer.size]))
-    return answer
+        if buffer.size not in largest:
+            largest[buffer.size] = _largest(elimination, buffer.size)
+        needs.append((buffer, largest[buffer.size]))
+    return needs
 
 
-def _most(without: Elimination, size: Dim) -> int | str:
-    store = without.store
+def _largest(elimination: Elimination, size: Dim) -> int | str:
+    store = elimination.store
     exact = canonical(store, size)
-    exact_or_most = dict.fromkeys((exact, without.upper(exact)))
-    bounds = [upper_bound(store, d, budget=without.budget).value for d in exact_or_most if d is not None]
+    candidates = dict.fromkeys((exact, elimination.upper(exact)))
+    bounds = [upper_bound(store, d, budget=elimination.budget).value for d in candidates if d is not None]
     known = [bound for bound in bounds if bound is not None]
     if not known:
         symbols = exact.symbols() if isinstance(exact, Dimension) else ()

@@ -1,70 +1,109 @@
-"""The planners: simple ones with names that the literature knows, and the best of many tries."""
+"""The planners: greedy ones that the literature names, the best of many with a seeded search, and omnimalloc."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import numpy as np
 
-from shapeinf.errors import UnknownNameError
-from shapeinf.memory.planning.packing import Blocks, Fit, Ints, pack
+from shapeinf.errors import MissingPackageError, PlanError, UnknownNameError
+from shapeinf.memory.planning.packing import Blocks, Fit, Ints, pack, pack_skyline
 from shapeinf.memory.planning.problem import Plan, Problem, Request
-from shapeinf.memory.planning.search import improved
-from shapeinf.memory.planning.skyline import rise
 
 Planner = Callable[[Problem], Plan]
 
 MANY = 20_000
-"""From here on `best` tries three planners only; each try takes seconds."""
+"""From so many buffers on `best` tries three planners only; each takes seconds."""
 
 SEARCHES = 8
-"""How often `thorough` searches."""
+"""The number of searches of `thorough`."""
+
+SEARCH_WORK = 60_000
+"""The number of blocks that a search may place, over all its steps."""
+
+MIN_STEPS, MAX_STEPS = 20, 400
+
+OMNIMALLOC_SECONDS = 3.0
 
 
 def greedy_by_size(problem: Problem) -> Plan:
-    """The largest first, each at the lowest place that is free at all its moments."""
-    blocks = Blocks.of(problem)
-    return _placed(problem, blocks, pack(blocks, _sorted(blocks, -blocks.size), "first"), "greedy_by_size")
+    """The largest first, each at the lowest offset that is free over its lifetime."""
+    blocks = Blocks.from_problem(problem)
+    return _plan(problem, blocks, pack(blocks, _order_by(blocks, -blocks.size), "first"), "greedy_by_size")
 
 
 def greedy_by_breadth(problem: Problem) -> Plan:
-    """The moments with most bytes in use first; what lives at each by size, into the smallest gap that is enough."""
-    blocks = Blocks.of(problem)
-    return _placed(problem, blocks, pack(blocks, _by_breadth(blocks), "best"), "greedy_by_breadth")
+    """The points with most bytes in use first; the blocks live there by size, each into the smallest gap that fits."""
+    blocks = Blocks.from_problem(problem)
+    return _plan(problem, blocks, pack(blocks, _breadth_order(blocks), "best"), "greedy_by_breadth")
 
 
 def best_fit(problem: Problem) -> Plan:
-    """In the order of their first moment, as a runtime would, each into the smallest gap that is large enough."""
-    blocks = Blocks.of(problem)
-    return _placed(problem, blocks, pack(blocks, _sorted(blocks, blocks.lower), "best"), "best_fit")
+    """In the order of birth, as a runtime allocates, each into the smallest gap that fits."""
+    blocks = Blocks.from_problem(problem)
+    return _plan(problem, blocks, pack(blocks, _order_by(blocks, blocks.lower), "best"), "best_fit")
 
 
 def best(problem: Problem) -> Plan:
-    """The smallest of many: the planners above, greedy ones by other orders, and a short seeded search.
+    """The smallest of many plans: by the planners above, by greedy ones in other orders, and by a short seeded search.
 
-    The same problem has the same plan, always; it is never larger than what the planners above give.
+    It is deterministic, and never larger than the plans of the planners above.
     """
-    return _searched(problem, "best", 1)
+    return _smallest(problem, "best", 1)
 
 
 def thorough(problem: Problem) -> Plan:
-    """As `best`, with more searches: some seconds, for plans that are a few percent smaller."""
-    return _searched(problem, "thorough", SEARCHES)
+    """As `best`, with longer searches: some seconds, for plans that are a few percent smaller."""
+    return _smallest(problem, "thorough", SEARCHES)
 
 
-def _searched(problem: Problem, planner: str, searches: int) -> Plan:
-    blocks = Blocks.of(problem)
+def _smallest(problem: Problem, planner: str, searches: int) -> Plan:
+    blocks = Blocks.from_problem(problem)
     least = problem.least_arena
-    found: Ints = np.zeros(len(blocks), dtype=np.int64)
+    best_offsets: Ints = np.zeros(len(blocks), dtype=np.int64)
     arena: int | None = None
-    for places in _tries(problem, blocks, least, searches):
-        size = blocks.arena(places)
+    for offsets in _candidates(problem, blocks, least, searches):
+        size = blocks.arena(offsets)
         if arena is None or size < arena:
-            arena, found = size, places
+            arena, best_offsets = size, offsets
         if arena == least:
             break
-    return _placed(problem, blocks, found, planner)
+    return _plan(problem, blocks, best_offsets, planner)
+
+
+def omnimalloc(problem: Problem, seconds: float = OMNIMALLOC_SECONDS) -> Plan:
+    """The plan of omnimalloc's SuperMalloc after a search of some seconds, or that of `thorough` where it is smaller.
+
+    The search is limited by time, so plans differ from run to run. `Plan.planner` names the planner of the result.
+    Raises MissingPackageError without the package.
+    """
+    try:
+        from omnimalloc import Allocation
+        from omnimalloc.allocators.supermalloc import SupermallocAllocator
+    except ImportError:
+        raise MissingPackageError("this planner", "omnimalloc", "omnimalloc") from None
+    if not seconds > 0:
+        raise PlanError(f"a search needs more than {seconds} seconds")
+    ours = thorough(problem)
+    if ours.arena == problem.least_arena:
+        return ours
+    step = problem.alignment
+    allocations = [
+        Allocation(id=i, size=-(-r.size // step), start=r.lower, end=r.upper)
+        for i, r in enumerate(problem.requests)
+        if r.size
+    ]
+    try:
+        placed = SupermallocAllocator(timeout=seconds).allocate(tuple(allocations))
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise PlanError(f"omnimalloc has no plan: {error}") from None
+    offsets = [0] * len(problem.requests)
+    for allocation in placed:
+        offsets[allocation.id] = allocation.offset * step
+    theirs = problem.plan(offsets, "omnimalloc")
+    return theirs if theirs.arena < ours.arena else ours
 
 
 PLANNERS: dict[str, Planner] = {
@@ -74,42 +113,42 @@ PLANNERS: dict[str, Planner] = {
     "greedy_by_size": greedy_by_size,
     "thorough": thorough,
 }
-"""The planners that need nothing but shapeinf."""
+"""The planners without further dependencies, by the name that users choose them by."""
+
+OPTIONAL_PLANNERS: dict[str, Planner] = {"omnimalloc": omnimalloc}
+"""Planners that need a package of the same name."""
 
 
-def planner_named(name: str) -> Planner:
-    """A planner by its name; `omnimalloc` needs the package of that name. Raises UnknownNameError."""
-    if name == "omnimalloc":
-        from shapeinf.memory.planning.omni import omnimalloc
-
-        return omnimalloc
-    if name not in PLANNERS:
-        raise UnknownNameError("planner", name, [*PLANNERS, "omnimalloc"])
-    return PLANNERS[name]
+def find_planner(name: str) -> Planner:
+    """The planner of a name. Raises UnknownNameError."""
+    planners = PLANNERS | OPTIONAL_PLANNERS
+    if name not in planners:
+        raise UnknownNameError("planner", name, planners)
+    return planners[name]
 
 
-def _placed(problem: Problem, blocks: Blocks, places: Ints, planner: str) -> Plan:
-    return problem.placed((places * blocks.alignment).tolist(), planner)
+def _plan(problem: Problem, blocks: Blocks, offsets: Ints, planner: str) -> Plan:
+    return problem.plan((offsets * blocks.alignment).tolist(), planner)
 
 
-def _sorted(blocks: Blocks, key: Ints) -> Ints:
-    """The blocks by a key, the larger ones first among equals."""
+def _order_by(blocks: Blocks, key: Ints) -> Ints:
+    """The blocks sorted by a key, the larger ones first among equals."""
     return np.lexsort((-blocks.size, key))
 
 
-def _ranked(problem: Problem, key: Callable[[Request], Any]) -> Ints:
-    """The blocks by a key that may be larger than 64 bits."""
+def _order_by_key(problem: Problem, key: Callable[[Request], Any]) -> Ints:
+    """The blocks sorted by a key that may pass 64 bits."""
     requests = problem.requests
     return np.array(sorted(range(len(requests)), key=lambda i: key(requests[i])), dtype=np.int64)
 
 
-def _by_breadth(blocks: Blocks) -> Ints:
+def _breadth_order(blocks: Blocks) -> Ints:
     """The order of `greedy_by_breadth`."""
     end = int(blocks.upper.max(initial=0))
     breadth = np.zeros(end + 1, dtype=np.int64)
     np.add.at(breadth, blocks.lower, blocks.size)
     np.subtract.at(breadth, blocks.upper, blocks.size)
-    by_size = _sorted(blocks, -blocks.size)
+    by_size = _order_by(blocks, -blocks.size)
     lower, upper = blocks.lower[by_size], blocks.upper[by_size].copy()
     order: list[Ints] = []
     for t in np.argsort(-np.cumsum(breadth)[:end], kind="stable").tolist():
@@ -119,32 +158,71 @@ def _by_breadth(blocks: Blocks) -> Ints:
     return np.concatenate(order) if order else by_size
 
 
-def _tries(problem: Problem, blocks: Blocks, least: int, searches: int) -> Iterator[Ints]:
-    """Places by all orders that are worth a try, the named planners first; then the best two of the last, improved."""
-    by_size, by_start = _sorted(blocks, -blocks.size), _sorted(blocks, blocks.lower)
+def _candidates(problem: Problem, blocks: Blocks, least: int, searches: int) -> Iterator[Ints]:
+    """Offsets by many orders, the named planners first; then the best two of the skyline orders, improved."""
+    by_size, by_start = _order_by(blocks, -blocks.size), _order_by(blocks, blocks.lower)
     yield pack(blocks, by_size, "first")
     yield pack(blocks, by_start, "best")
-    yield pack(blocks, _by_breadth(blocks), "best")
+    yield pack(blocks, _breadth_order(blocks), "best")
     if len(blocks) >= MANY:
         return
-    by_duration = _ranked(problem, lambda r: (r.lower - r.upper, -r.size))
-    by_area = _ranked(problem, lambda r: r.size * (r.lower - r.upper))
+    by_duration = _order_by_key(problem, lambda r: (r.lower - r.upper, -r.size))
+    by_area = _order_by_key(problem, lambda r: r.size * (r.lower - r.upper))
     fits: tuple[Fit, Fit] = ("first", "best")
     for order in (by_size, by_start, by_duration, by_area):
         for fit in fits:
             yield pack(blocks, order, fit)
     keys = (blocks.lower, -blocks.upper, blocks.lower - blocks.upper, -_conflicts(blocks))
-    risen = [(rise(blocks, order), order) for order in (by_area, by_duration, *(_sorted(blocks, key) for key in keys))]
-    for places, _ in risen:
-        yield places
-    risen.sort(key=lambda one: blocks.arena(one[0]))
+    orders = (by_area, by_duration, *(_order_by(blocks, key) for key in keys))
+    packed = [(pack_skyline(blocks, order), order) for order in orders]
+    for offsets, _ in packed:
+        yield offsets
+    packed.sort(key=lambda pair: blocks.arena(pair[0]))
     for seed in range(searches):
-        yield improved(blocks, *risen[seed % 2], least, seed)
+        yield _improve(blocks, *packed[seed % 2], least, seed)
 
 
 def _conflicts(blocks: Blocks) -> Ints:
-    """How many blocks live at the same time as each: all but those that end before it, or begin after it."""
+    """For each block, how many are live at the same time: all but those that end before it or begin after it."""
     ends, starts = np.sort(blocks.upper), np.sort(blocks.lower)
     before = ends.searchsorted(blocks.lower, side="right")
     after = len(blocks) - starts.searchsorted(blocks.upper, side="left")
     return len(blocks) - before - after
+
+
+def _improve(blocks: Blocks, offsets: Ints, order: Ints, least: int, seed: int) -> Ints:
+    """Offsets that are no worse, from an order that the skyline packs so; `least` is a lower bound for the arena.
+
+    Each step swaps two blocks of the order, and keeps the swap unless the arena grows.
+    """
+    random = Random(seed)
+    arena = blocks.arena(offsets)
+    for _ in range(_step_count(len(order))):
+        if arena == least:
+            break
+        i, j = _swap(blocks, offsets, order, random)
+        new = order.copy()
+        new[i], new[j] = order[j], order[i]
+        candidate = pack_skyline(blocks, new)
+        size = blocks.arena(candidate)
+        if size <= arena:
+            arena, order, offsets = size, new, candidate
+    return offsets
+
+
+def _step_count(count: int) -> int:
+    """The number of steps of a search; 0 where the work does not suffice for a few."""
+    steps = SEARCH_WORK // max(count, 1)
+    return min(steps, MAX_STEPS) if count > 1 and steps >= MIN_STEPS else 0
+
+
+def _swap(blocks: Blocks, offsets: Ints, order: Ints, random: Random) -> tuple[int, int]:
+    """Two positions to swap: every other time one of a block at the top of the arena, mostly with an earlier one."""
+    count = len(order)
+    if random.random() < 0.5:
+        top = offsets + blocks.units
+        highest = np.flatnonzero(top == top.max())
+        i = int(np.flatnonzero(order == highest[random.randrange(len(highest))])[0])
+    else:
+        i = random.randrange(count)
+    return i, random.randrange(i + 1) if random.random() < 0.7 else random.randrange(count)

@@ -1,52 +1,48 @@
-"""What is to be placed, and where it was placed: requests for memory over time, slots, and plans."""
+"""Problems and plans: requests for memory over time, and the slots that a planner assigns them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import accumulate
-from reprlib import repr as shown
+from reprlib import repr as abridged
 from typing import Any
 
 import attrs
 
-from shapeinf.errors import LimitError, ModelError, UnknownNameError
+from shapeinf.errors import LimitError, PlanError, UnknownNameError
 
 MOST_BUFFERS = 200_000
-"""A problem with more of them is refused: the planners take quadratic time."""
+"""Limit on the requests of a problem: planners take quadratic time."""
 
 MOST_BYTES = 2**62
-"""All sizes together must be less: offsets are 64-bit in every format."""
+"""Limit on the sum of all sizes: offsets are 64-bit in every format."""
 
 MOST_ALIGNMENT = 2**30
 
 
-class PlanError(ModelError):
-    """A plan, a problem or a file of one that makes no sense; names the line or the buffer."""
-
-
 def _integer(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise PlanError(f"{attribute.name} of {shown(owner.name)} must be an int, not {shown(value)}")
+        raise PlanError(f"{attribute.name} of {abridged(owner.name)} must be an int, not {abridged(value)}")
     if not -(1 << 63) <= value < 1 << 63:
-        raise PlanError(f"{attribute.name} of {shown(owner.name)} must be an int of 64 bits")
+        raise PlanError(f"{attribute.name} of {abridged(owner.name)} must be an int of 64 bits")
 
 
 def _natural(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     _integer(owner, attribute, value)
     if value < 0:
-        raise PlanError(f"{attribute.name} of {shown(owner.name)} must not be negative: {value}")
+        raise PlanError(f"{attribute.name} of {abridged(owner.name)} must not be negative: {value}")
 
 
 def _after_lower(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     _integer(owner, attribute, value)
     if value <= owner.lower:
-        raise PlanError(f"{shown(owner.name)} lives from {owner.lower} until before {value}: that is no time at all")
+        raise PlanError(f"{abridged(owner.name)} has an empty lifetime: [{owner.lower}, {value})")
 
 
 @attrs.frozen
 class Request:
-    """A buffer that wants `size` bytes at the moments `lower <= t < upper`."""
+    """A buffer that needs `size` bytes at the program points `lower <= t < upper`."""
 
     name: str
     lower: int = attrs.field(validator=_integer)
@@ -56,7 +52,7 @@ class Request:
 
 @attrs.frozen
 class Slot(Request):
-    """A buffer with its place: the bytes `offset` to `offset + size` of the arena.
+    """A buffer in the arena: the bytes `offset` to `offset + size`.
 
     >>> Slot("x", 0, 2, 100, 64).top
     164
@@ -65,9 +61,9 @@ class Slot(Request):
     offset: int = attrs.field(validator=_natural)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what ends past 64 bits."""
+        """Refuse an end past 64 bits."""
         if self.top >= 1 << 63:
-            raise PlanError(f"{shown(self.name)} ends at a byte that is no int of 64 bits")
+            raise PlanError(f"{abridged(self.name)} ends at a byte that does not fit 64 bits")
 
     @property
     def top(self) -> int:
@@ -77,16 +73,16 @@ class Slot(Request):
 
 @attrs.frozen
 class Unplaced:
-    """A tensor that has no place in a plan, and why."""
+    """A tensor without a slot in a plan, and the cause."""
 
     name: str
     cause: str
 
 
 def check_alignment(alignment: int) -> int:
-    """The alignment, if it is one. Raises PlanError."""
+    """The alignment, if it is valid. Raises PlanError."""
     if isinstance(alignment, bool) or not isinstance(alignment, int) or not 1 <= alignment <= MOST_ALIGNMENT:
-        raise PlanError(f"an alignment is an int from 1 to {MOST_ALIGNMENT}, not {shown(alignment)}")
+        raise PlanError(f"an alignment must be an int from 1 to {MOST_ALIGNMENT}, not {abridged(alignment)}")
     return alignment
 
 
@@ -114,21 +110,21 @@ class Problem:
     alignment: int = 1
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what cannot be placed, and what is too large."""
+        """Refuse duplicate names, an invalid alignment and sizes past the limits."""
         check_alignment(self.alignment)
         if len(self.requests) > MOST_BUFFERS:
             raise LimitError(f"{len(self.requests)} buffers are more than the limit of {MOST_BUFFERS}")
         seen: set[str] = set()
         for request in self.requests:
             if request.name in seen:
-                raise PlanError(f"two buffers are named {shown(request.name)}")
+                raise PlanError(f"two buffers are named {abridged(request.name)}")
             seen.add(request.name)
         if sum(request.size + self.alignment for request in self.requests) >= MOST_BYTES:
             raise LimitError(f"the sizes of all buffers are together more than the limit of {MOST_BYTES} bytes")
 
     @property
     def most_alive(self) -> int:
-        """The most bytes in use at one moment: no arena is smaller."""
+        """The most bytes in use at one program point: a lower bound for the arena."""
         changes: dict[int, int] = {}
         for r in self.requests:
             changes[r.lower] = changes.get(r.lower, 0) + r.size
@@ -137,7 +133,7 @@ class Problem:
 
     @property
     def least_arena(self) -> int:
-        """No arena is smaller: at each moment all that is in use, rounded up to the alignment, but for the highest.
+        """A lower bound for the arena: the bytes in use, each size but the highest rounded up to the alignment.
 
         >>> Problem([Request("x", 0, 2, 100), Request("y", 1, 3, 50)], 64).least_arena
         164
@@ -160,7 +156,7 @@ class Problem:
             least = max(least, total + waste[0][0])
         return least
 
-    def placed(self, offsets: Iterable[int], planner: str = "") -> Plan:
+    def plan(self, offsets: Iterable[int], planner: str = "") -> Plan:
         """The plan with these offsets, in the order of the requests."""
         pairs = zip(self.requests, offsets, strict=True)
         slots = tuple(Slot(r.name, r.lower, r.upper, r.size, int(offset)) for r, offset in pairs)
@@ -169,17 +165,17 @@ class Problem:
 
 @attrs.frozen
 class Plan:
-    """Where each buffer lies in one arena.
+    """The offset of each buffer in one arena.
 
     Args:
-        slots: the buffers with their places, each name once.
-        arena: bytes of the arena.
-        alignment: what every offset is a multiple of.
-        planner: who made it.
-        unplaced: tensors that the arena has no place for, and why.
-        cut: the budget of work was reached: with more, upper bounds of sizes, and so the arena, may be smaller.
+        slots: the buffers with their offsets; names are unique.
+        arena: the bytes of the arena.
+        alignment: every offset is a multiple of it.
+        planner: the name of the planner.
+        unplaced: tensors without a slot.
+        cut: the work budget was reached; with more, upper bounds of sizes, and so the arena, may be smaller.
 
-    Raises PlanError for numbers that are none.
+    Raises PlanError for an invalid arena or alignment.
     """
 
     slots: tuple[Slot, ...] = attrs.field(converter=_as_slots)
@@ -190,10 +186,10 @@ class Plan:
     cut: bool = False
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what is no arena and no alignment."""
+        """Refuse an invalid arena or alignment."""
         check_alignment(self.alignment)
         if isinstance(self.arena, bool) or not isinstance(self.arena, int) or not 0 <= self.arena < 1 << 63:
-            raise PlanError(f"the arena of a plan is a number of bytes, an int of 64 bits, not {shown(self.arena)}")
+            raise PlanError(f"the arena of a plan must be an int of 64 bits, not {abridged(self.arena)}")
 
     def __getitem__(self, name: str) -> Slot:
         """The slot of a tensor."""
@@ -204,5 +200,5 @@ class Plan:
 
     @property
     def problem(self) -> Problem:
-        """What was to be placed, without the places."""
+        """The problem that it solves."""
         return Problem(tuple(Request(s.name, s.lower, s.upper, s.size) for s in self.slots), self.alignment)

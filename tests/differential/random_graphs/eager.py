@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from shapeinf.formats.onnx.names import ONNX_CODES
+from shapeinf.lattice.dtypes import ONNX_CODES
 from tests.differential.ort import session_of
 
 Value = Any

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import random
 
-from shapeinf.formats.onnx.wire import BYTES, FIXED32, FIXED64, VARINT, DamagedError, encode_varint, fields, tagged
+from shapeinf.formats.protobuf.wire import (
+    BYTES,
+    FIXED32,
+    FIXED64,
+    VARINT,
+    DamagedError,
+    encode_tag,
+    encode_varint,
+    fields,
+)
 
 HUGE = (0, 1, 127, 128, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
 TEXTS = (b"", b"\xff\xfe\xc0", b"\0", b"\xed\xa0\x80", b"x" * 5000, b"N//0", b"\xe2\x80\xae", b"(" * 300, b"a+" * 900)
@@ -37,7 +46,7 @@ def written(message: list[Field] | bytes, lies: dict[int, int] | None = None) ->
     out = bytearray()
     for field in message:
         number, kind, value = field
-        out += tagged(number, kind)
+        out += encode_tag(number, kind)
         if kind == VARINT:
             out += encode_varint(value)
             continue
@@ -148,7 +157,7 @@ class WireDamage:
         if field[1] == BYTES and not isinstance(field[2], bytes):
             data = written(field[2])
             for _ in range(self.draw.choice((3, 40, 200))):
-                data = tagged(field[0], BYTES) + encode_varint(len(data)) + data
+                data = encode_tag(field[0], BYTES) + encode_varint(len(data)) + data
             field[2] = data
 
 

@@ -4,8 +4,8 @@ from opdefs.nnef.library import LAYERS, library
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 
 FINAL = "version 1.0;\nextension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;\n"
 PROBE = "fragment probe( x: tensor<scalar>, a: integer[] = [] ) -> ( y: tensor<scalar> );\n"
@@ -48,8 +48,9 @@ def problem(text, expand=(), dialect=None):
     try:
         built(text, expand, dialect)
     except NnefError as error:
-        first = error.problems[0]
-        return first, text[first.at :]
+        line, column = error.line, error.column
+        rest = text.split("\n")[line - 1 :]
+        return error.diagnostics[0], "\n".join(rest)[column - 1 :]
     raise AssertionError("no problem was found")
 
 

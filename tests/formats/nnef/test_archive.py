@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files import archive as archives
-from shapeinf.formats.nnef.files import stream, unpacking
+from shapeinf.formats.nnef.files import unpacking
+from shapeinf.formats.nnef.files import unpacking as stream
 from shapeinf.formats.nnef.files import zipped as zips
 from shapeinf.formats.nnef.files.archive import Folder, read_archive
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_header
@@ -45,7 +46,7 @@ def packed(*members, mode="w:gz", form=tarfile.PAX_FORMAT):
 @pytest.mark.parametrize("mode", ["w:gz", "w", "w:xz", "w:bz2"])
 @pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT])
 @pytest.mark.parametrize("folder", ["", "./", "model/", "./a/b/"])
-def test_what_is_kept(mode, form, folder):
+def test_contents(mode, form, folder):
     long = "block/" * 14 + "w.dat"
     data = packed(
         member(folder or ".", kind=tarfile.DIRTYPE),
@@ -59,7 +60,7 @@ def test_what_is_kept(mode, form, folder):
         form=form,
     )
     found = read_archive(data)
-    assert set(found.kept) == {"graph.nnef", "graph.quant", "empty.dat", "large.dat", long}
+    assert set(found.contents) == {"graph.nnef", "graph.quant", "empty.dat", "large.dat", long}
     assert found.text("graph.nnef") == TEXT.decode()
     assert found.text("other.nnef") is None and found.entry("other.dat") is None
     large = found.entry("large.dat")
@@ -82,7 +83,7 @@ def zipped(*members, method=zipfile.ZIP_DEFLATED):
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("folder", ["", "./", "model/"])
-def test_what_is_kept_of_a_zip(method, folder, tmp_path):
+def test_contents_of_a_zip(method, folder, tmp_path):
     members = [
         (f"{folder}graph.nnef", TEXT),
         (f"{folder}README.md", b"skipped"),
@@ -91,7 +92,7 @@ def test_what_is_kept_of_a_zip(method, folder, tmp_path):
     ]
     data = zipped(*([(folder, b"", 0o040755)] if folder.endswith("l/") else []), *members, method=method)
     found = read_archive(data)
-    assert set(found.kept) == {"graph.nnef", "large.dat", "block/w.dat"}
+    assert set(found.contents) == {"graph.nnef", "large.dat", "block/w.dat"}
     large = found.entry("large.dat")
     assert (large.size, len(large.head)) == (3_000_000, MAX_HEADER)
     assert found.entry("block/w.dat").read() == b"s" * 600
@@ -142,7 +143,7 @@ def test_zips_that_grow(monkeypatch):
     monkeypatch.setattr(zips, "MAX_LIST", 100)
     with pytest.raises(LimitError, match="list of files"):
         read_archive(zipped(*many[:5]))
-    monkeypatch.setattr(archives, "MAX_KEPT", 5000)
+    monkeypatch.setattr(archives, "MAX_CONTENTS", 5000)
     with pytest.raises(LimitError, match="5000 bytes"):
         read_archive(packed(*(member(f"{i}.dat", bytes(2000)) for i in range(3))))
 
@@ -151,7 +152,7 @@ def test_a_zip_whose_list_is_of_the_longer_form(monkeypatch):
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 2)
     data = zipped(("graph.nnef", TEXT), ("a.dat", b""), ("b.dat", b""))
     assert b"PK\x06\x06" in data
-    assert set(read_archive(data).kept) == {"graph.nnef", "a.dat", "b.dat"}
+    assert set(read_archive(data).contents) == {"graph.nnef", "a.dat", "b.dat"}
     monkeypatch.setattr(zips, "MAX_LIST", 100)
     with pytest.raises(LimitError, match="list of files"):
         read_archive(data)
@@ -231,7 +232,7 @@ def test_members_that_no_model_has(bad, message):
         read_archive(packed(member("graph.nnef", TEXT), bad))
 
 
-def test_an_archive_has_one_document():
+def test_archives_have_a_single_document():
     for members in ((), (member("w.dat"),), (member("a.nnef", TEXT), member("b.nnef", TEXT))):
         with pytest.raises(UnknownFormatError, match="one document"):
             locate(packed(*members))
@@ -253,7 +254,7 @@ NO_ARCHIVES = {
 
 # The names are ours: a name made of the bytes would hold the time of packing, and differ from worker to worker.
 @pytest.mark.parametrize("data", NO_ARCHIVES.values(), ids=NO_ARCHIVES)
-def test_what_is_no_archive(data):
+def test_malformed_archives(data):
     with pytest.raises(ModelError):
         read_archive(data)
 
@@ -297,7 +298,7 @@ def test_archives_of_many_files(monkeypatch):
     many = [member(f"{i}.dat") for i in range(11)]
     with pytest.raises(LimitError, match="more than 10 files"):
         read_archive(packed(*many))
-    assert len(read_archive(packed(*many[:10])).kept) == 10
+    assert len(read_archive(packed(*many[:10])).contents) == 10
 
 
 def test_texts_that_are_too_long(monkeypatch, tmp_path):
@@ -322,7 +323,7 @@ def test_nothing_outside_of_a_folder_is_opened(tmp_path):
     assert folder.entry("pipe.dat") is None and folder.entry("folder.dat") is None and folder.entry("no.dat") is None
 
 
-def test_places_of_documents(tmp_path):
+def test_locations_of_documents(tmp_path):
     (tmp_path / "graph.nnef").write_bytes(TEXT)
     (tmp_path / "graph.quant").write_text("")
     (tmp_path / "other.txt").write_bytes(b"\xef\xbb\xbf# about\n" + TEXT)

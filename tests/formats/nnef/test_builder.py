@@ -41,7 +41,7 @@ def test_equal_nodes_share_their_kind_and_variables_of_one_shape_their_constant(
     assert graph.constants["v"] is graph.constants["w"]
 
 
-def test_the_type_argument_is_there_where_no_input_tells_it():
+def test_type_arguments_that_no_input_determines():
     graph = built(graph_text("c = cast<integer>(x)", "y = transpose(x, axes = [1,0])"))
     cast, transpose = graph.nodes
     assert dict(cast.attrs) == {"?": "int64"}
@@ -61,7 +61,7 @@ def test_contents_of_inputs_are_attributes():
     assert node.inputs == ("x", "x.shape.0")
 
 
-def test_shapes_of_inputs_may_be_given():
+def test_shapes_of_inputs_by_the_user():
     graph = built(graph_text("y = max_pool(x, size = [1,1,2,2], stride = [1,1,2,2], padding = [])"))
     found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 3, 16, 16]"})
     assert str(found.tensors["y"].shape) == "[N, 3, 8, 8]"
@@ -73,7 +73,7 @@ def test_unknown_extents_go_through_shape_of():
     assert str(found.tensors["y"].shape) == "[8, N//2]"
 
 
-def test_other_shapes_of_inputs_must_keep_the_extents_that_the_document_asked_for():
+def test_user_shapes_must_keep_extents_that_the_document_reads():
     graph = built(graph_text("y = reshape(x, shape = [shape_of(x)[1], -1])"))
     found = shapeinf.infer_shapes(graph, inputs={"x": "[N, C, 8, 8]"})
     assert str(found.tensors["x"].shape) == "[N, 3, 8, 8]"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from opdefs.nnef.library import LAYERS, library
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText, position
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
-from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, SourceText
 
 HEAD = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
 T, L, I = "tensor<scalar>", "tensor<logical>", "integer"  # noqa: E741
@@ -28,9 +28,7 @@ def operations(dialect="final"):
 def problems(text, dialect=None, *, sharing=False):
     source = SourceText(text)
     document = parse(source, dialect, sharing=sharing)
-    return [
-        (source.position(p.at)[0], p.code, p.message) for p in check(document, source, operations(document.dialect))
-    ]
+    return [(position(p)[0], p.code, p.message) for p in check(document, source, operations(document.dialect))]
 
 
 def wrong_lines(text):
@@ -219,7 +217,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("rule", WRONG)
-def test_what_breaks_a_rule_is_told_at_its_line(rule):
+def test_violations_are_reported_at_their_line(rule):
     text = WRONG[rule]
     found = problems(text)
     assert [line for line, _, _ in found] == wrong_lines(text), found
@@ -227,7 +225,7 @@ def test_what_breaks_a_rule_is_told_at_its_line(rule):
 
 
 @pytest.mark.parametrize("rule", RIGHT)
-def test_what_follows_the_rules_has_no_problem(rule):
+def test_valid_documents_have_no_errors(rule):
     assert problems(RIGHT[rule]) == []
 
 

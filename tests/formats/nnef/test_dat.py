@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from shapeinf.errors import LimitError, ModelError
-from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_contents, read_header, wanted
+from shapeinf.formats.nnef.files.dat import MAX_HEADER, has_small_contents, read_contents, read_header
 
 DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 
@@ -46,7 +46,7 @@ def test_what_the_nnef_package_writes(array):
     found = header(data)
     assert (found.layout, found.dims, found.dtype) == ("final", array.shape, array.dtype.name)
     assert (found.start, found.length) == (128, len(data) - 128)
-    if wanted(found):
+    if has_small_contents(found):
         np.testing.assert_array_equal(read_contents(found, data).array(), array)
 
 
@@ -92,7 +92,7 @@ def test_the_layout_of_2017_as_the_nnef_package_writes_it(tmp_path_factory, arra
     data = path.read_bytes()
     found = header(data)
     assert (found.layout, found.dims, found.dtype) == ("provisional", array.shape, "float32")
-    if wanted(found):
+    if has_small_contents(found):
         np.testing.assert_array_equal(read_contents(found, data).array(), array)
 
 
@@ -129,7 +129,7 @@ def patched(offset, form, *values):
         (old((2, 3))[:18], "cut off"),
     ],
 )
-def test_what_is_no_tensor_file_names_the_file(data, message):
+def test_errors_of_tensor_files_name_the_file(data, message):
     with pytest.raises(ModelError, match=message) as caught:
         header(data)
     assert caught.value.node == "w.dat"
@@ -166,7 +166,7 @@ def test_headers_are_read_without_items():
     head = head[:12] + struct.pack("<II", 3 << 20, 256) + head[20:128]
     found = header(head, 128 + (3 << 30))
     assert found.dims == (3 << 20, 256)
-    assert not wanted(found)
+    assert not has_small_contents(found)
 
 
 def test_files_larger_than_their_field():

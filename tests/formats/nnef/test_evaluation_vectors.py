@@ -7,8 +7,8 @@ from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from tests.conformance.conftest import ROOT, need, vectors
 
 INDEX = vectors("nnef/INDEX.json")
@@ -50,7 +50,7 @@ def test_values_and_operations(path):
 
 
 @pytest.mark.parametrize("path", [p for p in INVALID if p.stem[4:7] in EVALUATED], ids=lambda path: path.stem)
-def test_documents_without_a_value_are_rejected_at_their_place(path):
+def test_documents_without_a_value_are_rejected_at_their_position(path):
     place = vectors(f"nnef/bad/{path.stem}.json")["suggested_position"]
     source, document, operations, expand = read(path)
     assert not check(document, source, operations)

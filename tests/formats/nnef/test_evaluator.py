@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.formats.nnef.language.ast import Binary, Number, Unary
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.graph import ContentsOf
 from tests.formats.nnef.evaluation import FINAL, graph_text, operations, problem, provisional_text, shown, value
 
@@ -111,7 +112,7 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize(("text", "code", "place"), PROBLEMS, ids=[text for text, _, _ in PROBLEMS])
-def test_expressions_without_a_value_are_problems_at_their_place(text, code, place):
+def test_expressions_without_a_value_are_errors_at_their_position(text, code, place):
     found, rest = problem(graph_text(f"y = probe(x, a = {text})", fragments=_PROBE))
     assert found.code == code
     assert rest.startswith(place)
@@ -211,7 +212,7 @@ def test_operations_and_names(statement, expected):
     assert found == expected
 
 
-def test_names_of_tensors_in_fragments_tell_where_they_are():
+def test_names_of_tensors_in_fragments_have_a_path():
     fragments = """fragment a( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { h = relu(x); y = h + h * h; }
     fragment b( x: tensor<scalar> ) -> ( p: tensor<scalar>, q: tensor<scalar> ) { p = a(a(x)); q = a(x); }\n"""
     assert ops("y, z = b(x)", fragments=fragments) == [
@@ -227,7 +228,7 @@ def test_names_of_tensors_in_fragments_tell_where_they_are():
     ]
 
 
-def test_compounds_of_the_standard_are_expanded_when_asked_for():
+def test_standard_compounds_are_expanded_on_request():
     assert ops("y = sqr(x)") == ["sqr(x) -> y"]
     assert ops("y = sqr(x)", expand={"sqr"}) == ["pow(x, 2.0) -> y"]
     assert ops("y = add_n([x, x])", expand="all") == ["add(x, 0.0) -> y.add_n", "add(x, y.add_n) -> y"]
@@ -255,7 +256,7 @@ def test_a_generic_fragment_hands_its_type_on():
     assert [str(o.type_argument) for o in found[1:]] == ["integer", "scalar"]
 
 
-def test_equal_values_of_other_types_are_kept_apart():
+def test_equal_values_of_different_types_are_distinct():
     one = [f"{name} = constant<{of}>(shape = [1], value = [{text}])" for name, of, text in
            [("a", "integer", "1"), ("b", "scalar", "1.0"), ("c", "logical", "true")]]  # fmt: skip
     found = operations(graph_text(*one, "y = copy(x)"))[1:4]
@@ -276,7 +277,7 @@ def test_endless_recursion_is_a_limit_with_its_chain_of_calls():
     assert found.code == "N904"
     assert rest.startswith("f(x)")
     assert 2 < len(found.calls) <= 20
-    assert found.calls[-1] == text.rindex("f(x)")
+    assert found.calls[-1] == SourceText(text).location(text.rindex("f(x)"))
 
 
 @pytest.mark.parametrize(
@@ -291,17 +292,17 @@ def test_work_is_limited(fragment, code):
     assert problem(graph_text("y = f(x, n = 60)", fragments=declared))[0].code == code
 
 
-def test_problems_in_fragments_say_who_called():
+def test_errors_in_fragments_have_calls():
     fragments = """fragment f( x: tensor<scalar>, a: integer[] ) -> ( y: tensor<scalar> )
     { y = transpose(x, axes = [a[2]]); }
     fragment g( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x, a = [0]); }\n"""
     text = graph_text("y = g(x)", fragments=fragments)
     found, rest = problem(text)
     assert rest.startswith("2]]")
-    assert found.calls == (text.index("f(x, a = [0])"), text.index("g(x);"))
+    assert found.calls == tuple(map(SourceText(text).location, (text.index("f(x, a = [0])"), text.index("g(x);"))))
 
 
-def test_problems_in_the_library_are_shown_where_the_document_asks():
+def test_errors_in_the_library_are_reported_at_the_call():
     found, rest = problem(graph_text("y = area_downsample(x, factor = [1] * -1)"), expand="all")
     assert found.code == "N501"
     assert rest.startswith("-1")

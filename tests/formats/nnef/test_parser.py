@@ -25,10 +25,10 @@ from shapeinf.formats.nnef.language.ast import (
     TupleExpr,
     Unary,
 )
-from shapeinf.formats.nnef.language.expressions import STRENGTH
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText, position
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
+from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE
 from shapeinf.formats.nnef.language.printer import format_document
-from shapeinf.formats.nnef.language.problems import NnefError, SourceText
 from tests.conformance.conftest import ROOT
 
 FINAL = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
@@ -67,7 +67,7 @@ def expression(text, head=FINAL):
         ("((a))", "a"),
     ],
 )
-def test_what_binds_tighter(text, means):
+def test_precedence(text, means):
     assert expression(text) == expression(means)
 
 
@@ -135,19 +135,19 @@ FRAGMENT = FINAL + "fragment g({}) -> ({})\n{{\n y = relu(x);\n}}\ngraph G(x) ->
         (FRAGMENT.format("x: extent", "y: tensor<scalar>"), 3, 15, "N201"),
     ],
 )
-def test_what_is_no_document(text, line, column, code):
+def test_malformed_documents(text, line, column, code):
     with pytest.raises(NnefError) as caught:
         parse(SourceText(text))
     error = caught.value
-    assert (error.line, error.column, error.problems[0].code) == (line, column, code), str(error)
+    assert (error.line, error.column, error.diagnostics[0].code) == (line, column, code), str(error)
 
 
 @pytest.mark.parametrize("statement", ["y = f(x, a = [1+0], b = 2)", "y = f(g(x), a = 2)", "k = 3"])
-def test_what_flat_documents_lack_needs_an_extension(statement):
+def test_expressions_beyond_the_flat_syntax_need_an_extension(statement):
     for sharing in (True, False):
         with pytest.raises(NnefError) as caught:
             parse(SourceText(graph(statement, head="version 1.0;\n")), sharing=sharing)
-        assert [problem.code for problem in caught.value.problems] == ["N205"]
+        assert [problem.code for problem in caught.value.diagnostics] == ["N205"]
         operators = "version 1.0;\nextension KHR_enable_operator_expressions;\n"
         assert parse(SourceText(graph(statement, head=operators)), sharing=sharing).graph.body
 
@@ -168,12 +168,11 @@ def test_extensions_of_tract_are_anything_but_a_semicolon():
             parse(SourceText(graph("y = f(x)", head=wrong)))
 
 
-def test_each_broken_statement_is_told():
+def test_each_malformed_statement_is_reported():
     text = graph("a = relu(x,)", "b = neg(a)", "c = [b", "y = relu(yield)")
     with pytest.raises(NnefError) as caught:
         parse(SourceText(text))
-    source = SourceText(text)
-    assert [source.position(problem.at)[0] for problem in caught.value.problems] == [5, 7, 8]
+    assert [position(error)[0] for error in caught.value.diagnostics] == [5, 7, 8]
 
 
 MANY = 100_000
@@ -199,7 +198,7 @@ MANY = 100_000
     ],
     ids=lambda text: text[:12],
 )
-def test_what_is_nested_too_deep_is_refused(text):
+def test_deep_nesting_is_refused(text):
     with pytest.raises(NnefError, match="levels deep"):
         expression(text)
 
@@ -225,7 +224,7 @@ def composed(inner):
         few.map(ArrayExpr),
         st.lists(inner, min_size=2, max_size=3).map(tuple).map(TupleExpr),
         st.builds(Unary, st.sampled_from(["+", "!", "-"]), inner),
-        st.builds(Binary, st.sampled_from(sorted(STRENGTH)), inner, inner),
+        st.builds(Binary, st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
         st.builds(Select, inner, inner, inner),
         st.builds(Subscript, inner, inner),
         st.builds(Range, inner, st.none() | inner, st.none() | inner),

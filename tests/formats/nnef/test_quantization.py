@@ -7,7 +7,7 @@ import pytest
 from opdefs.nnef.library import library
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
-from shapeinf.formats.nnef.language.problems import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 
 LIBRARIES = {dialect: Library(library(dialect)) for dialect in ("final", "provisional")}
 ZERO_POINT = "bits = 8, signed = true, symmetric = false"
@@ -79,6 +79,6 @@ def test_problems(text, codes, line, column):
     with pytest.raises(NnefError) as caught:
         checked(text)
     error = caught.value
-    assert [p.code for p in error.problems] == codes
+    assert [p.code for p in error.diagnostics] == codes
     assert error.line == line and (column is None or error.column == column), error
     assert str(error).startswith(f"graph.quant:{line}:")

@@ -11,10 +11,18 @@ import pytest
 from click.testing import CliRunner
 
 import shapeinf
-from shapeinf import ModelError, ShapeError, UnknownFormatError, UnknownNameError, infer_shapes
+from shapeinf import (
+    ModelError,
+    NnefOptions,
+    ShapeError,
+    ShapeInferenceError,
+    UnknownFormatError,
+    UnknownNameError,
+    infer_shapes,
+)
 from shapeinf.cli import main
 from shapeinf.formats import load
-from shapeinf.formats.nnef.language.problems import NnefError
+from shapeinf.formats.nnef.language.diagnostics import NnefError
 
 nnef = pytest.importorskip("nnef", reason="the nnef package writes the tensor files of these tests")
 
@@ -77,17 +85,26 @@ def test_every_way_to_name_a_model(tmp_path):
     assert infer_shapes(odd).graph.dialect == "nnef"
 
 
-def test_dialects_may_be_said():
+def test_the_dialect_is_an_option():
     text = "version 1.0;\ngraph g( x ) -> ( y ) { x = external(shape = [S, 3]); y = relu(x); }"
     with pytest.raises(NnefError):
         infer_shapes(text)
-    assert shapes(infer_shapes(text, dialect="tract"))["y"] == "[S, 3]"
+    assert shapes(infer_shapes(text, format_options=NnefOptions("tract")))["y"] == "[S, 3]"
     with pytest.raises(UnknownNameError, match="tract"):
-        load(text, "trac")
+        load(text, NnefOptions("trac"))
     with pytest.raises(NnefError):
-        load(PLAIN, "provisional")
+        load(PLAIN, NnefOptions("provisional"))
     with pytest.raises(UnknownFormatError):
-        load(3, "final")
+        load(3, NnefOptions("final"))
+
+
+def test_options_must_be_those_of_the_format(tmp_path):
+    with pytest.raises(ShapeInferenceError, match="options of NNEF for a model of the format ONNX"):
+        infer_shapes(tmp_path / "model.onnx", format_options=NnefOptions("tract"))
+    with pytest.raises(ShapeInferenceError, match="has no effect"):
+        infer_shapes(load(PLAIN), format_options=NnefOptions("final"))
+    with pytest.raises(ShapeInferenceError, match="not options of a format"):
+        load(PLAIN, {"dialect": "final"})
 
 
 def test_compounds_are_replaced_on_request():
@@ -95,13 +112,13 @@ def test_compounds_are_replaced_on_request():
     whole = infer_shapes(text)
     assert [node.op for node in whole.graph.nodes] == ["softmax"]
     for expand in (["softmax"], "all"):
-        parts = infer_shapes(text, expand=expand)
+        parts = infer_shapes(text, format_options=NnefOptions(expand=expand))
         assert [node.op for node in parts.graph.nodes] == ["max_reduce", "sub", "exp", "sum_reduce", "div"]
         assert parts.tensors["y"].shape == whole.tensors["y"].shape
     with pytest.raises(UnknownNameError, match="did you mean 'softmax'"):
-        infer_shapes(text, expand=["softmx"])
+        infer_shapes(text, format_options=NnefOptions(expand=["softmx"]))
     with pytest.raises(UnknownNameError):
-        infer_shapes(text, expand=["conv"])  # it has no body
+        infer_shapes(text, format_options=NnefOptions(expand=["conv"]))  # it has no body
 
 
 # -- tensor files
@@ -131,7 +148,7 @@ def test_files_of_another_shape(tmp_path, array, message):
     for model in (folder, packed(folder)):
         with pytest.raises(NnefError, match=message) as caught:
             infer_shapes(model)
-        assert (caught.value.problems[0].code, caught.value.line) == ("N702", 6)
+        assert (caught.value.diagnostics[0].code, caught.value.line) == ("N702", 6)
 
 
 def test_ranks_are_open_in_the_provisional_dialect(tmp_path):
@@ -226,7 +243,7 @@ WRONG = (
 )
 
 
-def test_findings_have_a_place_and_the_calls_around_it():
+def test_diagnostics_have_a_location_and_calls():
     (found,) = infer_shapes(WRONG).diagnostics
     assert found.location == "the given text:5:9, called at 11:9"
     assert "at the given text:5:9, called at 11:9" in found.render()
@@ -235,12 +252,12 @@ def test_findings_have_a_place_and_the_calls_around_it():
 
 
 @pytest.mark.parametrize(("extents", "dialect"), [("[0, 0]", "provisional"), ("[B, S]", "tract")])
-def test_what_a_variable_decides_is_learned_with_its_place(extents, dialect):
+def test_extents_inferred_from_variables_have_a_location(extents, dialect):
     text = (
         HEAD.replace("[2, 3]", extents) + "    w = variable(shape = [8, 4], label = 'w');\n    y = matmul(x, w);\n}\n"
     )
     text = text.replace("1.0;", "1.0") if dialect == "provisional" else text
-    result = infer_shapes(text, dialect=dialect)
+    result = infer_shapes(text, format_options=NnefOptions(dialect))
     assert result.tensors["x"].shape[1] == 8
     ((symbol, value),) = result.store.solved.items()
     source = result.store.sources[symbol]
@@ -288,7 +305,7 @@ def test_annotated_copies(tmp_path):
     assert stream.getvalue().splitlines() == lines
 
 
-def test_copies_of_models_with_symbols_and_names_given_twice():
+def test_copies_of_models_with_symbols_and_repeated_names():
     text = (
         "version 1.0;\nextension tract_registry tract_core;\ngraph g( x ) -> ( y )\n{\n"
         "    x = external(shape = [B, 2*S]);\n    t = unsqueeze(x, axes = [0]);\n    t = concat([t, t], axis = 2);\n"
@@ -306,7 +323,7 @@ def test_copies_of_models_with_symbols_and_names_given_twice():
     ]
 
 
-def test_copies_of_the_provisional_dialect_say_where_a_statement_ends():
+def test_copies_of_the_provisional_dialect_end_statements():
     text = (
         "version 1.0\ngraph g( x ) -> ( y ) { x = external(shape = [2,4]); [a, b] = split(x, axis = 1, ratios = [1,1]);"
         " y = relu(a) }"
@@ -356,7 +373,7 @@ def test_the_command_line(tmp_path):
     assert provisional.exit_code == 3 and "graph.nnef:1:12" in provisional.stderr
 
 
-def test_findings_on_the_command_line(tmp_path):
+def test_diagnostics_on_the_command_line(tmp_path):
     (tmp_path / "m.nnef").write_text(WRONG)
     result = run(tmp_path / "m.nnef")
     assert result.exit_code == 1 and "m.nnef:5:9, called at 11:9" in result.stdout
@@ -395,7 +412,7 @@ def in_tract(statements, inputs="x", outputs="y"):
     return infer_shapes(TRACT.format(inputs, outputs, "".join(f"    {s};\n" for s in statements)))
 
 
-def test_a_name_given_twice_beside_the_name_that_it_would_get():
+def test_a_repeated_name_and_its_generated_name():
     statements = ["x = external(shape = [5])", "y = unsqueeze(x, axes = [0])", 'i"y.1" = squeeze(y, axes = [0])']
     result = in_tract([*statements, 'y = i"y.1"'])
     assert shapes(result) == {"x": "[5]", "y.2": "[1, 5]", "y.1": "[5]", "y": "[5]"}

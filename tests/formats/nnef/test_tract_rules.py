@@ -307,7 +307,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("op", "inputs", "attributes"), BROKEN, ids=lambda v: str(v)[:60])
-def test_broken_laws(op, inputs, attributes):
+def test_violated_constraints(op, inputs, attributes):
     with pytest.raises(ShapeError):
         inferred(op, inputs, attributes, version=TRACT)
 

@@ -42,15 +42,15 @@ def compiled(text: str, statements: Iterable[str], folder: Path, kind: str = "c9
 
 
 def values(
-    found: MemoryExport, functions: Iterable[str], bindings: Sequence[tuple[int, ...]], folder: Path, kind: str = "c99"
+    actual: MemoryExport, functions: Iterable[str], bindings: Sequence[tuple[int, ...]], folder: Path, kind: str = "c99"
 ) -> list[list[int]]:
     """What functions of a header with the prefix `m` return: one list of numbers for each binding."""
-    dims = range(len(found.dims))
+    dims = range(len(actual.dims))
     passed = ", ".join(f"(int64_t)v[{i}]" for i in dims)
     reads = "".join(f' && scanf("%lld", &v[{i}]) == 1' for i in dims)
     prints = [printing(f"m_{name}({passed})") for name in functions]
     loop = [f"while (1{reads}) {{", *prints, 'puts("");', "}"]
-    program = compiled(c_header(found, "m"), [f"long long v[{len(dims)}];", *loop], folder, kind)
+    program = compiled(c_header(actual, "m"), [f"long long v[{len(dims)}];", *loop], folder, kind)
     lines = "".join(" ".join(map(str, binding)) + "\n" for binding in bindings)
     done = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
     printed = [list(map(int, line.split())) for line in done.stdout.splitlines()]

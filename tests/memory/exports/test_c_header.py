@@ -29,7 +29,7 @@ LIMIT = 2**63
 OVERFLOW, ILLEGAL, UNDEFINED = -1, -2, -3
 
 
-def count_buffers(scope: Scope) -> dict[str, Dim]:
+def size_expressions(scope: Scope) -> dict[str, Dim]:
     b, s = scope.symbol("batch", 1), scope.symbol("seq", 0)
     return {
         "linear": 4 * b * s,
@@ -63,22 +63,22 @@ def test_no_name_of_a_dim_hides_a_function(kind: str, prefix: str, tmp_path: Pat
     total: Dim = 1
     for name in names:
         total = total + store.scope.symbol(name, 1)
-    found = subject(store, {"t": total}, name=prefix)
+    actual = subject(store, {"t": total}, name=prefix)
     ones = ", ".join("1" for _ in names)
     start = prefix_of(prefix)
     prints = [printing(f"{start}_{function}({ones})") for function in ("peak", "bytes_t")]
-    program = compiled(c_header(found), prints, tmp_path, kind)
+    program = compiled(c_header(actual), prints, tmp_path, kind)
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.split() == ["9", "9"]
 
 
 @pytest.mark.parametrize("kind", COMPILERS)
 def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> None:
     store = ShapeStore()
-    sizes = count_buffers(store.scope)
-    found = subject(store, sizes)
-    assert [str(d) for d in found.dims] == ["batch", "seq"]
+    sizes = size_expressions(store.scope)
+    actual = subject(store, sizes)
+    assert [str(d) for d in actual.dims] == ["batch", "seq"]
     bindings = draws(400)
-    printed = values(found, ["peak", *(f"bytes_{n}" for n in sizes)], bindings, tmp_path, kind)
+    printed = values(actual, ["peak", *(f"bytes_{n}" for n in sizes)], bindings, tmp_path, kind)
     assert len(printed) == len(bindings)
     overflows = 0
     for (batch, seq), (peak, *numbers) in zip(bindings, printed, strict=True):
@@ -95,18 +95,18 @@ def test_sizes_and_peak_are_those_of_exact_ints(kind: str, tmp_path: Path) -> No
 
 @settings(max_examples=8)
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=12), st.lists(BINDINGS, min_size=1, max_size=20))
-def test_expressions_are_what_they_mean(expressions, bindings) -> None:
+def test_expressions_evaluate_as_python_does(expressions, bindings) -> None:
     store = ShapeStore()
-    made = [make(store.scope) for make, _ in expressions]
-    sizes = {f"t{i}": d * d for i, d in enumerate(made)}
-    found = subject(store, {**sizes, "all": sum(store.scope.symbol(n, 1, 9) for n in NAMES)})
-    rows = [tuple(b[d.name] for d in found.dims) for b in bindings]
+    export = [make(store.scope) for make, _ in expressions]
+    sizes = {f"t{i}": d * d for i, d in enumerate(export)}
+    actual = subject(store, {**sizes, "all": sum(store.scope.symbol(n, 1, 9) for n in NAMES)})
+    rows = [tuple(b[d.name] for d in actual.dims) for b in bindings]
     with tempfile.TemporaryDirectory() as folder:
-        printed = values(found, [f"bytes_{name}" for name in sizes], rows, Path(folder))
+        printed = values(actual, [f"bytes_{name}" for name in sizes], rows, Path(folder))
     assert printed == [[meaning(env) ** 2 for _, meaning in expressions] for env in bindings]
 
 
-def test_sizes_that_break_a_fact_are_refused(tmp_path: Path) -> None:
+def test_sizes_that_violate_a_constraint_are_refused(tmp_path: Path) -> None:
     store = ShapeStore()
     h = store.scope.symbol("H", 1, 100)
     w = store.scope.symbol("W", 1)
@@ -145,7 +145,7 @@ def test_hostile_names(kind: str, model: str, tmp_path: Path) -> None:
     dims = [store.scope.symbol(name) for name in HOSTILE]
     slots = tuple(Slot(name, i, i + 1, 8 * i, 64 * i) for i, name in enumerate(HOSTILE))
     sizes: dict[str, Dim | None] = {name: d + i for i, (name, d) in enumerate(zip(HOSTILE, dims, strict=True))}
-    made = subject(store, {**sizes, "?unknown*/": None}, name=model, plan=Plan(slots, 64 * len(slots), 64))
+    export = subject(store, {**sizes, "?unknown*/": None}, name=model, plan=Plan(slots, 64 * len(slots), 64))
     prefix = prefix_of(model)
     macro = prefix.upper()
     parts = identifiers([*HOSTILE, "?unknown*/"])
@@ -154,47 +154,47 @@ def test_hostile_names(kind: str, model: str, tmp_path: Path) -> None:
     statements += ["#define ROW(id, name, offset, size, lower, upper) " + printing("name[0] * 0 + offset + size")]
     statements += [f"{macro}_SLOTS(ROW)"]
     statements += [printing(f"{prefix}_bytes_{parts[n]}({arguments})") for n in HOSTILE]
-    program = compiled(c_header(made), statements, tmp_path, kind)
+    program = compiled(c_header(export), statements, tmp_path, kind)
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
-    places = [72 * i for i in range(len(HOSTILE))]
-    assert list(map(int, printed)) == [*places, *places, *(2 * i + 1 for i in range(len(HOSTILE)))]
+    offsets = [72 * i for i in range(len(HOSTILE))]
+    assert list(map(int, printed)) == [*offsets, *offsets, *(2 * i + 1 for i in range(len(HOSTILE)))]
 
 
 def test_identifiers_are_never_alike() -> None:
-    found = identifiers(HOSTILE)
-    assert len({part.lower() for part in found.values()}) == len(HOSTILE)
-    assert found == {name: identifiers(reversed(HOSTILE))[name] for name in HOSTILE}
+    actual = identifiers(HOSTILE)
+    assert len({part.lower() for part in actual.values()}) == len(HOSTILE)
+    assert actual == {name: identifiers(reversed(HOSTILE))[name] for name in HOSTILE}
     tricky = ["a.b", "a/b", *(part for name, part in identifiers(["a.b", "a/b"]).items())]
     assert len({part.lower() for part in identifiers(tricky).values()}) == len(tricky)
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "/*/", "**//**", "*\u200b/", "a???/"])
 def test_nothing_breaks_out_of_a_comment(text: str) -> None:
-    shown = comment(text)
-    assert "*/" not in shown and "/*" not in shown and "??" not in shown and "\\" not in shown
-    assert shown.isascii() and shown.isprintable()
+    escaped = comment(text)
+    assert "*/" not in escaped and "/*" not in escaped and "??" not in escaped and "\\" not in escaped
+    assert escaped.isascii() and escaped.isprintable()
 
 
-def test_what_depends_on_data_stands_with_its_bound(tmp_path: Path) -> None:
+def test_data_dependent_sizes_have_their_bound(tmp_path: Path) -> None:
     store = ShapeStore()
     n = store.scope.symbol("n")
-    found, free = store.scope.fresh("nonzero"), store.scope.fresh("boxes")
-    store.add_le(found, n * n, Source("nz", "no more than all elements"))
-    made = subject(store, {"x": 8 * found + n, "y": 4 * free, "z": None})
-    text = c_header(made, "m")
+    actual, free = store.scope.fresh("nonzero"), store.scope.fresh("boxes")
+    store.add_le(actual, n * n, Source("nz", "no more than all elements"))
+    export = subject(store, {"x": 8 * actual + n, "y": 4 * free, "z": None})
+    text = c_header(export, "m")
     assert "#define M_PEAK_IS_AT_LEAST 1" in text
     assert "/* no function for y: boxes has no upper bound */" in text and "m_bytes_y" not in text
     assert "/* no function for z: no idea */" in text
-    assert values(made, ["bytes_x"], [(5,), (2**31,)], tmp_path) == [
+    assert values(export, ["bytes_x"], [(5,), (2**31,)], tmp_path) == [
         [8 * 25 + 5],
         [OVERFLOW],
     ]
 
 
-def test_buffers_of_one_name_all_have_a_function(tmp_path: Path) -> None:
+def test_buffers_of_the_same_name_all_have_a_function(tmp_path: Path) -> None:
     store = ShapeStore()
     n = store.scope.symbol("n")
-    made = subject(store, {"x": 3 * n, "y": 5 * n})
-    buffers = tuple(attrs.evolve(buffer, name="x") for buffer in made.timeline.buffers)
-    both = attrs.evolve(made, peak=Peak(Timeline(made.timeline.points, buffers), store))
+    export = subject(store, {"x": 3 * n, "y": 5 * n})
+    buffers = tuple(attrs.evolve(buffer, name="x") for buffer in export.timeline.buffers)
+    both = attrs.evolve(export, peak=Peak(Timeline(export.timeline.points, buffers), store))
     assert values(both, ["bytes_x", "bytes_x_2"], [(7,)], tmp_path) == [[21, 35]]

@@ -42,13 +42,13 @@ def test_a_plan_in_all_forms(tmp_path: Path) -> None:
         rows = {row["name"]: row for row in csv.DictReader(lines)}
     half = 8 * 8 * 32 * 32 * 4  # batch, channels, half of the height and of the width, float32
     assert rows["half"]["bytes"] == str(half) and rows["half"]["shape"] == "8x8x32x32"
-    places = {slot.name: slot.offset for slot in plan.slots}
-    assert {t["name"]: t["offset"] for t in data["tensors"] if t["offset"] is not None} == places
-    assert {name: int(row["offset"]) for name, row in rows.items() if row["offset"]} == places
+    offsets = {slot.name: slot.offset for slot in plan.slots}
+    assert {t["name"]: t["offset"] for t in data["tensors"] if t["offset"] is not None} == offsets
+    assert {name: int(row["offset"]) for name, row in rows.items() if row["offset"]} == offsets
     header = (tmp_path / "net.h").read_text(encoding="utf-8")
     prefix = header.split("#define ")[1].split("_MEMORY_H")[0]
     statements = [printing(f"{prefix}_ARENA_BYTES"), printing(f"{prefix}_OFFSET_half")]
     statements += [printing(f"{prefix}_SIZE_half"), printing(f"{prefix.lower()}_bytes_half(8, 64, 64)")]
     program = compiled(header, statements, tmp_path)
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
-    assert list(map(int, printed)) == [plan.arena, places["half"], half, half]
+    assert list(map(int, printed)) == [plan.arena, offsets["half"], half, half]

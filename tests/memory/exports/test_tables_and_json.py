@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shapeinf.errors import (
+    ExportError,
     IllegalSizeError,
     MissingSizeError,
     ShapeInferenceError,
@@ -18,7 +19,7 @@ from shapeinf.errors import (
 )
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
-from shapeinf.memory.exports import ExportError, MemoryExport, as_json, csv_text, json_text, schema, write
+from shapeinf.memory.exports import MemoryExport, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.sizes import size_of_tensor
 from tests.memory.exports.subjects import subject
@@ -28,15 +29,15 @@ def example() -> MemoryExport:
     """Two known buffers, one that depends on data with a bound, one without, and one of which nothing is known."""
     store = ShapeStore()
     b, s = store.scope.symbol("batch", 1, 8), store.scope.symbol("seq len")
-    kept, boxes = store.scope.fresh("kept"), store.scope.fresh("boxes", 0)
-    store.add_le(kept, b * s, Source("nz", "no more than all elements"))
+    nonzero, boxes = store.scope.fresh("kept"), store.scope.fresh("boxes", 0)
+    store.add_le(nonzero, b * s, Source("nz", "no more than all elements"))
     store.add_divisible(s, 2, Source("split", "halves"))
-    sizes = {"x": 4 * b * s, "half": b * (s // 2), "nz": 8 * kept, "boxes": 16 * boxes, "text": None}
+    sizes = {"x": 4 * b * s, "half": b * (s // 2), "nz": 8 * nonzero, "boxes": 16 * boxes, "text": None}
     slots = (Slot("x", 0, 2, 128, 0), Slot("half", 1, 3, 16, 128))
     return subject(store, sizes, name="tiny", plan=Plan(slots, 192, 64), labels={b: "batch", s: "`seq len`"})
 
 
-def test_json_is_what_the_schema_says() -> None:
+def test_json_matches_the_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator.check_schema(schema())
     validator = jsonschema.Draft202012Validator(schema())
@@ -48,7 +49,7 @@ def test_json_is_what_the_schema_says() -> None:
     assert not validator.is_valid({**data, "schema": "shapeinf.memory/2"})
 
 
-def test_json_holds_what_was_put_in() -> None:
+def test_json_holds_all_fields() -> None:
     data = json.loads(json_text(example()))
     assert (data["schema"], data["model"]) == ("shapeinf.memory/1", "tiny")
     assert [(s["name"], s["label"], s["role"], s["min"], s["max"]) for s in data["symbols"]] == [
@@ -90,21 +91,21 @@ def table(text: str) -> dict[str, dict[str, str]]:
     return {row["name"]: row for row in csv.DictReader(text.splitlines())}
 
 
-def test_a_table_of_one_binding() -> None:
-    found = table(csv_text(example(), {"batch": 3, "seq len": 10}))
-    assert [(r["bytes"], r["shape"], r["offset"]) for r in found.values()] == [
+def test_a_table_of_a_single_binding() -> None:
+    actual = table(csv_text(example(), {"batch": 3, "seq len": 10}))
+    assert [(r["bytes"], r["shape"], r["offset"]) for r in actual.values()] == [
         ("120", "120", "0"),
         ("15", "15", "128"),
         ("240", "?", ""),
         ("", "?", ""),
         ("", "", ""),
     ]
-    assert found["nz"]["cause"] == "at most: it depends on data (kept)"
-    assert found["boxes"]["cause"] == "boxes has no upper bound"
-    assert found["text"]["cause"] == "no idea" and found["x"]["cause"] == ""
+    assert actual["nz"]["cause"] == "at most: it depends on data (kept)"
+    assert actual["boxes"]["cause"] == "boxes has no upper bound"
+    assert actual["text"]["cause"] == "no idea" and actual["x"]["cause"] == ""
 
 
-def test_long_formulas_are_as_exact_as_short_ones() -> None:
+def test_long_formulas_are_exact() -> None:
     """(s0 + ... + s7)**3 has 120 terms, more than the algebra keeps, and more still when s7 follows from z."""
     store = ShapeStore()
     z = store.scope.symbol("z")
@@ -114,17 +115,17 @@ def test_long_formulas_are_as_exact_as_short_ones() -> None:
     store.add_equal(s[7], 2 * z + 1, Source("reshape", "sizes must meet"))
     one = subject(store, {"cube": size})
     given = {f"s{i}": 1 for i in range(7)} | {"z": 1}
-    found = table(csv_text(one, given))["cube"]
-    assert (found["bytes"], found["cause"]) == (str(4 * (7 + 3) ** 3), "")
+    actual = table(csv_text(one, given))["cube"]
+    assert (actual["bytes"], actual["cause"]) == (str(4 * (7 + 3) ** 3), "")
     (tensor,) = as_json(one)["tensors"]
     ones = dict.fromkeys(["z", *(f"s{i}" for i in range(8))], 1)
     assert eval(tensor["bytes"], {}, ones) == 4000
 
 
-def test_sizes_that_depend_on_data_may_be_given() -> None:
-    found = table(csv_text(example(), {"batch": 3, "seq len": 10, "kept": 7, "boxes": 5}))
-    assert [r["bytes"] for r in found.values()] == ["120", "15", "56", "80", ""]
-    assert found["nz"]["cause"] == ""
+def test_data_dependent_sizes_may_be_bound() -> None:
+    actual = table(csv_text(example(), {"batch": 3, "seq len": 10, "kept": 7, "boxes": 5}))
+    assert [r["bytes"] for r in actual.values()] == ["120", "15", "56", "80", ""]
+    assert actual["nz"]["cause"] == ""
 
 
 @pytest.mark.parametrize(
@@ -147,13 +148,13 @@ def test_parquet_is_the_same_table(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     sizes = {"batch": 3, "seq len": 10}
     write(example(), tmp_path / "m.parquet", sizes)
-    found = parquet.read_table(tmp_path / "m.parquet").to_pylist()
+    actual = parquet.read_table(tmp_path / "m.parquet").to_pylist()
     plain = list(table(csv_text(example(), sizes)).values())
-    assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in found] == plain
-    assert found[0]["bytes"] == 120 and found[4]["bytes"] is None
+    assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in actual] == plain
+    assert actual[0]["bytes"] == 120 and actual[4]["bytes"] is None
 
 
-def test_parquet_without_pyarrow_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_names_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ShapeInferenceError, match="pip install"):
         write(example(), tmp_path / "m.parquet", {"batch": 3, "seq len": 10})
@@ -162,7 +163,7 @@ def test_parquet_without_pyarrow_says_so(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("name", "begins"), [("m.json", "{"), ("M.CSV", "name,role,"), ("m.h", "/* The memory of tiny")]
 )
-def test_the_suffix_says_what_is_written(name: str, begins: str, tmp_path: Path) -> None:
+def test_the_suffix_selects_the_format(name: str, begins: str, tmp_path: Path) -> None:
     write(example(), tmp_path / name, {"batch": 3, "seq len": 10})
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
 

@@ -1,4 +1,4 @@
-"""What one type of the NNEF language is worth where another is wanted: implicit casts, common types, generic types.
+"""Conversions between the types of the NNEF language: implicit casts, common types, generic types.
 
 Source: NNEF 1.0.5, 3.3.1 "Types", in particular "Type Casting".
 """
@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import attrs
 
-from shapeinf.formats.nnef.language.ast import DialectName
 from shapeinf.formats.nnef.language.types import (
     GENERIC,
     INTEGER,
@@ -22,15 +21,16 @@ from shapeinf.formats.nnef.language.types import (
     TensorOf,
     TupleOf,
 )
+from shapeinf.formats.nnef.versions import DialectName
 
 MAX_TYPE_SIZE = 200
 """Items of the type of a value that a document may build, so that no work on types is without bounds."""
 
-LONGEST_SHOWN = 60
+MAX_TYPE_LENGTH = 60
 """Characters of a type in a message."""
 
 
-Made = TypeVar("Made", ArrayOf, TupleOf)
+Composite = TypeVar("Composite", ArrayOf, TupleOf)
 
 
 class TypeTooLargeError(Exception):
@@ -40,24 +40,24 @@ class TypeTooLargeError(Exception):
 @lru_cache(maxsize=4096)
 def array_of(item: NnefType | None) -> ArrayOf:
     """The type of an array of items of a type (None: of no items)."""
-    return _of_bounded_size(ArrayOf(item))
+    return _check_size(ArrayOf(item))
 
 
 @lru_cache(maxsize=4096)
 def tuple_of(items: tuple[NnefType, ...]) -> TupleOf:
     """The type of a tuple of items of these types."""
-    return _of_bounded_size(TupleOf(items))
+    return _check_size(TupleOf(items))
 
 
-def _of_bounded_size(made: Made) -> Made:
-    if _size(made) > MAX_TYPE_SIZE:
+def _check_size(of: Composite) -> Composite:
+    if _size(of) > MAX_TYPE_SIZE:
         raise TypeTooLargeError
-    return made
+    return of
 
 
 @lru_cache(maxsize=4096)
 def _size(of: NnefType | None) -> int:
-    # The parts of a type that is made are of bounded size themselves, so this cannot go deep.
+    # The parts of a type are of bounded size themselves, which bounds the recursion.
     if isinstance(of, TupleOf):
         return 1 + sum(map(_size, of.items))
     return 1 + _size(of.of) if isinstance(of, ArrayOf) else 1
@@ -84,10 +84,10 @@ def is_generic(of: NnefType | None) -> bool:
     return of is not None and (of == GENERIC or (not isinstance(of, Primitive) and is_generic(of.of)))
 
 
-def shown_type(of: NnefType) -> str:
+def format_type(of: NnefType) -> str:
     """A type for a message: as in NNEF text, shortened where it is long."""
     text = "[] (an array of no type yet)" if of == ArrayOf(None) else str(of)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 4] + " ..."
+    return text if len(text) <= MAX_TYPE_LENGTH else text[: MAX_TYPE_LENGTH - 4] + " ..."
 
 
 def with_argument(of: NnefType, argument: Primitive) -> NnefType:
@@ -103,17 +103,17 @@ def with_argument(of: NnefType, argument: Primitive) -> NnefType:
             return argument if of == GENERIC else of
 
 
-def arguments_in(declared: NnefType, given: NnefType | None) -> Iterable[Primitive]:
-    """What `?` of a declared type stands for when a value of another type is given: all candidates."""
-    if isinstance(declared, TupleOf) and isinstance(given, TupleOf):
-        for declared_item, item in zip(declared.items, given.items, strict=False):
+def arguments_in(declared: NnefType, actual: NnefType | None) -> Iterable[Primitive]:
+    """All candidates for `?` of a declared type, for a value of another type."""
+    if isinstance(declared, TupleOf) and isinstance(actual, TupleOf):
+        for declared_item, item in zip(declared.items, actual.items, strict=False):
             yield from arguments_in(declared_item, item)
-    elif isinstance(declared, ArrayOf) and isinstance(given, ArrayOf) and declared.of is not None:
-        yield from arguments_in(declared.of, given.of)
-    elif isinstance(given, Primitive) and declared in (GENERIC, TensorOf(GENERIC)):
-        yield given
-    elif isinstance(given, TensorOf) and given.of is not None and declared == TensorOf(GENERIC):
-        yield given.of
+    elif isinstance(declared, ArrayOf) and isinstance(actual, ArrayOf) and declared.of is not None:
+        yield from arguments_in(declared.of, actual.of)
+    elif isinstance(actual, Primitive) and declared in (GENERIC, TensorOf(GENERIC)):
+        yield actual
+    elif isinstance(actual, TensorOf) and actual.of is not None and declared == TensorOf(GENERIC):
+        yield actual.of
 
 
 @attrs.frozen
@@ -122,72 +122,76 @@ class Casting:
 
     dialect: DialectName
 
-    def casts(self, given: NnefType | None, wanted: NnefType | None) -> bool:
-        """Whether a value of a type may stand where another is wanted; None is a type that is not known."""
-        if given is wanted or given is None or wanted is None:
+    def casts(self, actual: NnefType | None, expected: NnefType | None) -> bool:
+        """Whether a value of a type may stand where another is expected; None is an unknown type."""
+        if actual is expected or actual is None or expected is None:
             return True
-        match wanted:
+        match expected:
             case TensorOf():
-                return self._casts_to_tensor(given, wanted)
+                return self._casts_to_tensor(actual, expected)
             case Primitive():
-                return self._casts_to_primitive(given, wanted)
+                return self._casts_to_primitive(actual, expected)
             case ArrayOf():
-                return self._casts_to_array(given, wanted)
+                return self._casts_to_array(actual, expected)
             case TupleOf():
-                if self.dialect == "tract" and isinstance(given, ArrayOf):
-                    return all(self.casts(given.of, item) for item in wanted.items)
+                if self.dialect == "tract" and isinstance(actual, ArrayOf):
+                    return all(self.casts(actual.of, item) for item in expected.items)
                 return (
-                    isinstance(given, TupleOf)
-                    and len(given.items) == len(wanted.items)
-                    and all(map(self.casts, given.items, wanted.items))
+                    isinstance(actual, TupleOf)
+                    and len(actual.items) == len(expected.items)
+                    and all(map(self.casts, actual.items, expected.items))
                 )
 
-    def _casts_to_tensor(self, given: NnefType, wanted: TensorOf) -> bool:
+    def _casts_to_tensor(self, actual: NnefType, expected: TensorOf) -> bool:
         if self.dialect == "tract":
-            # Its literals and arrays of literals are tensors, and its declarations say nothing of the elements.
-            return not isinstance(given, TupleOf) and (
-                not isinstance(given, ArrayOf) or given.of is None or self.casts(given.of, wanted)
+            # Its literals and arrays of literals are tensors, and its declarations have no element types.
+            return not isinstance(actual, TupleOf) and (
+                not isinstance(actual, ArrayOf) or actual.of is None or self.casts(actual.of, expected)
             )
         if self.dialect == "provisional":
             # `tensor` there has no element type; scalars and logicals cast to it.
-            return isinstance(given, TensorOf) or (isinstance(given, Primitive) and given != INTEGER)
-        if isinstance(given, TensorOf):
-            return wanted.of is None or given.of == wanted.of
-        return isinstance(given, Primitive) and wanted.of in (None, given, GENERIC)
+            return isinstance(actual, TensorOf) or (isinstance(actual, Primitive) and actual != INTEGER)
+        if isinstance(actual, TensorOf):
+            return expected.of is None or actual.of == expected.of
+        return isinstance(actual, Primitive) and expected.of in (None, actual, GENERIC)
 
-    def _casts_to_primitive(self, given: NnefType, wanted: Primitive) -> bool:
+    def _casts_to_primitive(self, actual: NnefType, expected: Primitive) -> bool:
         if self.dialect == "tract":
-            return isinstance(given, TensorOf) or wanted in (given, GENERIC) or (given == INTEGER and wanted == SCALAR)
-        return isinstance(given, Primitive) and wanted in (given, GENERIC)
-
-    def _casts_to_array(self, given: NnefType, wanted: ArrayOf) -> bool:
-        if isinstance(given, ArrayOf):
-            # In tract an array among the items of an array gives its own items.
-            return self.casts(given.of, wanted.of) or (
-                self.dialect == "tract" and isinstance(given.of, ArrayOf) and self.casts(given.of, wanted)
+            return (
+                isinstance(actual, TensorOf)
+                or expected in (actual, GENERIC)
+                or (actual == INTEGER and expected == SCALAR)
             )
-        return self.dialect == "tract" and (isinstance(given, TensorOf) or self.casts(given, wanted.of))
+        return isinstance(actual, Primitive) and expected in (actual, GENERIC)
 
-    def common(self, one: NnefType | None, other: NnefType | None) -> NnefType | None:
+    def _casts_to_array(self, actual: NnefType, expected: ArrayOf) -> bool:
+        if isinstance(actual, ArrayOf):
+            # In tract an array among the items of an array gives its own items.
+            return self.casts(actual.of, expected.of) or (
+                self.dialect == "tract" and isinstance(actual.of, ArrayOf) and self.casts(actual.of, expected)
+            )
+        return self.dialect == "tract" and (isinstance(actual, TensorOf) or self.casts(actual, expected.of))
+
+    def common(self, left: NnefType | None, right: NnefType | None) -> NnefType | None:
         """The type that two values have in common, as the items of an array must.
 
         Raises:
             NoCommonTypeError: there is none.
         """
-        if one is other or other is None:
-            return one
-        if one is None:
-            return other
-        if isinstance(one, ArrayOf) and isinstance(other, ArrayOf):
-            return array_of(self.common(one.of, other.of))
-        if isinstance(one, TupleOf) and isinstance(other, TupleOf) and len(one.items) == len(other.items):
-            items = [self.common(a, b) for a, b in zip(one.items, other.items, strict=True)]
-            # What is not known is so in both.
+        if left is right or right is None:
+            return left
+        if left is None:
+            return right
+        if isinstance(left, ArrayOf) and isinstance(right, ArrayOf):
+            return array_of(self.common(left.of, right.of))
+        if isinstance(left, TupleOf) and isinstance(right, TupleOf) and len(left.items) == len(right.items):
+            items = [self.common(a, b) for a, b in zip(left.items, right.items, strict=True)]
+            # An unknown item is unknown in both.
             return None if None in items else tuple_of(tuple(item for item in items if item is not None))
-        if self.casts(one, other):
-            return other
-        if self.casts(other, one):
-            return one
+        if self.casts(left, right):
+            return right
+        if self.casts(right, left):
+            return left
         raise NoCommonTypeError
 
 

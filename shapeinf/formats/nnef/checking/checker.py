@@ -1,21 +1,22 @@
-"""The static rules of NNEF documents: what can be told without evaluating anything.
+"""The static rules of NNEF documents, which need no evaluation.
 
-Source: NNEF 1.0.5, 3.3 "Semantics". Where the text is silent: fragments may be declared in any order; a loop variable
-must not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==`
-compares arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation says
-another; the graph may give names to attributes; an operation of a tract registry that is not known is not declared.
+Source: NNEF 1.0.5, 3.3 "Semantics". Where it is silent: fragments may be declared in any order; a loop variable must
+not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==`
+compares arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation has
+another; the graph may name attributes; an unknown operation of a tract registry is not declared.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from shapeinf.formats.nnef.checking.casting import MAX_TYPE_SIZE, Casting, TypeTooLargeError, has_tensor, shown_type
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.nnef.checking.casting import MAX_TYPE_SIZE, Casting, TypeTooLargeError, format_type, has_tensor
 from shapeinf.formats.nnef.checking.declaration_rules import check_declaration, check_fragment_names
 from shapeinf.formats.nnef.checking.expression_types import MaybeType
-from shapeinf.formats.nnef.checking.findings import EnoughError, Findings
 from shapeinf.formats.nnef.checking.invocation_types import InvocationTypes
 from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.checking.reporter import Reporter, TooManyErrors
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
@@ -29,42 +30,42 @@ from shapeinf.formats.nnef.language.ast import (
     Select,
     TupleExpr,
 )
+from shapeinf.formats.nnef.language.diagnostics import SourceText, position
 from shapeinf.formats.nnef.language.parser import parse
-from shapeinf.formats.nnef.language.problems import Problem, SourceText
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, TupleOf
 
 
-def check(document: Document, source: SourceText, library: Library) -> list[Problem]:
-    """All static problems of a document, at most `MAX_DIAGNOSTICS`, in the order of the text.
+def check(document: Document, source: SourceText, library: Library) -> list[Diagnostic]:
+    """All static errors of a document, at most `MAX_DIAGNOSTICS`, in the order of the text.
 
     Args:
         document: its syntax tree.
         source: its text.
         library: the standard operations of its dialect, without the document's own.
     """
-    findings = Findings(source)
-    with suppress(EnoughError):
-        _Checker(document, library, findings).check()
-    if findings.problems and findings.shared_places:
+    reporter = Reporter(source)
+    with suppress(TooManyErrors):
+        _Checker(document, library, reporter).check()
+    if reporter.diagnostics and reporter.shared_positions:
         return check(parse(source, document.dialect), source, library)
-    return sorted(findings.problems, key=lambda problem: problem.at)
+    return sorted(reporter.diagnostics, key=position)
 
 
 class _Checker:
     """The check of one document."""
 
-    def __init__(self, document: Document, standard: Library, findings: Findings) -> None:
+    def __init__(self, document: Document, standard: Library, reporter: Reporter) -> None:
         self.document = document
         self.standard = standard
         self.library = standard.with_fragments(document.fragments) if document.fragments else standard
-        self.findings = findings
+        self.reporter = reporter
         self.casting = Casting(document.dialect)
         self.forms: dict[tuple[object, ...], MaybeType] = {}
         self.symbols = _declared_symbols(document)
 
     def check(self) -> None:
         document = self.document
-        check_fragment_names(document.fragments, self.standard, document.dialect, self.findings)
+        check_fragment_names(document.fragments, self.standard, document.dialect, self.reporter)
         if document.dialect == "tract":
             # Its graph may bring in symbols that fragments use.
             self._graphs()
@@ -74,12 +75,12 @@ class _Checker:
             self._graphs()
 
     def _body(self, fragment: str | None, *, generic: bool = False) -> _Body:
-        body = _Body(self.library, self.casting, self.findings, self.forms, fragment=fragment, generic=generic)
+        body = _Body(self.library, self.casting, self.reporter, self.forms, fragment=fragment, generic=generic)
         body.symbols = self.symbols
         return body
 
     def _fragment(self, fragment: Fragment) -> None:
-        check_declaration(fragment, self._body(fragment.name, generic=fragment.generic), self.findings)
+        check_declaration(fragment, self._body(fragment.name, generic=fragment.generic), self.reporter)
         if fragment.body is None:
             return
         body = self._body(fragment.name, generic=fragment.generic)
@@ -90,7 +91,7 @@ class _Checker:
         for result in fragment.results:
             if result.name not in body.names:
                 message = f"result {result.name!r} of fragment {fragment.name!r} is not assigned"
-                self.findings.add("N407", message, self._end(fragment.body))
+                self.reporter.error("N407", message, self._end(fragment.body))
 
     def _graphs(self) -> None:
         for graph in (self.document.graph, *self.document.further_graphs):
@@ -99,8 +100,8 @@ class _Checker:
     def _graph(self, graph: GraphDefinition) -> None:
         if self.document.dialect == "final" and graph.name in self.library:
             # The text does not forbid it; every other name is unique.
-            self.findings.add(
-                "N301", f"the graph has the name of an operation, {graph.name!r}", self.findings.name_of(graph)
+            self.reporter.error(
+                "N301", f"the graph has the name of an operation, {graph.name!r}", self.reporter.name_of(graph)
             )
         self._check_names(graph)
         body = self._body(None)
@@ -109,43 +110,44 @@ class _Checker:
         end = self._end(graph.body)
         for parameter in graph.parameters:
             if parameter.name not in body.names:
-                self.findings.add("N407", f"graph parameter {parameter.name!r} is not assigned by 'external'", end)
+                self.reporter.error("N407", f"graph parameter {parameter.name!r} is not assigned by 'external'", end)
         for result in graph.results:
             self._check_result(result, body, end)
 
     def _check_names(self, graph: GraphDefinition) -> None:
-        for what, names in (("parameters", graph.parameters), ("results", graph.results)):
+        for role, names in (("parameters", graph.parameters), ("results", graph.results)):
             seen: set[str] = set()
             for name in names:
                 if name.name in seen:
-                    self.findings.add("N302", f"the graph has two {what} {name.name!r}", name.at)
+                    self.reporter.error("N302", f"the graph has two {role} {name.name!r}", name.at)
                 seen.add(name.name)
         parameters = {parameter.name for parameter in graph.parameters}
         for result in graph.results:
             if result.name in parameters and self.document.dialect != "tract":
-                self.findings.add("N302", f"{result.name!r} is both a parameter and a result of the graph", result.at)
+                self.reporter.error("N302", f"{result.name!r} is both a parameter and a result of the graph", result.at)
 
     def _check_result(self, result: Name, body: _Body, end: int) -> None:
         if result.name not in body.names:
-            self.findings.add("N407", f"graph result {result.name!r} is not assigned", end)
+            self.reporter.error("N407", f"graph result {result.name!r} is not assigned", end)
             return
         of = body.names[result.name]
         if isinstance(of, ArrayOf | TupleOf) and not has_tensor(of) and self.document.dialect != "tract":
-            self.findings.add(
-                "N407", f"graph result {result.name!r} must be a tensor, it is {shown_type(of)}", result.at
+            self.reporter.error(
+                "N407", f"graph result {result.name!r} must be a tensor, it is {format_type(of)}", result.at
             )
 
     def _end(self, body: tuple[Assignment, ...]) -> int:
-        return self.findings.end_of_body(body[-1].at)
+        return self.reporter.end_of_body(body[-1].at)
 
 
 def _declared_symbols(document: Document) -> set[str]:
-    found = {"S"} if any(e.text.startswith("tract_pulse_streaming_symbol") for e in document.extensions) else set()
+    streaming = any(e.text.startswith("tract_pulse_streaming_symbol") for e in document.extensions)
+    symbols = {"S"} if streaming else set()
     for extension in document.extensions:
         words = extension.text.replace(",", " ").split()
         if words[0] in ("tract_symbol", "tract_pulse_streaming_symbol"):
-            found.update(words[1:])
-    return found
+            symbols.update(words[1:])
+    return symbols
 
 
 class _Body(InvocationTypes):
@@ -157,7 +159,7 @@ class _Body(InvocationTypes):
     results: dict[str, NnefType] = {}  # noqa: RUF012  (replaced, never changed)
 
     def check(self, body: tuple[Assignment, ...]) -> None:
-        """Checks all assignments."""
+        """Check all assignments."""
         self.body = body
         for assignment in body:
             target, value = assignment.target, assignment.value
@@ -167,17 +169,17 @@ class _Body(InvocationTypes):
                 self._assign(target, self.value_type(value), value)
             except TypeTooLargeError:
                 message = f"the type of a value has more than {MAX_TYPE_SIZE} parts"
-                self.findings.add("N906", message, assignment.at)
+                self.reporter.error("N906", message, assignment.at)
                 self._assign(target, None, None)
 
     def _sources(self, target: Expr, value: Expr) -> None:
         """Graph parameters are assigned by `external`, and nothing else is (3.3.2 "Identifier Usage")."""
         if target.__class__ is Name:
-            made_by = value.name if value.__class__ is Invocation else ""
-            if made_by == "external":
+            producer = value.name if value.__class__ is Invocation else ""
+            if producer == "external":
                 self.externals.add(id(value))
-            self._check_source(target, made_by)
-            if made_by == "variable" or (made_by == "" and _gives_variables(value)):
+            self._check_source(target, producer)
+            if producer == "variable" or (producer == "" and _gives_variables(value)):
                 self.variables.add(target.name)
         elif isinstance(target, ArrayExpr | TupleExpr):
             same = isinstance(value, ArrayExpr | TupleExpr) and len(value.items) == len(target.items)
@@ -185,19 +187,19 @@ class _Body(InvocationTypes):
             for item, item_value in zip(target.items, values, strict=True):
                 self._sources(item, item_value)
 
-    def _check_source(self, target: Name, made_by: str) -> None:
-        if (made_by == "external") == (target.name in self.graph_parameters):
+    def _check_source(self, target: Name, producer: str) -> None:
+        if (producer == "external") == (target.name in self.graph_parameters):
             return
-        if made_by != "external":
+        if producer != "external":
             message = f"graph parameter {target.name!r} can only be assigned by 'external'"
         elif self.dialect == "provisional":
             return
         else:
-            message = f"what 'external' gives must be a parameter of the graph, {target.name!r} is none"
-        self.findings.add("N406", message, target.at)
+            message = f"the result of 'external' must be a parameter of the graph, {target.name!r} is none"
+        self.reporter.error("N406", message, target.at)
 
     def _assign(self, target: Expr, of: MaybeType, value: Expr | None) -> None:
-        """Gives the names on the left side their types."""
+        """Give the names on the left side their types."""
         if target.__class__ is Name:
             self._assign_name(target, of)
         elif isinstance(target, TupleExpr):
@@ -206,8 +208,8 @@ class _Body(InvocationTypes):
             else:
                 items = (None,) * len(target.items)
                 if of is not None and self.dialect != "tract":
-                    message = f"the left side is a tuple of {len(target.items)}, the right side is {shown_type(of)}"
-                    self.findings.add("N405", message, target.at)
+                    message = f"the left side is a tuple of {len(target.items)}, the right side is {format_type(of)}"
+                    self.reporter.error("N405", message, target.at)
             for item, item_type in zip(target.items, items, strict=True):
                 self._assign(item, item_type, None)
         elif isinstance(target, ArrayExpr):
@@ -219,19 +221,19 @@ class _Body(InvocationTypes):
     def _check_array(self, target: ArrayExpr, of: MaybeType, value: Expr | None) -> None:
         count = len(target.items)
         if isinstance(value, ArrayExpr) and len(value.items) != count:
-            given = f"one of {len(value.items)}"
+            right = f"one of {len(value.items)}"
         elif of is None or isinstance(of, ArrayOf) or self.dialect == "tract":
             return
         else:
-            given = shown_type(of)
-        self.findings.add("N405", f"the left side is an array of {count}, the right side is {given}", target.at)
+            right = format_type(of)
+        self.reporter.error("N405", f"the left side is an array of {count}, the right side is {right}", target.at)
 
     def _assign_name(self, target: Name, of: MaybeType) -> None:
         name = target.name
         if self.dialect != "tract":
             if name in self.names:
-                what = "a parameter, it cannot be assigned" if name in self.parameters else "assigned already"
-                self.findings.add("N402", f"{name!r} is {what}", target.at)
+                use = "a parameter, it cannot be assigned" if name in self.parameters else "assigned already"
+                self.reporter.error("N402", f"{name!r} is {use}", target.at)
                 return
             if (
                 self.fragment is None
@@ -239,21 +241,23 @@ class _Body(InvocationTypes):
                 and isinstance(of, ArrayOf | TupleOf)
                 and has_tensor(of)
             ):
-                what = "an array" if isinstance(of, ArrayOf) else "a tuple"
-                message = f"every tensor of the graph has a name of its own: {name!r} would be {what}, {shown_type(of)}"
-                self.findings.add("N402", message, target.at)
+                kind = "an array" if isinstance(of, ArrayOf) else "a tuple"
+                message = (
+                    f"every tensor of the graph has a name of its own: {name!r} would be {kind}, {format_type(of)}"
+                )
+                self.reporter.error("N402", message, target.at)
         declared = self.results.get(name)
         if declared is None:
             self.names[name] = of
             return
         if not self.casting.casts(of, declared):
-            types = f"declared as {shown_type(declared)}, this is {shown_type(of)}"  # type: ignore[arg-type]
-            self.findings.add("N405", f"result {name!r} is {types}", target.at)
+            types = f"declared as {format_type(declared)}, this is {format_type(of)}"  # type: ignore[arg-type]
+            self.reporter.error("N405", f"result {name!r} is {types}", target.at)
         self.names[name] = declared
 
 
 def _gives_variables(value: Expr) -> bool:
-    """Whether an expression gives what `variable` makes, and nothing else."""
+    """Whether an expression gives results of `variable`, and nothing else."""
     while isinstance(value, Select | Comprehension):
         if isinstance(value, Comprehension):
             value = value.item

@@ -1,17 +1,17 @@
-"""The types of expressions, in a body whose names have types: a problem for every operand that does not fit.
+"""The types of expressions, in a body whose names have types: an error for every operand that does not fit.
 
-Source: NNEF 1.0.5, 3.3.3 "Expressions". A type that is not known, because a problem was found or because an empty array
-says nothing of its items, is None and fits everywhere.
+Source: NNEF 1.0.5, 3.3.3 "Expressions". An unknown type, after an error or of the items of an empty array,
+is None and fits everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from shapeinf.formats.nnef.checking.casting import Casting, NoCommonTypeError, array_of, shown_type, tuple_of
-from shapeinf.formats.nnef.checking.findings import Findings, suggestion
+from shapeinf.formats.nnef.checking.casting import Casting, NoCommonTypeError, array_of, format_type, tuple_of
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.checking.operators import RESULTS, binary_type, builtin_wants, unary_type
+from shapeinf.formats.nnef.checking.reporter import Reporter, suggestion
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
@@ -35,21 +35,21 @@ from shapeinf.formats.nnef.language.ast import (
 from shapeinf.formats.nnef.language.types import INTEGER, LOGICAL, SCALAR, STRING, ArrayOf, NnefType, TensorOf, TupleOf
 
 MaybeType = NnefType | None
-"""None: not known."""
+"""None is an unknown type."""
 
 
 class ExpressionTypes:
     """The types of the names of one body, and of expressions made of them."""
 
-    def __init__(self, library: Library, casting: Casting, findings: Findings) -> None:
+    def __init__(self, library: Library, casting: Casting, reporter: Reporter) -> None:
         """A body without names so far."""
         self.library = library
         self.casting = casting
         self.dialect = casting.dialect
-        self.findings = findings
+        self.reporter = reporter
         self.names: dict[str, MaybeType] = {}
         self.body: tuple[Assignment, ...] = ()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.symbols: set[str] = set()
         """Symbols of tract's dialect, which stand for extents."""
         self.new_symbols = False
@@ -68,7 +68,7 @@ class ExpressionTypes:
             Subscript: self._subscript,
             Range: self._range,
             Builtin: self._builtin,
-            Invocation: self._chained,
+            Invocation: self._nested_invocation,
         }
 
     def type_of(self, expression: Expr) -> MaybeType:
@@ -84,11 +84,11 @@ class ExpressionTypes:
         return self.type_of(value)
 
     def invocation(self, invocation: Invocation) -> MaybeType:
-        """The type of what an invocation gives."""
+        """The type of the result of an invocation."""
         raise NotImplementedError
 
     def _wrong(self, message: str, at: int) -> None:
-        self.findings.add("N405", message, at)
+        self.reporter.error("N405", message, at)
 
     def _number(self, expression: Number) -> NnefType:
         return INTEGER if expression.value.__class__ is int else SCALAR
@@ -104,16 +104,16 @@ class ExpressionTypes:
         if self.new_symbols:
             self.symbols.add(name)
             return INTEGER
-        if name in self._told:
+        if name in self._reported:
             return None
-        if any(name == one.name for statement in self.body for one in names_in(statement.target)):
+        if any(name == target.name for statement in self.body for target in names_in(statement.target)):
             message = f"{name!r} is used before it is assigned"
         elif name in self.library:
             message = f"{name!r} is an operation, not a value"
         else:
             message = f"{name!r} is not declared{suggestion(name, self.names)}"
-        self.findings.add("N401", message, expression.at)
-        self._told.add(name)
+        self.reporter.error("N401", message, expression.at)
+        self._reported.add(name)
         return None
 
     def _array(self, expression: ArrayExpr) -> MaybeType:
@@ -131,8 +131,8 @@ class ExpressionTypes:
             except NoCommonTypeError:
                 if self.dialect == "tract":
                     return array_of(None)  # Its arrays are lists of anything.
-                one, other = shown_type(common), shown_type(of)  # type: ignore[arg-type]
-                self._wrong(f"the items of an array need a common type, these are {one} and {other}", expression.at)
+                first, second = format_type(common), format_type(of)  # type: ignore[arg-type]
+                self._wrong(f"the items of an array need a common type, these are {first} and {second}", expression.at)
                 return None
         return None if common is None else array_of(common)
 
@@ -144,20 +144,20 @@ class ExpressionTypes:
         operand = self.type_of(expression.operand)
         if operand is None:
             return None
-        found = unary_type(expression.op, operand, self.casting)
-        if found is None:
-            self._wrong(f"there is no operator {expression.op!r} for {shown_type(operand)}", expression.at)
-        return found
+        of = unary_type(expression.op, operand, self.casting)
+        if of is None:
+            self._wrong(f"there is no operator {expression.op!r} for {format_type(operand)}", expression.at)
+        return of
 
     def _binary(self, expression: Binary) -> MaybeType:
         left, right = self.type_of(expression.left), self.type_of(expression.right)
         if left is None or right is None:
             return None
-        found = binary_type(expression.op, left, right, self.casting)
-        if found is None:
-            operands = f"{shown_type(left)} and {shown_type(right)}"
+        of = binary_type(expression.op, left, right, self.casting)
+        if of is None:
+            operands = f"{format_type(left)} and {format_type(right)}"
             self._wrong(f"there is no operator {expression.op!r} for {operands}", start_of(expression))
-        return found
+        return of
 
     def _select(self, expression: Select) -> MaybeType:
         return self._branches(expression, self.type_of)
@@ -169,49 +169,49 @@ class ExpressionTypes:
         try:
             return self.casting.common(then, otherwise)
         except NoCommonTypeError:
-            one, other = shown_type(then), shown_type(otherwise)  # type: ignore[arg-type]
-            self._wrong(f"the two branches need a common type, these are {one} and {other}", start_of(expression))
+            first, second = format_type(then), format_type(otherwise)  # type: ignore[arg-type]
+            self._wrong(f"the two branches need a common type, these are {first} and {second}", start_of(expression))
             return None
 
     def _condition(self, condition: Expr, where: str) -> None:
-        found = self.type_of(condition)
-        if found is None or found == LOGICAL:
+        of = self.type_of(condition)
+        if of is None or of == LOGICAL:
             return
-        if isinstance(found, TensorOf):
+        if isinstance(of, TensorOf):
             if self.dialect == "tract":
                 return
             why = " ('select' chooses among the elements of tensors)"
         else:
             why = ""
-        message = f"the condition of {where} must be logical, this is {shown_type(found)}{why}"
+        message = f"the condition of {where} must be logical, this is {format_type(of)}{why}"
         self._wrong(message, start_of(condition))
 
     def _comprehension(self, expression: Comprehension) -> MaybeType:
-        # The arrays cannot depend on the loop variables, so these come into being together.
-        items = [self._iterated(array) for _, array in expression.iterators]
+        # The arrays cannot depend on the loop variables.
+        items = [self._item_type(array) for _, array in expression.iterators]
         own: list[str] = []
         for (variable, _), item in zip(expression.iterators, items, strict=True):
             if variable.name in self.names:
-                what = "a loop variable already" if variable.name in own else "already in use"
-                self.findings.add("N402", f"loop variable {variable.name!r} is {what}", variable.at)
+                use = "a loop variable already" if variable.name in own else "already in use"
+                self.reporter.error("N402", f"loop variable {variable.name!r} is {use}", variable.at)
             else:
                 own.append(variable.name)
                 self.names[variable.name] = item
         try:
             if expression.condition is not None:
                 self._condition(expression.condition, "a comprehension")
-            found = self.type_of(expression.item)
-            return None if found is None else array_of(found)
+            item_type = self.type_of(expression.item)
+            return None if item_type is None else array_of(item_type)
         finally:
             for name in own:
                 del self.names[name]
 
-    def _iterated(self, array: Expr) -> MaybeType:
-        found = self.type_of(array)
-        if found is None or isinstance(found, ArrayOf):
-            return None if found is None else found.of
-        hint = "; 'range_of' gives the positions in a string" if found == STRING else ""
-        self._wrong(f"a comprehension goes over arrays, this is {shown_type(found)}{hint}", start_of(array))
+    def _item_type(self, array: Expr) -> MaybeType:
+        of = self.type_of(array)
+        if of is None or isinstance(of, ArrayOf):
+            return None if of is None else of.of
+        hint = "; 'range_of' gives the positions in a string" if of == STRING else ""
+        self._wrong(f"a comprehension goes over arrays, this is {format_type(of)}{hint}", start_of(array))
         return None
 
     def _subscript(self, expression: Subscript) -> MaybeType:
@@ -232,7 +232,7 @@ class ExpressionTypes:
 
     def _no_items(self, value: NnefType, expression: Subscript | Range) -> None:
         hint = " ('slice' takes parts of tensors)" if isinstance(value, TensorOf) else ""
-        self._wrong(f"{shown_type(value)} has no items to choose from{hint}", start_of(expression.value))
+        self._wrong(f"{format_type(value)} has no items to choose from{hint}", start_of(expression.value))
 
     def _tuple_item(self, value: TupleOf, index: Expr) -> MaybeType:
         if not isinstance(index, Number) or not isinstance(index.value, int):
@@ -246,9 +246,9 @@ class ExpressionTypes:
         return None
 
     def _position(self, index: Expr) -> None:
-        found = self.type_of(index)
-        if not self.casting.casts(found, INTEGER):
-            self._wrong(f"a position must be an integer, this is {shown_type(found)}", start_of(index))  # type: ignore[arg-type]
+        of = self.type_of(index)
+        if not self.casting.casts(of, INTEGER):
+            self._wrong(f"a position must be an integer, this is {format_type(of)}", start_of(index))  # type: ignore[arg-type]
 
     def _range(self, expression: Range) -> MaybeType:
         value = self.type_of(expression.value)
@@ -267,17 +267,17 @@ class ExpressionTypes:
         operand = self.type_of(expression.operand)
         wants = None if operand is None else builtin_wants(expression.name, operand, self.casting)
         if wants is not None:
-            message = f"{expression.name!r} takes {wants}, this is {shown_type(operand)}"  # type: ignore[arg-type]
+            message = f"{expression.name!r} takes {wants}, this is {format_type(operand)}"  # type: ignore[arg-type]
             self._wrong(message, start_of(expression.operand))
         return RESULTS[expression.name]
 
-    def _chained(self, expression: Invocation) -> MaybeType:
-        found = self.invocation(expression)
-        if self.dialect == "provisional" or not isinstance(found, TupleOf) or expression.name not in self.library:
-            return found
+    def _nested_invocation(self, expression: Invocation) -> MaybeType:
+        of = self.invocation(expression)
+        if self.dialect == "provisional" or not isinstance(of, TupleOf) or expression.name not in self.library:
+            return of
         results = len(self.library[expression.name].results)
         if results > 1:
             message = f"{expression.name!r} has {results} results: in an expression it must have one"
             self._wrong(message, expression.at)
             return None
-        return found
+        return of

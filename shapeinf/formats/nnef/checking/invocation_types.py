@@ -1,24 +1,24 @@
-"""The types of invocations: arguments are matched to parameters, and the type argument of generic fragments is found.
+"""The types of invocations: match arguments to parameters and infer the type argument of generic fragments.
 
-Source: NNEF 1.0.5, 3.3.2 "Invocations". What is right with an invocation depends on its operation and on the names and
-types of its arguments only, so that each form of invocation is looked at once.
+Source: NNEF 1.0.5, 3.3.2 "Invocations". Whether an invocation is valid depends on its operation and on the names
+and types of its arguments only, so that each form of invocation is checked once.
 """
 
 from __future__ import annotations
 
-from shapeinf.formats.nnef.checking.casting import Casting, arguments_in, is_generic, shown_type, with_argument
+from shapeinf.formats.nnef.checking.casting import Casting, arguments_in, format_type, is_generic, with_argument
 from shapeinf.formats.nnef.checking.expression_types import ExpressionTypes, MaybeType
-from shapeinf.formats.nnef.checking.findings import Findings, suggestion
 from shapeinf.formats.nnef.checking.library import Library, Signature
+from shapeinf.formats.nnef.checking.reporter import Reporter, suggestion
 from shapeinf.formats.nnef.language.ast import Argument, Invocation, Name, Parameter, start_of
 from shapeinf.formats.nnef.language.types import GENERIC, INTEGER, LOGICAL, SCALAR, STRING, NnefType, Primitive
 
 OF_GRAPHS = frozenset(["external", "variable", "update"])
-"""Operations with rules about where they may stand."""
+"""Operations that are legal in certain contexts only."""
 
 _CANDIDATES = (SCALAR, INTEGER, LOGICAL, STRING, GENERIC)
 _UNSEEN = object()
-_Given = dict[str, tuple[Argument, MaybeType]]
+_Passed = dict[str, tuple[Argument, MaybeType]]
 
 
 class InvocationTypes(ExpressionTypes):
@@ -28,7 +28,7 @@ class InvocationTypes(ExpressionTypes):
         self,
         library: Library,
         casting: Casting,
-        findings: Findings,
+        reporter: Reporter,
         forms: dict[tuple[object, ...], MaybeType],
         *,
         fragment: str | None = None,
@@ -39,29 +39,28 @@ class InvocationTypes(ExpressionTypes):
         Args:
             library: the operations that there are, with the document's own.
             casting: the casts of its dialect.
-            findings: where problems go.
-            forms: the forms of invocations that were found right, with the types of their results. Bodies of the same
-                document share it.
+            reporter: collects the errors.
+            forms: the valid forms of invocations, with the types of their results; all bodies share it.
             fragment: the name of the fragment.
             generic: whether the fragment has a type argument `?`.
         """
-        super().__init__(library, casting, findings)
+        super().__init__(library, casting, reporter)
         self.fragment = fragment
         self.generic = generic
         self.forms = forms
         self.externals: set[int] = set()
-        """Identities of the invocations of `external` that stand where they may."""
+        """Identities of the invocations of `external` in a legal context."""
         self.variables: set[str] = set()
         self._updated: set[str] = set()
 
     def invocation(self, invocation: Invocation) -> MaybeType:
-        """The type of what an invocation gives; a tuple where it has several results."""
+        """The type of the result; a tuple where there are several results."""
         name = invocation.name
         arguments = invocation.arguments
         if self.dialect == "tract":
-            return self._of_tract(invocation)
+            return self._tract_invocation(invocation)
         if name in OF_GRAPHS:
-            self._placed(invocation)
+            self._check_context(invocation)
         shared = invocation.shared
         kinds = self._kinds
         form: list[object] = [name, invocation.type_argument, self.generic, id(shared)]
@@ -74,27 +73,27 @@ class InvocationTypes(ExpressionTypes):
             form.append(of)
             types.append(of)
         key = tuple(form)
-        found = self.forms.get(key, _UNSEEN)
-        if found is not _UNSEEN:
-            return found  # type: ignore[return-value]
+        known = self.forms.get(key, _UNSEEN)
+        if known is not _UNSEEN:
+            return known  # type: ignore[return-value]
         if shared:
-            self.findings.shared_places = True
-        before = len(self.findings.problems)
+            self.reporter.shared_positions = True
+        before = len(self.reporter.diagnostics)
         types.extend(self.type_of(argument.value) for argument in shared)
         result = self._result(invocation, types)
-        if len(self.findings.problems) == before:
+        if len(self.reporter.diagnostics) == before:
             self.forms[key] = result
         return result
 
-    def _of_tract(self, invocation: Invocation) -> MaybeType:
-        # tract looks up the arguments that it knows, and never at others.
+    def _tract_invocation(self, invocation: Invocation) -> MaybeType:
+        # tract ignores unknown arguments.
         if invocation.name in self.library:
             known = self.library.signature(invocation.name).parameters
             arguments = tuple(a for a in invocation.arguments if a.name is None or a.name in known)
             if len(arguments) < len(invocation.arguments):
                 invocation = Invocation(invocation.name, invocation.type_argument, arguments, invocation.at)
         if invocation.shared:
-            self.findings.shared_places = True
+            self.reporter.shared_positions = True
         outside = self.new_symbols
         self.new_symbols = outside or invocation.name.endswith("external")
         types = [self.type_of(argument.value) for argument in invocation.arguments]
@@ -104,28 +103,28 @@ class InvocationTypes(ExpressionTypes):
     def _result(self, invocation: Invocation, types: list[MaybeType]) -> MaybeType:
         if invocation.name not in self.library:
             hint = suggestion(invocation.name, self.library)
-            self.findings.add("N401", f"operation {invocation.name!r} is not declared{hint}", invocation.at)
+            self.reporter.error("N401", f"operation {invocation.name!r} is not declared{hint}", invocation.at)
             return None
         signature = self.library.signature(invocation.name)
-        given = self._matched(invocation, signature, types)
-        argument = self._type_argument(invocation, signature, given)
+        passed = self._match_arguments(invocation, signature, types)
+        argument = self._type_argument(invocation, signature, passed)
         generic = signature.fragment.generic
-        for name, (_, of) in given.items():
+        for name, (_, of) in passed.items():
             wanted = signature.parameters[name].type
             if generic and is_generic(wanted):
                 if argument is None:
                     continue
                 wanted = with_argument(wanted, argument)
             if not self.casting.casts(of, wanted):
-                self._misfit(signature, name, given, wanted)
+                self._misfit(signature, name, passed, wanted)
         if generic and argument is not None:
-            self._check_defaults(invocation, signature, given, argument)
+            self._check_defaults(invocation, signature, passed, argument)
             return with_argument(signature.result, argument)
         return None if generic and is_generic(signature.result) else signature.result
 
-    def _matched(self, invocation: Invocation, signature: Signature, types: list[MaybeType]) -> _Given:
+    def _match_arguments(self, invocation: Invocation, signature: Signature, types: list[MaybeType]) -> _Passed:
         """The arguments by the names of their parameters."""
-        given: _Given = {}
+        passed: _Passed = {}
         named = misplaced = False
         for position, (argument, of) in enumerate(zip(invocation.arguments, types, strict=True)):
             if argument.name is None:
@@ -136,24 +135,24 @@ class InvocationTypes(ExpressionTypes):
                 if name not in signature.parameters:
                     hint = suggestion(name, signature.parameters)
                     message = f"{invocation.name!r} has no parameter {name!r}{hint}"
-                    self.findings.add("N403", message, argument.at)
+                    self.reporter.error("N403", message, argument.at)
                     misplaced = True
                     continue
             if name is None:
                 misplaced = True
-            elif name in given:
+            elif name in passed:
                 misplaced = True
                 message = f"parameter {name!r} of {invocation.name!r} is given twice"
-                self.findings.add("N403", message, argument.at)
+                self.reporter.error("N403", message, argument.at)
             else:
-                given[name] = argument, of
-        missing = [name for name in signature.parameters if name in signature.required and name not in given]
-        # Where an argument has no place it may be the one that is missing.
+                passed[name] = argument, of
+        missing = [name for name in signature.parameters if name in signature.required and name not in passed]
+        # A misplaced argument may be the missing one.
         if missing and not misplaced:
             names = ", ".join(map(repr, missing))
             message = f"{invocation.name!r} needs {'arguments' if len(missing) > 1 else 'an argument'} for {names}"
-            self.findings.add("N403", message, self.findings.end_of_invocation(invocation.at))
-        return given
+            self.reporter.error("N403", message, self.reporter.end_of_invocation(invocation.at))
+        return passed
 
     def _positional(
         self, invocation: Invocation, signature: Signature, position: int, argument: Argument, *, after_named: bool
@@ -169,92 +168,94 @@ class InvocationTypes(ExpressionTypes):
             problem = f"{parameters[position].name!r} of {invocation.name!r} is no tensor: give it by name"
         else:
             return parameters[position].name
-        self.findings.add("N403", problem, start_of(argument.value))
+        self.reporter.error("N403", problem, start_of(argument.value))
         return None
 
-    def _type_argument(self, invocation: Invocation, signature: Signature, given: _Given) -> Primitive | None:
-        """What `?` stands for: the invocation says it, else the default of the declaration, else its arguments."""
+    def _type_argument(self, invocation: Invocation, signature: Signature, passed: _Passed) -> Primitive | None:
+        """The type of `?`: explicit, else the default of the declaration, else inferred from the arguments."""
         explicit = invocation.type_argument
         fragment = signature.fragment
         if explicit is not None:
             if not fragment.generic:
                 at = invocation.at + len(invocation.name)
-                self.findings.add("N404", f"{invocation.name!r} is not generic: it takes no type argument", at)
+                self.reporter.error("N404", f"{invocation.name!r} is not generic: it takes no type argument", at)
                 return None
             if explicit == GENERIC and not self.generic:
                 at = invocation.at + len(invocation.name)
-                self.findings.add("N404", "'?' is a type in the bodies of generic fragments only", at)
+                self.reporter.error("N404", "'?' is a type in the bodies of generic fragments only", at)
                 return None
             return explicit
         if not fragment.generic or fragment.generic_default is not None:
             return fragment.generic_default
-        return self._deduced(invocation, signature, given)
+        return self._deduce_type_argument(invocation, signature, passed)
 
-    def _deduced(self, invocation: Invocation, signature: Signature, given: _Given) -> Primitive | None:
+    def _deduce_type_argument(self, invocation: Invocation, signature: Signature, passed: _Passed) -> Primitive | None:
         candidates: dict[Primitive, None] = {}
         unknown = False
         for name in signature.generic_names:
-            if name in given:
-                of = given[name][1]
+            if name in passed:
+                of = passed[name][1]
                 unknown = unknown or of is None
                 candidates.update(dict.fromkeys(arguments_in(signature.parameters[name].type, of)))
         if len(candidates) == 1 or (candidates and self.dialect != "final"):
-            # Elsewhere tensors say nothing certain of their elements.
+            # In the other dialects the element types of tensors are not certain.
             return next(iter(candidates))
         if unknown:
             return None
         if self.dialect != "final":
             return SCALAR
-        if any(self._misfits(signature, name, given) for name in signature.generic_names):
+        if any(self._misfits(signature, name, passed) for name in signature.generic_names):
             return None
         if candidates:
             names = " and ".join(map(str, candidates))
             message = f"the arguments of {invocation.name!r} have different types: {names}"
         else:
-            message = (
-                f"the arguments do not tell the type of {invocation.name!r}: write {invocation.name}<scalar>(...), "
-                "or the like"
-            )
-        self.findings.add("N404", message, invocation.at)
+            example = f"write {invocation.name}<scalar>(...), or the like"
+            message = f"the arguments do not determine the type of {invocation.name!r}: {example}"
+        self.reporter.error("N404", message, invocation.at)
         return None
 
-    def _misfits(self, signature: Signature, name: str, given: _Given) -> bool:
-        """Whether no type argument makes a value fit; if so it is told."""
-        of = given[name][1] if name in given else None
+    def _misfits(self, signature: Signature, name: str, passed: _Passed) -> bool:
+        """Whether no type argument makes a value fit; reports an error if so."""
+        of = passed[name][1] if name in passed else None
         declared = signature.parameters[name].type
         if any(self.casting.casts(of, with_argument(declared, candidate)) for candidate in _CANDIDATES):
             return False
-        self._misfit(signature, name, given, declared)
+        self._misfit(signature, name, passed, declared)
         return True
 
-    def _misfit(self, signature: Signature, name: str, given: _Given, wanted: NnefType) -> None:
-        passed, of = given[name]
-        types = f"{shown_type(wanted)}, this is {shown_type(of)}"  # type: ignore[arg-type]
+    def _misfit(self, signature: Signature, name: str, passed: _Passed, wanted: NnefType) -> None:
+        argument, of = passed[name]
+        types = f"{format_type(wanted)}, this is {format_type(of)}"  # type: ignore[arg-type]
         message = f"parameter {name!r} of {signature.fragment.name!r} takes {types}"
-        self.findings.add("N404", message, start_of(passed.value))
+        self.reporter.error("N404", message, start_of(argument.value))
 
-    def _check_defaults(self, invocation: Invocation, signature: Signature, given: _Given, argument: Primitive) -> None:
+    def _check_defaults(
+        self, invocation: Invocation, signature: Signature, passed: _Passed, argument: Primitive
+    ) -> None:
         for name in signature.generic_names:
             parameter: Parameter = signature.parameters[name]
-            if name in given or parameter.default is None:
+            if name in passed or parameter.default is None:
                 continue
             wanted: NnefType = with_argument(parameter.type, argument)
             of = self.type_of(parameter.default)
             if not self.casting.casts(of, wanted):
                 default = f"the default of parameter {name!r} of {invocation.name!r}"
-                self.findings.add("N404", f"{default} is no {shown_type(wanted)}", invocation.at)
+                self.reporter.error("N404", f"{default} is no {format_type(wanted)}", invocation.at)
 
-    def _placed(self, invocation: Invocation) -> None:
-        """The rules about where the operations of graphs may stand (3.3.2 "Identifier Usage", 4.8)."""
+    def _check_context(self, invocation: Invocation) -> None:
+        """The rules about the contexts of graph operations (3.3.2 "Identifier Usage", 4.8)."""
         name = invocation.name
         if self.fragment is not None:
             # In the provisional dialect layers are fragments that make their own variables.
             if name == "external" or self.dialect == "final":
-                self.findings.add("N406", f"{name!r} may be invoked in the graph only, not in fragments", invocation.at)
+                self.reporter.error(
+                    "N406", f"{name!r} may be invoked in the graph only, not in fragments", invocation.at
+                )
         elif name == "external":
             if self.dialect == "final" and id(invocation) not in self.externals:
-                message = "what 'external' gives must be assigned to a parameter of the graph"
-                self.findings.add("N406", message, invocation.at)
+                message = "the result of 'external' must be assigned to a parameter of the graph"
+                self.reporter.error("N406", message, invocation.at)
         elif name == "update":
             self._check_update(invocation)
 
@@ -267,8 +268,8 @@ class InvocationTypes(ExpressionTypes):
         if not isinstance(value, Name) or value.name not in self.variables:
             if not isinstance(value, Name) or value.name in self.names:
                 message = "the first argument of 'update' must be a variable"
-                self.findings.add("N406", message, start_of(value))
+                self.reporter.error("N406", message, start_of(value))
         elif value.name in self._updated:
-            self.findings.add("N406", f"variable {value.name!r} is updated twice", value.at)
+            self.reporter.error("N406", f"variable {value.name!r} is updated twice", value.at)
         else:
             self._updated.add(value.name)

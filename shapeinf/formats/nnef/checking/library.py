@@ -13,7 +13,7 @@ from shapeinf.formats.nnef.language.types import NnefType, TupleOf
 
 @attrs.frozen
 class Signature:
-    """What an invocation must know of a declaration.
+    """The parts of a declaration that the check of an invocation needs.
 
     Args:
         fragment: the declaration.
@@ -89,10 +89,10 @@ class Library(Mapping[str, Fragment]):
         return Library(fragments, self)
 
     def signature(self, name: str) -> Signature:
-        """The signature of an operation, worked out once."""
-        found = self._signatures.get(name)
-        if found is None:
+        """The signature of an operation, computed once."""
+        signature = self._signatures.get(name)
+        if signature is None:
             own = name in self._own or self._below is None
-            found = Signature.of(self._own[name]) if own else self._below.signature(name)  # type: ignore[union-attr]
-            self._signatures[name] = found
-        return found
+            signature = Signature.of(self._own[name]) if own else self._below.signature(name)  # type: ignore[union-attr]
+            self._signatures[name] = signature
+        return signature

@@ -1,6 +1,6 @@
 """Operators, casts and built-in functions on values that are known when the graph is built.
 
-Source: NNEF 1.0.5, 3.3.5 "Expressions" and 3.3.6 "Built-in functions". Where it says nothing: integers have any size,
+Source: NNEF 1.0.5, 3.3.5 "Expressions" and 3.3.6 "Built-in functions". Where it is silent: integers have any size,
 their division rounds down, indices count from 0 and never from the end, and a range must lie within its array.
 """
 
@@ -17,7 +17,7 @@ from shapeinf.formats.nnef.evaluation.values import (
     MAX_ITEMS,
     BadValue,
     Value,
-    checked,
+    check_limits,
     is_known,
     kind_of,
     size_of,
@@ -29,14 +29,14 @@ _SCALAR = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|[+-]?inf")
 
 def binary(op: str, left: Value, right: Value) -> Value:
     """`left op right`. Raises BadValue where there is no result."""
-    found: Value | None
+    result: Value | None
     if is_number(left) and is_number(right):
-        found = _NUMBERS[op](left, right) if op in _NUMBERS else None
+        result = _NUMBERS[op](left, right) if op in _NUMBERS else None
     else:
-        found = _OTHERS[op](left, right) if op in _OTHERS else None
-    if found is None:
+        result = _OTHERS[op](left, right) if op in _OTHERS else None
+    if result is None:
         raise BadValue(f"the operator {op} has no meaning for {kind_of(left)} and {kind_of(right)}")
-    return checked(found)
+    return check_limits(result)
 
 
 def unary(op: str, value: Value) -> Value:
@@ -56,17 +56,17 @@ def is_number(value: Value) -> TypeGuard[float]:
 # -- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _finite(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
-    def calculated(a: float, b: float) -> float:
+def _check_overflow(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    def compute(a: float, b: float) -> float:
         try:
             return function(a, b)
         except OverflowError:
             raise BadValue("the result is too large for a scalar") from None
 
-    return calculated
+    return compute
 
 
-def _divided(a: float, b: float) -> float:
+def _divide(a: float, b: float) -> float:
     if b == 0:
         raise BadValue("division by zero")
     return a // b if type(a) is int and type(b) is int else a / b
@@ -86,10 +86,10 @@ def _power(a: float, b: float) -> float:
             raise BadValue(f"the integer has more than {MAX_BITS:,} bits", code="N902")
     if a == 0 and b < 0:
         raise BadValue("division by zero")
-    found: object = a**b
-    if isinstance(found, complex):
+    result: object = a**b
+    if isinstance(result, complex):
         raise BadValue("a negative scalar has no power with a fractional exponent", 0)
-    return found  # type: ignore[return-value]
+    return result  # type: ignore[return-value]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -101,11 +101,11 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "!=": operator.ne,
 }
 _NUMBERS: dict[str, Callable[[float, float], float]] = {
-    "+": _finite(operator.add),
-    "-": _finite(operator.sub),
-    "*": _finite(_product),
-    "/": _finite(_divided),
-    "^": _finite(_power),
+    "+": _check_overflow(operator.add),
+    "-": _check_overflow(operator.sub),
+    "*": _check_overflow(_product),
+    "/": _check_overflow(_divide),
+    "^": _check_overflow(_power),
     **_COMPARISONS,
 }
 
@@ -113,7 +113,7 @@ _NUMBERS: dict[str, Callable[[float, float], float]] = {
 # -- everything else -------------------------------------------------------------------------------------------------
 
 
-def _joined(a: Value, b: Value) -> Value | None:
+def _join(a: Value, b: Value) -> Value | None:
     if isinstance(a, tuple) and isinstance(b, tuple):
         if len(a) + len(b) > MAX_ITEMS:
             raise BadValue(f"the array has more than {MAX_ITEMS:,} items", code="N902")
@@ -121,7 +121,7 @@ def _joined(a: Value, b: Value) -> Value | None:
     return a + b if isinstance(a, str) and isinstance(b, str) else None
 
 
-def _repeated(a: Value, b: Value) -> Value | None:
+def _repeat(a: Value, b: Value) -> Value | None:
     if not isinstance(a, (tuple, str)) or type(b) is not int:
         return None
     if b < 0:
@@ -138,16 +138,16 @@ def _equal(a: Value, b: Value) -> bool:
     return a == b
 
 
-def _contained(a: Value, b: Value) -> bool | None:
+def _contains(a: Value, b: Value) -> bool | None:
     return None if not isinstance(b, tuple) else any(_equal(a, item) for item in b)
 
 
 _OTHERS: dict[str, Callable[[Value, Value], Value | None]] = {
-    "+": _joined,
-    "*": _repeated,
+    "+": _join,
+    "*": _repeat,
     "==": _equal,
     "!=": lambda a, b: not _equal(a, b),
-    "in": _contained,
+    "in": _contains,
     "&&": lambda a, b: a and b if isinstance(a, bool) and isinstance(b, bool) else None,
     "||": lambda a, b: a or b if isinstance(a, bool) and isinstance(b, bool) else None,
 }
@@ -158,7 +158,7 @@ _OTHERS: dict[str, Callable[[Value, Value], Value | None]] = {
 
 def function(name: str, value: Value) -> Value:
     """A built-in function other than `shape_of`. Raises BadValue where there is no result."""
-    return checked(_FUNCTIONS[name](value))
+    return check_limits(_FUNCTIONS[name](value))
 
 
 def _length_of(value: Value) -> Value:
@@ -242,10 +242,10 @@ def part(value: Value, begin: Value | None, end: Value | None) -> Value:
         raise BadValue(f"{kind_of(value)} has no items", 0)
     low = 0 if begin is None else begin
     high = len(value) if end is None else end
-    for place, index in ((1, low), (2, high)):
+    for operand, index in ((1, low), (2, high)):
         if type(index) is not int:
-            raise BadValue(f"an index must be an integer, not {kind_of(index)}", place)
-        if index < 0 or (place == 2 and index > len(value)):
-            raise BadValue(f"the index {index} is not in an array of length {len(value)}", place)
+            raise BadValue(f"an index must be an integer, not {kind_of(index)}", operand)
+        if index < 0 or (operand == 2 and index > len(value)):
+            raise BadValue(f"the index {index} is not in an array of length {len(value)}", operand)
     assert isinstance(low, int) and isinstance(high, int)
     return value[low:high] if low < high else value[:0]

@@ -1,4 +1,4 @@
-"""Operations as they are asked for: their inputs, attributes, outputs, and the names of tensors that have none."""
+"""Emits operations: their inputs, attributes and outputs, and names for tensors without one."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from shapeinf.formats.nnef.evaluation.values import (
     primitive_of,
     size_of,
 )
-from shapeinf.formats.nnef.language.ast import DialectName
 from shapeinf.formats.nnef.language.types import ArrayOf, PrimitiveName
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import ContentsOf
 
 MAX_OPERATIONS = 1_000_000
 
 Target = Union[str, "tuple[Target, ...]", None]
-"""Names that the results of an expression shall have: those of the left side of an assignment; None for no name."""
+"""Names for the results of an expression: those on the left side of an assignment; None for no name."""
 
 OPERATORS = {
     "+": "add",
@@ -47,7 +47,7 @@ OPERATORS = {
 """The operations that operators on tensors stand for (3.3.5)."""
 
 OUTSIDE = frozenset(["external", "tract_core_external", "variable", "constant"])
-"""The operations whose results are no results of calculations: their shapes are declared."""
+"""The operations whose result shapes are declared."""
 
 _UNARY = {"-": "neg", "!": "not"}
 _ARITHMETIC = frozenset("+-*/^")
@@ -66,7 +66,7 @@ class Emitter:
         self.copy = "idn" if dialect == "provisional" else "copy"
         self.calls: tuple[int, ...] = ()
         self.own: set[str] = set()
-        """Names of the graph's own tensors that may be given to the next operation."""
+        """Names of tensors of the document that the next operation may take."""
         self._counts: dict[str, int] = {}
         self._extents: dict[object, Tensor] = {}
 
@@ -85,11 +85,11 @@ class Emitter:
         return name
 
     def reserve(self, names: Sequence[str]) -> None:
-        """Keep names of the document from being made up."""
+        """Reserve names of the document."""
         self.own.update(names)
         self._counts.update(dict.fromkeys(names, 1))
 
-    def _named(self, target: Target, base: str) -> str:
+    def _output_name(self, target: Target, base: str) -> str:
         if type(target) is not str:
             return self.fresh(base)
         return target if target in self.own else self.fresh(target)
@@ -125,7 +125,7 @@ class Emitter:
             primitive = of
         elif self.dialect == "tract":
             primitive = _tract_result(primitive, inputs, attributes)
-        self.add(form.fragment.name, inputs, attributes, (output,), None if form.told else of, at)
+        self.add(form.fragment.name, inputs, attributes, (output,), None if form.tensors_determine_type else of, at)
         return Tensor(output, primitive)
 
     # -- operands ----------------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ class Emitter:
 
     def _extent(self, value: AxisOf | Symbol, at: int) -> Tensor:
         key = (value.tensor, value.axis) if isinstance(value, AxisOf) else value
-        found = self._extents.get(key)
-        if found is None:
+        tensor = self._extents.get(key)
+        if tensor is None:
             if isinstance(value, AxisOf):
                 name = self.fresh(f"{value.tensor}.shape.{value.axis}")
                 source = Tensor(value.tensor)
@@ -155,11 +155,11 @@ class Emitter:
             else:
                 name = self.fresh(value.text)
                 self.add(EXTENT, (value.text,), _NOTHING, (name,), None, at)
-            found = self._extents[key] = Tensor(name, "integer")
-        return found
+            tensor = self._extents[key] = Tensor(name, "integer")
+        return tensor
 
     def rely_on(self, tensor: Value, shape: Sequence[Value], axes: Iterable[Value], at: int) -> None:
-        """Note that the graph is built for these extents, which other shapes of inputs may not change unseen."""
+        """Record that the graph is valid for these extents only."""
         if not isinstance(tensor, Tensor) or not tensor.name:
             return
         for axis in axes:
@@ -170,19 +170,19 @@ class Emitter:
                 self._extents[key] = Tensor(name, "integer")
 
     def _operands(self, values: Sequence[Value], at: int) -> list[Value]:
-        """Operands of an operator or an operation on scalars: literal integers follow the tensors beside them."""
-        found = [self.operand(value, at) for value in values]
-        if not self._keeps_integers(found):
-            return [as_scalars(one) if not isinstance(one, Tensor) else one for one in found]
-        return found
+        """Operands of an operator or an operation on scalars: literal integers have the type of the tensors."""
+        operands = [self.operand(value, at) for value in values]
+        if not self._keeps_integers(operands):
+            return [as_scalars(operand) if not isinstance(operand, Tensor) else operand for operand in operands]
+        return operands
 
     def _keeps_integers(self, operands: Iterable[Value | None]) -> bool:
-        """Whether literal integers among the operands stay integers: beside integers, in tract also beside none."""
-        there = [one for one in operands if one is not None]
-        tensors = [one for one in there if isinstance(one, Tensor)]
+        """Whether literal integers stay integers: with integer tensors, in tract also without tensors."""
+        present = [operand for operand in operands if operand is not None]
+        tensors = [operand for operand in present if isinstance(operand, Tensor)]
         if tensors or self.dialect != "tract":
-            return any(one.of == "integer" for one in tensors)
-        return all(primitive_of(one) != "scalar" for one in there)
+            return any(operand.of == "integer" for operand in tensors)
+        return all(primitive_of(operand) != "scalar" for operand in present)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class Emitter:
         if len(values) == 1:
             of = primitive_of(inputs[0])
         elif op in _ARITHMETIC:
-            of = "integer" if all(primitive_of(one) == "integer" for one in inputs) else "scalar"
+            of = "integer" if all(primitive_of(operand) == "integer" for operand in inputs) else "scalar"
         return self.simple(name, tuple(inputs), _NOTHING, of, target, base, at)
 
     def simple(
@@ -210,11 +210,11 @@ class Emitter:
         at: int,
     ) -> Tensor:
         """An operation with one result; `base` is the name of the statement that it is in."""
-        output = self._named(target, f"{base}.{op}")
+        output = self._output_name(target, f"{base}.{op}")
         self.add(op, inputs, attributes, (output,), None, at)
         return Tensor(output, of)
 
-    def copied(self, value: Value, target: str, at: int) -> Tensor:
+    def copy_to(self, value: Value, target: str, at: int) -> Tensor:
         """A tensor of another name, or a literal, under the name of a tensor of the graph."""
         return self.simple(self.copy, (self.operand(value, at),), _NOTHING, primitive_of(value), target, target, at)
 
@@ -230,22 +230,22 @@ class Emitter:
         at: int,
         length: int | None = None,
     ) -> Value:
-        """An atomic operation. `length` is that of an array that it gives, where the target does not say."""
+        """An atomic operation. `length` is that of a resulting array, where the target has none."""
         inputs = form.blank.copy()
         rest: list[Value] = []
-        given: list[Value] = []
+        arguments: list[Value] = []
         literals = False
         for slot, value in zip(form.slots, values, strict=True):
             kind = slot.kind
             if kind == ATTRIBUTE:
                 if type(value) is int and self.dialect == "tract" and isinstance(slot.type, ArrayOf):
-                    value = (value,)  # tract takes an item for an array of one
-                given.append(as_declared(slot.type, value) if slot.scalar else value)
+                    value = (value,)  # tract accepts an item as an array of one item
+                arguments.append(as_declared(slot.type, value) if slot.scalar else value)
             elif kind == TENSOR:
                 if type(value) is not Tensor or not value.name:
                     value = self.operand(value, at)
                     literals = True
-                inputs[slot.place] = value
+                inputs[slot.index] = value
             elif type(value) is tuple or self.dialect == "tract":
                 value = value if isinstance(value, tuple) else (value,)
                 rest += [self.operand(item, at) for item in value]
@@ -253,29 +253,31 @@ class Emitter:
                 raise BadValue(f"{slot.name!r} takes an array of tensors")
         if literals:
             self._follow(form, inputs)
-        key: tuple[object, ...] = tuple(given)
+        key: tuple[object, ...] = tuple(arguments)
         if form.loose:
-            key = (key, *map(primitive_of, given))  # 1, 1.0 and true are equal in Python
-        found = form.shared.get(key)
-        if found is None:
-            found = self._attributes(form, given, key, inputs, rest, at)
+            key = (key, *map(primitive_of, arguments))  # 1, 1.0 and true are equal in Python
+        attributes = form.shared.get(key)
+        if attributes is None:
+            attributes = self._attributes(form, arguments, key, inputs, rest, at)
         of = None
         if form.fragment.generic:
-            of = type_argument or form.deduced(values)
-        return self._results(form, (*inputs, *rest) if rest else tuple(inputs), found, of, target, base, at, length)
+            of = type_argument or form.type_argument(values)
+        return self._results(
+            form, (*inputs, *rest) if rest else tuple(inputs), attributes, of, target, base, at, length
+        )
 
     def _follow(self, form: Form, inputs: list[Value | None]) -> None:
-        """Literal integers in the place of scalars are scalars, unless the tensors beside them are integers."""
+        """Literal integers in place of scalars are scalars, unless the tensors among the operands are integers."""
         if self._keeps_integers(inputs):
             return
         for slot in form.slots:
-            if slot.kind == TENSOR and slot.scalar and not isinstance(inputs[slot.place], Tensor):
-                inputs[slot.place] = as_scalars(inputs[slot.place])  # type: ignore[arg-type]
+            if slot.kind == TENSOR and slot.scalar and not isinstance(inputs[slot.index], Tensor):
+                inputs[slot.index] = as_scalars(inputs[slot.index])  # type: ignore[arg-type]
 
     def _attributes(
         self,
         form: Form,
-        given: list[Value],
+        arguments: list[Value],
         key: tuple[object, ...],
         inputs: list[Value | None],
         rest: list[Value],
@@ -284,20 +286,20 @@ class Emitter:
         attributes = dict(form.defaults)
         slots = [slot for slot in form.slots if slot.kind == ATTRIBUTE]
         known = True
-        for slot, value in zip(slots, given, strict=True):
+        for slot, value in zip(slots, arguments, strict=True):
             size_of(value)  # the limit
             known = known and is_known(value)
-            attributes[slot.name] = value if is_known(value) else self._deferred(form, slot, value, inputs, rest, at)
+            attributes[slot.name] = value if is_known(value) else self._defer(form, slot, value, inputs, rest, at)
         if known:
             form.shared[key] = attributes
         return attributes
 
-    def _deferred(
+    def _defer(
         self, form: Form, slot: Slot, value: Value, inputs: list[Value | None], rest: list[Value], at: int
     ) -> object:
-        """An attribute with `ContentsOf` further inputs for what is not known yet."""
+        """An attribute with `ContentsOf` further inputs in place of unknown values."""
         if type(value) is tuple:
-            return tuple([self._deferred(form, slot, item, inputs, rest, at) for item in value])
+            return tuple([self._defer(form, slot, item, inputs, rest, at) for item in value])
         if not isinstance(value, RUNTIME):
             return value
         if isinstance(value, Tensor) and value.literal is not None:
@@ -308,7 +310,7 @@ class Emitter:
             if isinstance(value, Symbol):
                 return value
             if self.dialect == "tract":
-                return None  # an extent that comes from elsewhere, such as a resource
+                return None  # an extent from a resource
             message = f"{slot.name!r} of {form.fragment.name} must be known when the graph is built"
             raise BadValue(message, code="N502")
         rest.append(self.operand(value, at))
@@ -328,23 +330,23 @@ class Emitter:
         op = form.fragment.name
         results = form.results
         if len(results) == 1 and not results[0][0]:
-            output = target if type(target) is str and target in self.own else self._named(target, f"{base}.{op}")
+            output = target if type(target) is str and target in self.own else self._output_name(target, f"{base}.{op}")
             return self.single(form, inputs, attributes, of, output, at)
         values: list[Value] = []
         outputs: list[str] = []
         for i, (array, primitive) in enumerate(results):
             primitive = of if primitive == "?" else primitive
-            wanted = (
+            result_target = (
                 target if len(results) == 1 else target[i] if isinstance(target, tuple) and i < len(target) else None
             )
             if not array:
-                outputs.append(self._named(wanted, f"{base}.{form.fragment.results[i].name}"))
+                outputs.append(self._output_name(result_target, f"{base}.{form.fragment.results[i].name}"))
                 values.append(Tensor(outputs[-1], primitive))
                 continue
-            names = self._array(form, wanted, base, length)
+            names = self._array(form, result_target, base, length)
             outputs += names
             values.append(tuple([Tensor(name, primitive) for name in names]))
-        self.add(op, inputs, attributes, tuple(outputs), None if form.told else of, at)
+        self.add(op, inputs, attributes, tuple(outputs), None if form.tensors_determine_type else of, at)
         return values[0] if len(results) == 1 else tuple(values)
 
     def _array(self, form: Form, target: Target, base: str, length: int | None) -> list[str]:
@@ -354,12 +356,12 @@ class Emitter:
             length = len(target)
         if length is None:
             raise BadValue(
-                f"how many tensors {op} gives is not known here: the left side must be an array", code="N502"
+                f"the number of tensors of {op} is unknown here: the left side must be an array", code="N502"
             )
         if isinstance(target, tuple):
             if len(target) != length:
-                raise BadValue(f"{op} gives {length} tensors, but the left side has {len(target)}", code="N503")
-            return [self._named(one, f"{base}.{op}") for one in target]
+                raise BadValue(f"{op} has {length} tensors, but the left side has {len(target)}", code="N503")
+            return [self._output_name(item, f"{base}.{op}") for item in target]
         first = target if isinstance(target, str) else f"{base}.{op}"
         return [self.fresh(f"{first}.{i}") for i in range(length)]
 
@@ -373,6 +375,6 @@ def _tract_result(
         return _TRACT_TYPES.get(named[:1].lower())
     if declared != "scalar":
         return declared
-    there = [one for one in inputs if one is not None]
-    given = [one for one in there if isinstance(one, Tensor)] or there
-    return "integer" if given and all(primitive_of(one) == "integer" for one in given) else declared
+    present = [operand for operand in inputs if operand is not None]
+    typed = [operand for operand in present if isinstance(operand, Tensor)] or present
+    return "integer" if typed and all(primitive_of(operand) == "integer" for operand in typed) else declared

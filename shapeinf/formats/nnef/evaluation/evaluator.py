@@ -1,15 +1,14 @@
 """Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
 
-Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a short way (`flat`); all others run on the
+Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a fast path (`flat`); all others run on the
 machine of `machine`, which keeps its own stack, so that fragments may call each other as deep as they like (a limit
 aside).
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from itertools import count
-from typing import Literal
 
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
@@ -29,10 +28,8 @@ from shapeinf.formats.nnef.language.ast import (
     items_of,
     names_in,
 )
-from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
-
-Expand = Container[str] | Literal["all"]
-"""Names of standard compound operations to replace by their bodies."""
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.options import Expand
 
 
 def evaluate(
@@ -58,8 +55,8 @@ def evaluate(
     try:
         return _Evaluation(document, source, library, expand, shape_of).run()
     except RecursionError:
-        problem = Problem("N903", "arrays are nested too deep", document.graph.at)
-        raise NnefError([problem], source) from None
+        error = source.error("N903", "arrays are nested too deep", document.graph.at)
+        raise NnefError([error], source) from None
 
 
 class _Evaluation:
@@ -81,7 +78,7 @@ class _Evaluation:
         self.values: dict[str, Value] = self.frame.values
         self.forms: dict[str, dict[tuple[str | None, ...], Form]] = {}
         self.quick: dict[tuple[str, int, int], tuple[Form, Mapping[str, object]]] = {}
-        self.renamed = _reassigned(document) if document.dialect == "tract" else {}
+        self.renamed = _rename_reassigned(document) if document.dialect == "tract" else {}
 
     def run(self) -> list[Operation]:
         """All operations."""
@@ -91,15 +88,15 @@ class _Evaluation:
             target, value = statement.target, statement.value
             if type(target) is Name and type(value) is Invocation and target.at not in renamed:
                 try:
-                    if self._repeated(value, target.name) or self._flat(value, target.name):
+                    if self._reuse(value, target.name) or self._flat(value, target.name):
                         continue
                 except (NotFlat, BadValue):
-                    pass  # the long way knows the place of every part
+                    pass  # the machine reports the position of every operand
             if not reserved:
-                names = (name for one in graph.body for name in names_in(one.target))
+                names = (name for assignment in graph.body for name in names_in(assignment.target))
                 emitter.reserve([renamed.get(name.at, name.name) for name in names])
                 reserved = True
-            self._slow(statement)
+            self._run_machine(statement)
         return emitter.operations
 
     def _flat(self, call: Invocation, target: str) -> bool:
@@ -112,7 +109,7 @@ class _Evaluation:
             lookup = self.machine.lookup
             fragment = lookup.fragment(call)
             form = lookup.form(fragment, arguments)
-            if lookup.replaced(fragment) or len(form.results) != 1 or form.gives_array:
+            if lookup.is_expanded(fragment) or len(form.results) != 1 or form.gives_array:
                 return False
             self.forms.setdefault(call.name, {})[names] = form
         known = self.values
@@ -128,13 +125,13 @@ class _Evaluation:
             self.quick[call.name, id(call.shared), len(kinds)] = form, emitter.operations[-1].attributes
         return True
 
-    def _repeated(self, call: Invocation, target: str) -> bool:
+    def _reuse(self, call: Invocation, target: str) -> bool:
         """A flat statement like an earlier one but for its tensors; False for all else."""
         arguments, shared = call.arguments, call.shared
-        found = self.quick.get((call.name, id(shared), len(arguments)))
-        if found is None or call.type_argument is not None:
+        known_call = self.quick.get((call.name, id(shared), len(arguments)))
+        if known_call is None or call.type_argument is not None:
             return False
-        form, attributes = found
+        form, attributes = known_call
         inputs: list[Value | None] = []
         known = self.values
         for argument in arguments[: len(arguments) - len(shared)] if shared else arguments:
@@ -145,20 +142,20 @@ class _Evaluation:
             if type(tensor) is not Tensor:
                 return False
             inputs.append(tensor)
-        of = form.deduced(inputs) if form.fragment.generic else None  # type: ignore[arg-type]
+        of = form.type_argument(inputs) if form.fragment.generic else None  # type: ignore[arg-type]
         inputs += form.blank[len(inputs) :]
         emitter = self.emitter
         emitter.calls = ()
         known[target] = emitter.single(form, tuple(inputs), attributes, of, target, call.at)
         return True
 
-    def _slow(self, statement: Assignment) -> None:
+    def _run_machine(self, statement: Assignment) -> None:
         """Any statement."""
         frame, machine = self.frame, self.machine
         target = self._target(statement.target)
         frame.base = frame.prefix = machine.root = next(names_of(target))
-        found = machine.run(statement.value, frame, target)
-        self._assign(statement.target, found, statement.at)
+        value = machine.run(statement.value, frame, target)
+        self._assign(statement.target, value, statement.at)
 
     def _target(self, expr: Expr) -> Target:
         if isinstance(expr, Name):
@@ -168,28 +165,30 @@ class _Evaluation:
     def _assign(self, target: Expr, value: Value, at: int) -> None:
         """Give names of the graph to a value; tensors that have another name are copied."""
         if not isinstance(target, Name):
-            for item, one in zip(items_of(target), self.machine.matched(target, value, self.frame), strict=True):
-                self._assign(item, one, at)
+            for item, item_value in zip(
+                items_of(target), self.machine.items_for(target, value, self.frame), strict=True
+            ):
+                self._assign(item, item_value, at)
             return
         name = self.renamed.get(target.at, target.name)
         other = isinstance(value, Tensor) and value.name != name
-        wanted = target.name in self.results and not isinstance(value, Tensor)
-        if other or wanted:
+        is_result = target.name in self.results and not isinstance(value, Tensor)
+        if other or is_result:
             try:
-                value = self.emitter.copied(value, name, at)
+                value = self.emitter.copy_to(value, name, at)
             except BadValue as bad:
                 raise self.machine.problem(bad, self.frame, (), at) from None
         self.values[target.name] = value
 
 
-def _reassigned(document: Document) -> dict[int, str]:
+def _rename_reassigned(document: Document) -> dict[int, str]:
     """In tract an identifier may be assigned again: other names for all but its last tensor, by their offsets."""
-    places: dict[str, list[int]] = {}
+    offsets_of: dict[str, list[int]] = {}
     for statement in document.graph.body:
         for name in names_in(statement.target):
-            places.setdefault(name.name, []).append(name.at)
-    found: dict[int, str] = {}
-    for base, ats in places.items():
-        free = (f"{base}.{i}" for i in count(1) if f"{base}.{i}" not in places)
-        found.update(zip(ats[:-1], free, strict=False))
-    return found
+            offsets_of.setdefault(name.name, []).append(name.at)
+    renamed: dict[int, str] = {}
+    for base, offsets in offsets_of.items():
+        free = (f"{base}.{i}" for i in count(1) if f"{base}.{i}" not in offsets_of)
+        renamed.update(zip(offsets[:-1], free, strict=False))
+    return renamed

@@ -1,4 +1,4 @@
-"""The short way for arguments of the flat syntax: literals, names, and arrays of these."""
+"""The fast path for arguments of the flat syntax: literals, names, and arrays of these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shapeinf.formats.nnef.evaluation.values import Value
 from shapeinf.formats.nnef.language.ast import ArrayExpr, Expr, Name, Number, Text, Truth, TupleExpr
 
 
-class NotFlat(Exception):  # noqa: N818  (no error: the statement goes the long way)
+class NotFlat(Exception):  # noqa: N818  (not an error: the machine evaluates the statement)
     """An expression that is not of the flat syntax."""
 
 
@@ -16,10 +16,10 @@ def value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
     """The value of an argument. Raises NotFlat for anything but literals, known names and arrays of these."""
     kind = type(expr)
     if kind is Name:
-        found = known.get(expr.name)  # type: ignore[union-attr]
-        if found is None or type(found) is tuple:  # only the machine keeps account of arrays that names share
+        value = known.get(expr.name)  # type: ignore[union-attr]
+        if value is None or type(value) is tuple:  # only the machine counts the items of shared arrays
             raise NotFlat
-        return found
+        return value
     if kind is Number or kind is Text or kind is Truth:
         return expr.value  # type: ignore[union-attr,return-value]
     if kind is ArrayExpr or kind is TupleExpr:

@@ -1,4 +1,4 @@
-"""Forms of invocations: which argument goes where, worked out once for all invocations that name the same ones."""
+"""Forms of invocations: which argument goes where, computed once for all invocations that name the same ones."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from shapeinf.formats.nnef.language.ast import ArrayExpr, Expr, Fragment, Number
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, PrimitiveName, TensorOf, TupleOf
 
 TENSOR, TENSORS, ATTRIBUTE = range(3)
-"""What a parameter is: a tensor, an array of tensors, anything else."""
+"""The kinds of parameters: a tensor, an array of tensors, anything else."""
 
 Names = tuple["str | None", ...]
 """The names of the arguments of an invocation, None for positional ones."""
 
 
 class Slot:
-    """Where an argument goes: `place` among the inputs of its kind, `name` of its parameter."""
+    """Where an argument goes: `index` among the inputs of its kind, `name` of its parameter."""
 
-    __slots__ = ("generic", "kind", "name", "place", "scalar", "text", "type")
+    __slots__ = ("generic", "index", "kind", "name", "scalar", "text", "type")
 
-    def __init__(self, parameter: Parameter, place: int) -> None:
-        """`place` counts the tensors among the parameters."""
+    def __init__(self, parameter: Parameter, index: int) -> None:
+        """`index` counts the tensors among the parameters."""
         self.name = parameter.name
         self.type = parameter.type
         self.kind = kind_of_parameter(parameter.type)
-        self.place = place
-        self.generic = mentions(parameter.type, "?")
-        self.scalar = mentions(parameter.type, "scalar")
-        self.text = mentions(parameter.type, "string")
+        self.index = index
+        self.generic = contains_primitive(parameter.type, "?")
+        self.scalar = contains_primitive(parameter.type, "scalar")
+        self.text = contains_primitive(parameter.type, "string")
 
 
 @attrs.define(eq=False)
 class Form:
     """An operation and the names of its arguments.
 
-    `told` says that the tensors among the arguments tell what `?` stands for, if it is there at all; `loose` that an
+    `tensors_determine_type`: the tensors among the arguments determine the type `?`, if there is one; `loose`: an
     attribute is of the type `?`. `blank` is the inputs without any, `defaults` the attributes with None where an
-    argument must give one, `shared` the attributes that were made so far, by the arguments that gave them.
+    argument is required, `shared` the attributes so far by their arguments.
     """
 
     fragment: Fragment
@@ -50,22 +50,22 @@ class Form:
     defaults: dict[str, object]
     generic: tuple[int, ...]
     results: tuple[tuple[bool, PrimitiveName | None], ...]
-    told: bool
+    tensors_determine_type: bool
     loose: bool
     shared: dict[tuple[object, ...], Mapping[str, object]] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, fragment: Fragment, names: Names) -> Form:
-        """Work out a form. Raises BadValue for arguments that the declaration has no place for."""
+        """Compute a form. Raises BadValue for arguments without a parameter."""
         slots = _slots(fragment)
         by_name = {slot.name: slot for slot in slots}
-        given: list[Slot] = []
+        passed: list[Slot] = []
         for i, name in enumerate(names):
             slot = by_name.get(name) if name is not None else slots[i] if i < len(slots) else None
-            if slot is None or slot in given:
-                raise BadValue(f"{fragment.name} has no place for this argument", i, "N402")
-            given.append(slot)
-        taken = {slot.name for slot in given}
+            if slot is None or slot in passed:
+                raise BadValue(f"{fragment.name} has no parameter for this argument", i, "N402")
+            passed.append(slot)
+        taken = {slot.name for slot in passed}
         omitted = tuple(p for p in fragment.parameters if p.name not in taken)
         for parameter in omitted:
             if parameter.default is None:
@@ -76,14 +76,14 @@ class Form:
                 defaults[parameter.name] = as_declared(parameter.type, literal(parameter.default))
         return cls(
             fragment,
-            tuple(given),
+            tuple(passed),
             omitted,
             [None] * sum(slot.kind == TENSOR for slot in slots),
             defaults,
-            tuple(i for i, slot in enumerate(given) if slot.generic),
+            tuple(i for i, slot in enumerate(passed) if slot.generic),
             tuple(_result(result.type) for result in fragment.results),
-            not fragment.generic or any(slot.generic and slot.kind != ATTRIBUTE for slot in given),
-            any(slot.generic and slot.kind == ATTRIBUTE for slot in given),
+            not fragment.generic or any(slot.generic and slot.kind != ATTRIBUTE for slot in passed),
+            any(slot.generic and slot.kind == ATTRIBUTE for slot in passed),
         )
 
     @property
@@ -91,12 +91,12 @@ class Form:
         """Whether the one result is an array of tensors."""
         return len(self.results) == 1 and self.results[0][0]
 
-    def deduced(self, values: Sequence[Value]) -> PrimitiveName | None:
-        """What `?` stands for, from the arguments or by default."""
+    def type_argument(self, values: Sequence[Value]) -> PrimitiveName | None:
+        """The type of `?`, from the arguments or by default."""
         for i in self.generic:
-            found = primitive_of(values[i])
-            if found is not None:
-                return found
+            primitive = primitive_of(values[i])
+            if primitive is not None:
+                return primitive
         default = self.fragment.generic_default
         return None if default is None else default.name
 
@@ -117,12 +117,12 @@ def kind_of_parameter(declared: NnefType) -> int:
     return TENSORS if isinstance(declared, ArrayOf) and isinstance(declared.of, TensorOf) else ATTRIBUTE
 
 
-def mentions(declared: NnefType | None, name: PrimitiveName) -> bool:
+def contains_primitive(declared: NnefType | None, name: PrimitiveName) -> bool:
     """Whether a primitive is in a type."""
     while isinstance(declared, (ArrayOf, TensorOf)):
         declared = declared.of
     if isinstance(declared, TupleOf):
-        return any(mentions(item, name) for item in declared.items)
+        return any(contains_primitive(item, name) for item in declared.items)
     return declared is not None and declared.name == name
 
 
@@ -134,7 +134,7 @@ def _result(declared: NnefType) -> tuple[bool, PrimitiveName | None]:
 
 
 def literal(expr: Expr) -> Value:
-    """The value of a default. Raises BadValue for what is no literal."""
+    """The value of a default. Raises BadValue for anything but a literal."""
     if isinstance(expr, (Number, Text, Truth)):
         return expr.value
     if isinstance(expr, (ArrayExpr, TupleExpr)):

@@ -12,9 +12,9 @@ from shapeinf.formats.nnef.language.ast import Expr, Fragment, start_of
 from shapeinf.formats.nnef.language.types import PrimitiveName
 
 MAX_CALLS = 10_000
-"""Fragments that may call each other, one in the other."""
+"""Depth of nested calls of fragments."""
 
-_SHOWN_CALLS = 8
+_LISTED_CALLS = 8
 _LONGEST_NAME = 80
 
 
@@ -26,10 +26,10 @@ class Frame:
         fragment: None for the graph.
         prefix: begins the names of its tensors.
         base: begins the names of tensors in the statement that is evaluated.
-        bound: what `?` stands for.
+        bound: the type of `?`.
         targets: names for its results.
         calls: the offsets of the invocations around it in the document, innermost first, without the middle.
-        place: for a fragment of a library, the offset of the invocation in the document that led to it.
+        library_call: for a fragment of a library, the offset of the invocation in the document that led to it.
         depth: how many frames are around it.
     """
 
@@ -39,34 +39,34 @@ class Frame:
     bound: PrimitiveName | None = None
     targets: dict[str, Target] = attrs.Factory(dict)
     calls: tuple[int, ...] = ()
-    place: int | None = None
+    library_call: int | None = None
     depth: int = 0
     values: dict[str, Value] = attrs.Factory(dict)
 
     def at(self, expr: Expr) -> int:
         """The offset of an expression in the document."""
-        return start_of(expr) if self.place is None else self.place
+        return start_of(expr) if self.library_call is None else self.library_call
 
     def inner(self, fragment: Fragment, at: int, target: Target, root: str, library: bool) -> Frame:
-        """The frame of an invocation at an offset in this one; names grow too long are cut back to the root."""
+        """The frame of an invocation at an offset in this one; long names restart at the root."""
         prefix = next(names_of(target), f"{self.base}.{fragment.name}")
         if len(prefix) > _LONGEST_NAME:
             prefix = f"{root}.{fragment.name}"
-        calls, place = self.calls, self.place
-        if place is None:
+        calls, library_call = self.calls, self.library_call
+        if library_call is None:
             if library:
-                place = at
+                library_call = at
             else:
                 calls = (at, *calls)
-                if len(calls) > 2 * _SHOWN_CALLS:
-                    calls = calls[:_SHOWN_CALLS] + calls[-_SHOWN_CALLS:]
+                if len(calls) > 2 * _LISTED_CALLS:
+                    calls = calls[:_LISTED_CALLS] + calls[-_LISTED_CALLS:]
         targets: dict[str, Target] = {}
         results = [result.name for result in fragment.results]
         if len(results) == 1:
             targets[results[0]] = prefix if target is None else target
         elif isinstance(target, tuple) and len(target) == len(results):
             targets.update(zip(results, target, strict=True))
-        return Frame(fragment, prefix, prefix, None, targets, calls, place, self.depth + 1)
+        return Frame(fragment, prefix, prefix, None, targets, calls, library_call, self.depth + 1)
 
 
 def names_of(target: Target) -> Iterator[str]:

@@ -1,6 +1,7 @@
-"""The machine that evaluates expressions: generators that ask it for the values of their parts, on a stack of its own.
+"""The machine that evaluates expressions: generators that request the values of their parts, on a stack of its own.
 
-An expression in a fragment that is invoked from an expression in a fragment (and so on) takes no stack of Python's.
+An expression in a fragment that is invoked from an expression in a fragment (and so on) does not use the stack of
+Python.
 """
 
 from __future__ import annotations
@@ -14,27 +15,27 @@ from shapeinf.formats.nnef.evaluation.forms import Form, as_tensors, literal
 from shapeinf.formats.nnef.evaluation.frames import MAX_CALLS, Frame, names_of
 from shapeinf.formats.nnef.evaluation.lookup import Lookup
 from shapeinf.formats.nnef.evaluation.operation import Operation
-from shapeinf.formats.nnef.evaluation.runtime import ShapeOf, array_length, extents_of, operated, part_of_tensor
+from shapeinf.formats.nnef.evaluation.runtime import ShapeOf, apply_operator, array_length, extents_of, part_of_tensor
 from shapeinf.formats.nnef.evaluation.scans import SCAN, Scan
 from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
-from shapeinf.formats.nnef.language.problems import NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
 """Expressions that one document may evaluate, those of the flat syntax aside."""
 
 MAX_WORK = 20_000_000
-"""Items of arrays that one document may make and hand over in all."""
+"""Items of all arrays of a document."""
 
 Request = tuple[Expr, Frame, Target]
 Steps = Generator[Union[Request, "Steps"], Any, Value]
-"""What evaluates an expression: it asks for the values of others, and returns its own."""
+"""The evaluation of an expression: it requests the values of others, and returns its own."""
 
 
 class Machine:
-    """Evaluates expressions in frames and emits the operations that they ask for."""
+    """Evaluates expressions in frames and emits their operations."""
 
     def __init__(
         self,
@@ -102,49 +103,47 @@ class Machine:
     def shape_of(self, operations: Sequence[Operation], name: str) -> Sequence[int | None] | None:
         """The extents of a tensor; see `ShapeOf`."""
         if self._shape_of is None:
-            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # most documents never ask
+            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # most documents need none
 
             self._shape_of = ShapesSoFar(self._document, self.source)
         return self._shape_of(operations, name)
 
     def problem(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
-        """The error for a value that cannot be, at the part that is to blame."""
-        place = at
-        if 0 <= bad.part < len(parts):
-            part = parts[bad.part]
-            place = at if part is None else frame.at(part)
-        return NnefError([Problem(bad.code, bad.message, place, frame.calls)], self.source)
+        """The error of an operation without a value, at the operand that causes it."""
+        part = parts[bad.part] if 0 <= bad.part < len(parts) else None
+        position = at if part is None else frame.at(part)
+        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source)
 
-    def _accounted(self, value: Value, size: int) -> Value:
+    def _count_items(self, value: Value, size: int) -> Value:
         self._work += size
         if self._work > MAX_WORK:
             raise BadValue(f"the arrays of the document have more than {MAX_WORK:,} items in all", code="N905")
         return value
 
-    def _made(self, value: Value) -> Value:
-        """A calculated value; what it takes is limited for the document as a whole."""
-        return self._accounted(value, len(value)) if isinstance(value, (tuple, str)) else value
+    def _limit(self, value: Value) -> Value:
+        """A computed value; its items count towards the limit of the document."""
+        return self._count_items(value, len(value)) if isinstance(value, (tuple, str)) else value
 
     # -- leaves and literals -----------------------------------------------------------------------------------------
 
     def _leaf(self, expr: Expr, frame: Frame) -> Value:
         if not isinstance(expr, ast.Name):
             return expr.value  # type: ignore[union-attr,return-value]
-        found = frame.values.get(expr.name)
-        if found is not None:
-            return found
+        value = frame.values.get(expr.name)
+        if value is not None:
+            return value
         if self.dialect == "tract":
-            return Symbol(expr.name)  # tract takes undeclared identifiers for names of extents
+            return Symbol(expr.name)  # undeclared identifiers are extents in tract
         raise self.problem(BadValue(f"{expr.name!r} is not defined here", code="N404"), frame, (), frame.at(expr))
 
     def _items(self, expr: ast.ArrayExpr | ast.TupleExpr, frame: Frame, target: Target) -> Steps:
         items = expr.items
         targets = target if isinstance(target, tuple) and len(target) == len(items) else (None,) * len(items)
-        found = []
+        values = []
         self._work += len(items)
-        for item, one in zip(items, targets, strict=True):
-            found.append((yield item, frame, one))
-        return tuple(found)
+        for item, item_target in zip(items, targets, strict=True):
+            values.append((yield item, frame, item_target))
+        return tuple(values)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -153,7 +152,7 @@ class Machine:
         self.emitter.calls = frame.calls
         try:
             if isinstance(value, RUNTIME):
-                return operated(self.emitter, expr.op, (value,), target, frame.base, frame.at(expr))
+                return apply_operator(self.emitter, expr.op, (value,), target, frame.base, frame.at(expr))
             return builtins.unary(expr.op, value)
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
@@ -167,10 +166,10 @@ class Machine:
         self.emitter.calls = frame.calls
         try:
             if type(left) is tuple and op in ("==", "!=", "in"):
-                self._accounted(left, size_of(left))
+                self._count_items(left, size_of(left))
             if isinstance(left, RUNTIME) or isinstance(right, RUNTIME):
-                return operated(self.emitter, op, (left, right), target, frame.base, frame.at(expr))
-            return self._made(builtins.binary(op, left, right))
+                return apply_operator(self.emitter, op, (left, right), target, frame.base, frame.at(expr))
+            return self._limit(builtins.binary(op, left, right))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.left, expr.right), frame.at(expr)) from None
 
@@ -182,8 +181,8 @@ class Machine:
                 "the condition must be known when the graph is built" if unknown else "the condition is no logical"
             )
             raise self.problem(BadValue(message, code="N502"), frame, (), frame.at(expr.condition))
-        found: Value = yield expr.then if condition else expr.otherwise, frame, target
-        return found
+        value: Value = yield expr.then if condition else expr.otherwise, frame, target
+        return value
 
     def _comprehension(self, expr: ast.Comprehension, frame: Frame, target: Target) -> Steps:
         arrays: list[tuple[Value, ...]] = []
@@ -200,8 +199,8 @@ class Machine:
             raise self.problem(bad, frame, (), frame.at(expr))
         names = [name.name for name, _ in expr.iterators]
         hidden = {name: frame.values[name] for name in names if name in frame.values}
-        wanted = target if expr.condition is None and isinstance(target, tuple) else ()
-        found: list[Value] = []
+        targets = target if expr.condition is None and isinstance(target, tuple) else ()
+        results: list[Value] = []
         for index, values in enumerate(zip(*arrays, strict=True)):
             frame.values.update(zip(names, values, strict=True))
             if expr.condition is not None:
@@ -211,25 +210,25 @@ class Machine:
                     raise self.problem(bad, frame, (), frame.at(expr.condition))
                 if not condition:
                     continue
-            found.append((yield expr.item, frame, wanted[index] if index < len(wanted) else None))
+            results.append((yield expr.item, frame, targets[index] if index < len(targets) else None))
         for name in names:
             frame.values.pop(name, None)
         frame.values.update(hidden)
-        return tuple(found)
+        return tuple(results)
 
     # -- parts and functions -----------------------------------------------------------------------------------------
 
     def _subscript(self, expr: ast.Subscript, frame: Frame, target: Target) -> Steps:
-        asked = _shape_asked(expr.value)
-        value = yield asked or expr.value, frame, None
+        operand = _shape_operand(expr.value)
+        value = yield operand or expr.value, frame, None
         index = yield expr.index, frame, None
         self.emitter.calls = frame.calls
         try:
-            if asked is not None:
+            if operand is not None:
                 shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
-                found = builtins.item(shape, index)
+                extent = builtins.item(shape, index)
                 self.emitter.rely_on(value, shape, [index], frame.at(expr))
-                return found
+                return extent
             if isinstance(value, Tensor) and self.dialect == "tract":
                 return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.at(expr))
             return builtins.item(value, index)
@@ -249,22 +248,22 @@ class Machine:
             if isinstance(value, Tensor) and self.dialect == "tract":
                 ends = (0 if end is None else end,)
                 return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.at(expr))
-            return self._made(builtins.part(value, begin, end))
+            return self._limit(builtins.part(value, begin, end))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.value, expr.begin, expr.end), frame.at(expr)) from None
 
     def _builtin(self, expr: ast.Builtin, frame: Frame, target: Target) -> Steps:
-        asked = _shape_asked(expr.operand)
-        value = yield asked or expr.operand, frame, None
+        operand = _shape_operand(expr.operand)
+        value = yield operand or expr.operand, frame, None
         self.emitter.calls = frame.calls
         try:
-            if asked is not None:  # of the shape, only the rank matters
+            if operand is not None:  # of the shape, only the rank matters
                 value = extents_of(value, self.emitter, self.shape_of, self.dialect)
             elif expr.name == "shape_of":
                 shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
                 self.emitter.rely_on(value, shape, range(len(shape)), frame.at(expr))
                 return shape
-            return self._made(builtins.function(expr.name, value))
+            return self._limit(builtins.function(expr.name, value))
         except BadValue as bad:
             raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
 
@@ -280,49 +279,49 @@ class Machine:
         try:
             for value in values:
                 if type(value) is tuple:
-                    self._accounted(value, size_of(value))
+                    self._count_items(value, size_of(value))
             fragment = self.lookup.fragment(expr)
             form = self.lookup.form(fragment, arguments)
             if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.lookup.own:
-                found = yield self._scan(form, values, frame, target, at)
-                return found  # type: ignore[no-any-return]
+                result = yield self._scan(form, values, frame, target, at)
+                return result  # type: ignore[no-any-return]
             bound: PrimitiveName | None = None if expr.type_argument is None else expr.type_argument.name
             if bound == "?":
                 bound = frame.bound
-            if not self.lookup.replaced(fragment):
+            if not self.lookup.is_expanded(fragment):
                 length = array_length(form, values, target, self.emitter, self.shape_of)
                 if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.gives_array:
-                    found = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
-                    return found[0] if isinstance(found, tuple) else found  # tract: an array of one is its item
+                    result = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
+                    return result[0] if isinstance(result, tuple) else result  # tract: an array of one is its item
                 return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
-            inner = self._entered(fragment, form, values, bound, frame, target, at)
+            inner = self._enter(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
             raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
-        found = yield self._body(fragment, inner)
-        return found  # type: ignore[no-any-return]
+        result = yield self._body(fragment, inner)
+        return result  # type: ignore[no-any-return]
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
-        """A scan of tract's: its body once, on chunks of tensors, and the results of all calls from those of one."""
-        given = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
+        """A scan of tract's: its body once, on chunks of tensors; its results follow from those of one call."""
+        arguments = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
         try:
-            body = self.lookup.own.get(str(given.get("body")))
+            body = self.lookup.own.get(str(arguments.get("body")))
             if body is None:
-                message = f"the body of a scan, {given.get('body')!r}, is no fragment of the document"
+                message = f"the body of a scan, {arguments.get('body')!r}, is not a fragment of the document"
                 raise BadValue(message, code="N401")
             if frame.depth >= MAX_CALLS:
                 message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({body.name} goes on)"
                 raise BadValue(message, code="N904")
-            scan = Scan(body, given, self.emitter, frame.base, at)
+            scan = Scan(body, arguments, self.emitter, frame.base, at)
             inner = frame.inner(body, at, None, self.root, False)
             for parameter in body.parameters:
                 inner.values[parameter.name] = self._as_tensors(parameter.type, scan.argument(parameter.name), None)
-            found = yield self._body(body, inner)
+            results = yield self._body(body, inner)
             self.emitter.calls = frame.calls
-            return scan.results(found, target)
+            return scan.results(results, target)
         except BadValue as bad:
             raise self.problem(bad, frame, (), at) from None
 
-    def _entered(
+    def _enter(
         self,
         fragment: Fragment,
         form: Form,
@@ -336,7 +335,7 @@ class Machine:
             message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({fragment.name} goes on)"
             raise BadValue(message, code="N904")
         inner = frame.inner(fragment, at, target, self.root, fragment.name not in self.lookup.own)
-        inner.bound = bound or (form.deduced(values) if fragment.generic else None)
+        inner.bound = bound or (form.type_argument(values) if fragment.generic else None)
         for slot, value in zip(form.slots, values, strict=True):
             inner.values[slot.name] = self._as_tensors(slot.type, value, inner.bound)
         for parameter in form.omitted:
@@ -352,30 +351,30 @@ class Machine:
         for statement in fragment.body or ():
             target = self._target(statement.target, frame)
             frame.base = next(names_of(target), frame.prefix)
-            found = yield statement.value, frame, target
-            self._assign(statement.target, found, frame)
+            value = yield statement.value, frame, target
+            self._assign(statement.target, value, frame)
         results: list[Value] = []
         for result in fragment.results:
             if result.name not in frame.values:
                 bad = BadValue(f"the result {result.name!r} of {fragment.name} is not assigned", code="N305")
-                raise self.problem(bad, frame, (), result.at if frame.place is None else frame.place)
+                raise self.problem(bad, frame, (), result.at if frame.library_call is None else frame.library_call)
             results.append(self._as_tensors(result.type, frame.values[result.name], frame.bound))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _target(self, expr: Expr, frame: Frame) -> Target:
         if isinstance(expr, ast.Name):
-            wanted = frame.targets.get(expr.name)
-            return f"{frame.prefix}.{expr.name}" if wanted is None else wanted
+            target = frame.targets.get(expr.name)
+            return f"{frame.prefix}.{expr.name}" if target is None else target
         return tuple([self._target(item, frame) for item in items_of(expr)])
 
     def _assign(self, target: Expr, value: Value, frame: Frame) -> None:
         if isinstance(target, ast.Name):
             frame.values[target.name] = value
             return
-        for item, one in zip(items_of(target), self.matched(target, value, frame), strict=True):
-            self._assign(item, one, frame)
+        for item, item_value in zip(items_of(target), self.items_for(target, value, frame), strict=True):
+            self._assign(item, item_value, frame)
 
-    def matched(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
+    def items_for(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
         """The items of a value for the items on the left side. Raises NnefError where they are not as many."""
         wanted = len(items_of(target))
         if isinstance(value, tuple) and len(value) == wanted:
@@ -385,6 +384,6 @@ class Machine:
         raise self.problem(bad, frame, (), frame.at(target))
 
 
-def _shape_asked(expr: Expr) -> Expr | None:
-    """What an expression asks the shape of; None for other expressions."""
+def _shape_operand(expr: Expr) -> Expr | None:
+    """The operand of `shape_of`; None for other expressions."""
     return expr.operand if isinstance(expr, ast.Builtin) and expr.name == "shape_of" else None

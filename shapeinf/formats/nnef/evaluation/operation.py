@@ -1,4 +1,4 @@
-"""The flat form of a document: operations in order, each with the position of the invocation that asked for it."""
+"""The flat form of a document: operations in order, each with the position of its invocation."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Operation:
     Args:
         op: the operation, as declared.
         inputs: its tensors in the order of the declaration, then the items of its arrays of tensors, then the tensors
-            that its attributes are made of. A literal stands for itself, None for one that is not given.
-        attributes: all other parameters, with defaults; shared among equal operations. Items that only the graph
-            knows are `ContentsOf` an input.
+            that its attributes are made of. A literal stands for itself, None for an omitted one.
+        attributes: all other parameters, with defaults; shared among equal operations. Items that are known
+            at run time only are `ContentsOf` an input.
         outputs: the names of its results; the items of an array one by one.
-        type_argument: what `?` stands for in its declaration, where no tensor among the inputs tells it.
+        type_argument: the type of `?` in its declaration, where no tensor among the inputs determines it.
         at: the offset of the invocation, in the innermost fragment that the document itself declares.
         calls: the offsets of the invocations around that, innermost first; long chains lack their middle.
     """

@@ -16,7 +16,7 @@ from shapeinf.formats.nnef.language.ast import Fragment
 
 SCAN = "tract_core_scan"
 
-_CHUNK, _STATE, _NEXT, _LAST, _FULL = (f"tract_scan_{what}" for what in ("chunk", "state", "next", "last", "full"))
+_CHUNK, _STATE, _NEXT, _LAST, _FULL = (f"tract_scan_{role}" for role in ("chunk", "state", "next", "last", "full"))
 
 
 @attrs.frozen
@@ -30,62 +30,67 @@ class _Scanned:
 
 
 class Scan:
-    """One scan: what its body takes, and what becomes of the results of the body."""
+    """One scan: the arguments of its body, and the results of the scan."""
 
-    def __init__(self, fragment: Fragment, given: Mapping[str, Value], emitter: Emitter, base: str, at: int) -> None:
-        """`given` are the arguments by name. Raises BadValue for what is no scan of this fragment."""
+    def __init__(
+        self, fragment: Fragment, arguments: Mapping[str, Value], emitter: Emitter, base: str, at: int
+    ) -> None:
+        """`arguments` are by name. Raises BadValue for arguments that do not fit the fragment."""
         self.fragment = fragment
         self.emitter, self.base, self.at = emitter, base, at
-        self.scanned = [_scanned(item) for item in _items(given, "scan")]
-        self.full = {_text(item, 0): _item(item, 1) for item in _items(given, "full")}
-        self.states = {_text(item, 0): (_item(item, 1), _text(item, 2)) for item in _items(given, "state")}
-        self.outputs = [_output(item) for item in _items(given, "output")]
+        self.scanned = [_parse_scanned(item) for item in _items(arguments, "scan")]
+        self.full = {_text(item, 0): _item(item, 1) for item in _items(arguments, "full")}
+        self.states = {_text(item, 0): (_item(item, 1), _text(item, 2)) for item in _items(arguments, "state")}
+        self.outputs = [_output(item) for item in _items(arguments, "output")]
 
     def argument(self, name: str) -> Value:
-        """What one call of the body takes as one of its parameters."""
-        for one in self.scanned:
-            if _same(one.name, name):
-                return self._own(_CHUNK, (one.tensor,), {"axis": one.axis, "chunk": one.chunk}, name)
-        for given, value in self.full.items():
-            if _same(given, name):
+        """The argument of one call of the body for a parameter."""
+        for scanned in self.scanned:
+            if _same(scanned.name, name):
+                return self._own(_CHUNK, (scanned.tensor,), {"axis": scanned.axis, "chunk": scanned.chunk}, name)
+        for original, value in self.full.items():
+            if _same(original, name):
                 return value
-        for given, (value, _) in self.states.items():
-            if _same(given, name):
+        for original, (value, _) in self.states.items():
+            if _same(original, name):
                 return self._own(_STATE, (value,), {}, name)
         raise BadValue(f"{name!r} of the body {self.fragment.name} gets no value", code="N403")
 
-    def results(self, found: Value, target: Target) -> Value:
-        """The results of the scan, from those of one call."""
-        values = found if len(self.fragment.results) != 1 and isinstance(found, tuple) else (found,)
+    def results(self, body_results: Value, target: Target) -> Value:
+        """The results of the scan, from those of one call of the body."""
+        values = (
+            body_results if len(self.fragment.results) != 1 and isinstance(body_results, tuple) else (body_results,)
+        )
         results = dict(zip((result.name for result in self.fragment.results), values, strict=True))
-        for initial, wanted in self.states.values():
-            name = self._result(results, wanted)
+        for initial, original in self.states.values():
+            name = self._result(results, original)
             results[name] = self._own(_NEXT, (results[name], initial), {}, name)
         targets = target if isinstance(target, tuple) else (target,)
         if len(targets) != len(self.outputs) and target is not None:
-            raise BadValue(
-                f"the scan gives {len(self.outputs)} tensors, the left side takes {len(targets)}", code="N503"
-            )
-        made = tuple(
+            raise BadValue(f"the scan has {len(self.outputs)} tensors, the left side takes {len(targets)}", code="N503")
+        outputs = tuple(
             [
-                self._made(results[self._result(results, name)], kind, axis, one)
-                for (name, kind, axis), one in zip(self.outputs, targets, strict=target is not None)
+                self._output_tensor(results[self._result(results, name)], kind, axis, output_target)
+                for (name, kind, axis), output_target in zip(self.outputs, targets, strict=target is not None)
             ]
         )
-        return made if isinstance(target, tuple) or len(made) != 1 else made[0]
+        return outputs if isinstance(target, tuple) or len(outputs) != 1 else outputs[0]
 
-    def _made(self, value: Value, kind: str, axis: int, target: Target) -> Tensor:
+    def _output_tensor(self, value: Value, kind: str, axis: int, target: Target) -> Tensor:
         if kind == "last":
             return self._own(_LAST, (value,), {}, "last", target)
-        scanned = tuple(one.tensor for one in self.scanned)
-        axes, chunks = tuple(one.axis for one in self.scanned), tuple(one.chunk for one in self.scanned)
+        scanned = tuple(scanned_tensor.tensor for scanned_tensor in self.scanned)
+        axes, chunks = (
+            tuple(scanned_tensor.axis for scanned_tensor in self.scanned),
+            tuple(scanned_tensor.chunk for scanned_tensor in self.scanned),
+        )
         return self._own(_FULL, (value, *scanned), {"axis": axis, "axes": axes, "chunks": chunks}, "full", target)
 
-    def _result(self, results: Mapping[str, Value], wanted: str) -> str:
+    def _result(self, results: Mapping[str, Value], original: str) -> str:
         for name in results:
-            if _same(wanted, name):
+            if _same(original, name):
                 return name
-        raise BadValue(f"the body {self.fragment.name} has no result {wanted!r}", code="N403")
+        raise BadValue(f"the body {self.fragment.name} has no result {original!r}", code="N403")
 
     def _own(
         self, op: str, values: Sequence[Value], attributes: Mapping[str, object], name: str, target: Target = None
@@ -95,40 +100,40 @@ class Scan:
         return self.emitter.simple(op, inputs, attributes, of, target, f"{self.base}.{name}", self.at)
 
 
-def _same(given: str, name: str) -> bool:
+def _same(original: str, name: str) -> bool:
     """Tract's exporters name what they scan as another format does, and the fragment's parameters in plain letters."""
-    plain = "".join(char if char.isalnum() else "_" for char in given)
-    return name in (given, plain, f"_{plain}")
+    plain = "".join(char if char.isalnum() else "_" for char in original)
+    return name in (original, plain, f"_{plain}")
 
 
-def _items(given: Mapping[str, Value], name: str) -> tuple[Value, ...]:
-    value = given.get(name, ())
+def _items(arguments: Mapping[str, Value], name: str) -> tuple[Value, ...]:
+    value = arguments.get(name, ())
     if not isinstance(value, tuple):
         raise BadValue(f"{name!r} of a scan must be an array of tuples")
     return value
 
 
-def _item(value: Value, place: int) -> Value:
-    if not isinstance(value, tuple) or place >= len(value):
-        raise BadValue(f"a tuple of a scan must have {place + 1} items or more")
-    return value[place]
+def _item(value: Value, index: int) -> Value:
+    if not isinstance(value, tuple) or index >= len(value):
+        raise BadValue(f"a tuple of a scan must have {index + 1} items or more")
+    return value[index]
 
 
-def _text(value: Value, place: int) -> str:
-    found = _item(value, place)
-    if not isinstance(found, str):
-        raise BadValue(f"item {place} of a tuple of a scan must be a string")
-    return found
+def _text(value: Value, index: int) -> str:
+    item = _item(value, index)
+    if not isinstance(item, str):
+        raise BadValue(f"item {index} of a tuple of a scan must be a string")
+    return item
 
 
-def _int(value: Value, place: int) -> int:
-    found = _item(value, place)
-    if isinstance(found, bool) or not isinstance(found, int):
-        raise BadValue(f"item {place} of a tuple of a scan must be an integer that is known", code="N502")
-    return found
+def _int(value: Value, index: int) -> int:
+    item = _item(value, index)
+    if isinstance(item, bool) or not isinstance(item, int):
+        raise BadValue(f"item {index} of a tuple of a scan must be an integer that is known", code="N502")
+    return item
 
 
-def _scanned(value: Value) -> _Scanned:
+def _parse_scanned(value: Value) -> _Scanned:
     return _Scanned(_text(value, 0), _item(value, 1), _int(value, 2), _int(value, 3))
 
 

@@ -1,4 +1,4 @@
-"""Shapes of a graph that is still being evaluated, for documents that ask for them (`shape_of`)."""
+"""Shapes of a graph that is still being evaluated, for documents with `shape_of`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shapeinf.expr import Dim, parse_dim_lenient
 from shapeinf.formats.nnef.builder import Builder
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.language.ast import Document
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Declared, Node
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, Type
@@ -17,7 +17,7 @@ from shapeinf.ops import OpRegistry, default_registry
 
 
 class ShapesSoFar:
-    """Infers operations when they are asked for, each once; what breaks a law is left to the whole inference."""
+    """Infers operations on request, each once; the inference of the complete graph reports violations."""
 
     def __init__(self, document: Document, source: SourceText, registry: OpRegistry | None = None) -> None:
         """No operations."""
@@ -33,10 +33,10 @@ class ShapesSoFar:
         while self._done < len(operations):
             self._run(operations[self._done])
             self._done += 1
-        found = self._type(name)
-        if not isinstance(found, PartialTensor) or found.shape.dims is None:
+        value = self._type(name)
+        if not isinstance(value, PartialTensor) or value.shape.dims is None:
             return None
-        dims = self.store.canon_shape(found.shape).require()
+        dims = self.store.canon_shape(value.shape).require()
         return [d if isinstance(d, int) else None for d in dims]
 
     def _type(self, name: str) -> Type | None:
@@ -58,19 +58,19 @@ class ShapesSoFar:
 
     def _dim(self, declared: int | str | None, site: str) -> Dim:
         if isinstance(declared, str):
-            found, _ = parse_dim_lenient(declared, self.store.scope, 1)
-            if found is not None:
-                return found
+            dim, _ = parse_dim_lenient(declared, self.store.scope, 1)
+            if dim is not None:
+                return dim
         return declared if isinstance(declared, int) else self.store.scope.fresh(site, 1)
 
     def _infer(self, node: Node) -> None:
-        found = self.registry.lookup("nnef", "", node.op, self.version)
+        op_def = self.registry.lookup("nnef", "", node.op, self.version)
         wanted = (True,) * len(node.outputs)
-        call = None if found is None else self.registry.call(found, node.kind, node.attrs, self.version, wanted)
+        call = None if op_def is None else self.registry.call(op_def, node.kind, node.attrs, self.version, wanted)
         if call is None:
             return
         inputs = [self._type(name) if name else None for name in node.inputs]
-        if any(one is None and name for one, name in zip(inputs, node.inputs, strict=True)):
+        if any(value is None and name for value, name in zip(inputs, node.inputs, strict=True)):
             return
         try:
             outcome = call.run(inputs, self.store, node.name)

@@ -10,7 +10,7 @@ from typing import Union
 
 import attrs
 
-from shapeinf.formats.nnef.language.lexer import quoted
+from shapeinf.formats.nnef.language.lexer import quote
 from shapeinf.formats.nnef.language.types import PrimitiveName
 
 MAX_ITEMS = 1_000_000
@@ -53,18 +53,18 @@ RUNTIME = (Tensor, AxisOf, Symbol)
 """The classes of values that are not known when the graph is built."""
 
 
-class BadValue(Exception):  # noqa: N818  (a reason, which becomes a Problem where its place is known)
-    """An operation on values that has no result; `part` is the operand that is to blame, -1 for the whole."""
+class BadValue(Exception):  # noqa: N818  (a reason, which becomes a diagnostic where its position is known)
+    """An operation on values that has no result; `part` is the operand that causes it, -1 for the operation itself."""
 
     def __init__(self, message: str, part: int = -1, code: str = "N501") -> None:
-        """See `Problem` for the code."""
+        """`code` is a diagnostic code of `formats.nnef.codes`."""
         super().__init__(message)
         self.message = message
         self.part = part
         self.code = code
 
 
-def checked(value: Value) -> Value:
+def check_limits(value: Value) -> Value:
     """A calculated value. Raises BadValue for one that is too large to go on with."""
     kind = type(value)
     if kind is int:
@@ -129,9 +129,9 @@ def literal_shape(value: Value) -> tuple[int, ...]:
     return (len(value), *(shapes.pop() if shapes else ()))
 
 
-def flattened(value: Value) -> list[Value]:
+def flatten(value: Value) -> list[Value]:
     """The items of nested arrays, in order."""
-    return [leaf for item in value for leaf in flattened(item)] if type(value) is tuple else [value]
+    return [leaf for item in value for leaf in flatten(item)] if type(value) is tuple else [value]
 
 
 def as_scalars(value: Value) -> Value:
@@ -143,12 +143,12 @@ def as_scalars(value: Value) -> Value:
     return value
 
 
-def as_written(value: Value) -> str:
+def format_value(value: Value) -> str:
     """A value as NNEF text; long arrays are cut."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return quoted(value)
+        return quote(value)
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(as_written, value[:4])) + (", ..." if len(value) > 4 else "") + "]"
+        return "[" + ", ".join(map(format_value, value[:4])) + (", ..." if len(value) > 4 else "") + "]"
     return value.name if isinstance(value, Tensor) else str(value)

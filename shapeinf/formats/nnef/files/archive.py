@@ -1,6 +1,6 @@
 """The files of a model: a folder, or an archive that is never unpacked.
 
-Source: NNEF 1.0.5, 5 "Container Organization". Whatever its names say, nothing outside of the model is opened.
+Source: NNEF 1.0.5, 5 "Container Organization". No name in a model can lead to a file outside of it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, MAX_SMALL
-from shapeinf.formats.nnef.files.stream import Guarded
-from shapeinf.formats.nnef.files.unpacking import Kind, kind_of, unpacked
+from shapeinf.formats.nnef.files.unpacking import Guarded, Kind, kind_of, unpack
 from shapeinf.formats.nnef.files.zipped import zip_members
 
 MAX_TEXT = 1 << 28
 """Bytes of a document or of a quantization file."""
 MAX_MEMBERS = 100_000
 """Files of an archive."""
-MAX_KEPT = 1 << 29
-"""Bytes of all that is kept of an archive: texts, headers, small tensors."""
+MAX_CONTENTS = 1 << 29
+"""Bytes of the contents of an archive in memory: texts, headers, small tensors."""
 
 GRAPH, QUANTIZATION, TENSOR = ".nnef", ".quant", ".dat"
-KEPT = (GRAPH, QUANTIZATION, TENSOR)
+MODEL_FILES = (GRAPH, QUANTIZATION, TENSOR)
 ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip")
 
 
@@ -49,7 +48,7 @@ class ModelFiles(Protocol):
 
     @property
     def name(self) -> str:
-        """The model as messages show it."""
+        """The name of the model in messages."""
 
     def text(self, path: str) -> str | None:
         """A text, None when there is no such file."""
@@ -58,16 +57,16 @@ class ModelFiles(Protocol):
         """A tensor file, None when there is no such file."""
 
 
-def unsafe(path: str) -> bool:
+def is_unsafe(path: str) -> bool:
     """Whether a path leads out of the model, or is not in its simplest form.
 
-    >>> unsafe("conv1/kernel.dat"), unsafe("../x.dat"), unsafe("/x.dat"), unsafe("a//x.dat")
+    >>> is_unsafe("conv1/kernel.dat"), is_unsafe("../x.dat"), is_unsafe("/x.dat"), is_unsafe("a//x.dat")
     (False, True, True, True)
     """
     return "\0" in path or any(part in ("", ".", "..") for part in path.split("/"))
 
 
-def decoded(data: bytes, name: str) -> str:
+def decode_text(data: bytes, name: str) -> str:
     """A file as text. Raises ModelError for one that is not UTF-8."""
     if len(data) > MAX_TEXT:
         raise LimitError(f"a text of {len(data)} bytes; at most {MAX_TEXT} are allowed", node=name)
@@ -90,33 +89,33 @@ class Folder:
 
     def text(self, path: str) -> str | None:
         """A text, None when there is no such file."""
-        found = self._file(path)
-        if found is None:
+        real_path = self._file(path)
+        if real_path is None:
             return None
-        with _readable(found), open(found, "rb") as file:
-            return decoded(file.read(MAX_TEXT + 1), found)
+        with _readable(real_path), open(real_path, "rb") as file:
+            return decode_text(file.read(MAX_TEXT + 1), real_path)
 
     def entry(self, path: str) -> Entry | None:
         """A tensor file, None when there is no such file."""
-        found = self._file(path)
-        if found is None:
+        real_path = self._file(path)
+        if real_path is None:
             return None
-        with _readable(found), open(found, "rb") as file:
-            return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: _small(found))
+        with _readable(real_path), open(real_path, "rb") as file:
+            return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: _small(real_path))
 
     def _file(self, path: str) -> str | None:
-        """Where a regular file lies. Raises ModelError when symbolic links lead out of the folder."""
+        """The real path of a regular file. Raises ModelError when symbolic links lead out of the folder."""
         outside = ModelError(f"{path!r} lies outside of the model", node=self.name)
-        if unsafe(path):
+        if is_unsafe(path):
             raise outside
         named = os.path.join(self._root, *path.split("/"))
         if not os.path.exists(named):
             return None
-        found = os.path.realpath(named)
-        if not _below(found, self._root):
+        real_path = os.path.realpath(named)
+        if not _below(real_path, self._root):
             raise outside
-        # A pipe or a device has no size, and to open one may wait for ever.
-        return found if stat.S_ISREG(os.stat(found).st_mode) else None
+        # A pipe or a device has no size, and opening one may block for ever.
+        return real_path if stat.S_ISREG(os.stat(real_path).st_mode) else None
 
 
 def _below(path: str, root: str) -> bool:
@@ -141,109 +140,109 @@ def _readable(path: str) -> Iterator[None]:
 
 @attrs.frozen
 class Archive:
-    """What is kept of an archive, by path; the document lies at its top."""
+    """The contents of an archive by path; the document lies at its top."""
 
     name: str
-    kept: Mapping[str, tuple[int, bytes]]
+    contents: Mapping[str, tuple[int, bytes]]
 
     def text(self, path: str) -> str | None:
         """A text, None when there is no such file."""
-        found = self.kept.get(path)
-        return None if found is None else decoded(found[1], f"{self.name}:{path}")
+        content = self.contents.get(path)
+        return None if content is None else decode_text(content[1], f"{self.name}:{path}")
 
     def entry(self, path: str) -> Entry | None:
         """A tensor file, None when there is no such file."""
-        found = self.kept.get(path)
-        return None if found is None else Entry(found[0], found[1][:MAX_HEADER], lambda: found[1])
+        content = self.contents.get(path)
+        return None if content is None else Entry(content[0], content[1][:MAX_HEADER], lambda: content[1])
 
     @property
     def documents(self) -> list[str]:
         """The paths of the documents."""
-        return [path for path in self.kept if path.endswith(GRAPH)]
+        return [path for path in self.contents if path.endswith(GRAPH)]
 
 
 def read_archive(source: str | bytes, name: str | None = None) -> Archive:
     """An archive (a tar, compressed or not, or a zip), a path or its bytes, whose document may lie in a folder of it.
 
-    Raises ModelError for what is no such archive, for links, devices and paths that lead out of it, LimitError for
-    one that would become too large.
+    Raises ModelError for a file that is no such archive, for links, devices and paths that lead out of it, LimitError
+    for one that would become too large.
     """
-    shown = name or (source if isinstance(source, str) else "the given archive")
+    archive_name = name or (source if isinstance(source, str) else "the given archive")
     try:
         with open(source, "rb") if isinstance(source, str) else BytesIO(source) as file:
             kind = kind_of(file.read(512)) or "tar"
-            found = _of_zip(file, shown) if kind == "zip" else _of_tar(file, kind, shown)
-            kept = _collected(found, shown)
+            members = _zip_members(file, archive_name) if kind == "zip" else _tar_members(file, kind, archive_name)
+            contents = _collect(members, archive_name)
     except tarfile.TarError as error:
-        raise UnknownFormatError(f"is no archive of an NNEF model: {error}", node=shown) from error
+        raise UnknownFormatError(f"is no archive of an NNEF model: {error}", node=archive_name) from error
     except (zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise ModelError(f"the archive is damaged or cut off: {error}", node=shown) from error
+        raise ModelError(f"the archive is damaged or cut off: {error}", node=archive_name) from error
     except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror or error}", node=shown) from error
-    except (ValueError, RecursionError) as error:  # tarfile's own, of headers that make no sense
-        raise ModelError(f"the archive is damaged: {error}", node=shown) from error
-    return Archive(shown, _below_the_document(kept))
+        raise ModelError(f"cannot be read: {error.strerror or error}", node=archive_name) from error
+    except (ValueError, RecursionError) as error:  # tarfile's own, of invalid headers
+        raise ModelError(f"the archive is damaged: {error}", node=archive_name) from error
+    return Archive(archive_name, _relative_to_document(contents))
 
 
-Found = tuple[str, int, bytes]
-"""A file of an archive: its path, its size, and what is kept of it."""
+Member = tuple[str, int, bytes]
+"""A file of an archive: its path, its size, and its contents, or the start of them."""
 
 
-def _collected(found: Iterator[Found], shown: str) -> dict[str, tuple[int, bytes]]:
-    kept: dict[str, tuple[int, bytes]] = {}
+def _collect(members: Iterator[Member], archive_name: str) -> dict[str, tuple[int, bytes]]:
+    contents: dict[str, tuple[int, bytes]] = {}
     total = 0
-    for path, size, content in found:
-        if path in kept:
-            raise ModelError(f"the archive holds {path!r} twice", node=shown)
-        kept[path] = size, content
+    for path, size, content in members:
+        if path in contents:
+            raise ModelError(f"the archive holds {path!r} twice", node=archive_name)
+        contents[path] = size, content
         total += len(content)
-        if total > MAX_KEPT:
-            raise LimitError(f"texts and headers of more than {MAX_KEPT} bytes", node=shown)
-    return kept
+        if total > MAX_CONTENTS:
+            raise LimitError(f"texts and headers of more than {MAX_CONTENTS} bytes", node=archive_name)
+    return contents
 
 
-def _of_zip(file: BinaryIO, shown: str) -> Iterator[Found]:
+def _zip_members(file: BinaryIO, archive_name: str) -> Iterator[Member]:
     def length_of(name: str, size: int) -> int | None:
-        path = _inside(name, shown)
-        return _kept_length(path, size) if path.endswith(KEPT) else None
+        path = _inside(name, archive_name)
+        return _content_length(path, size) if path.endswith(MODEL_FILES) else None
 
-    for name, size, content in zip_members(file, shown, MAX_MEMBERS, length_of):
-        yield _inside(name, shown), size, content
+    for name, size, content in zip_members(file, archive_name, MAX_MEMBERS, length_of):
+        yield _inside(name, archive_name), size, content
 
 
-def _of_tar(file: BinaryIO, kind: Kind, shown: str) -> Iterator[Found]:
+def _tar_members(file: BinaryIO, kind: Kind, archive_name: str) -> Iterator[Member]:
     compressed = file.seek(0, os.SEEK_END)
     file.seek(0)
-    stream = Guarded(unpacked(file, kind, shown), compressed, shown)
+    stream = Guarded(unpack(file, kind, archive_name), compressed, archive_name)
     count = 0
     with tarfile.open(fileobj=stream, mode="r:") as archive:
         for member in archive:
             count += 1
             if count > MAX_MEMBERS:
-                raise LimitError(f"an archive of more than {MAX_MEMBERS} files", node=shown)
+                raise LimitError(f"an archive of more than {MAX_MEMBERS} files", node=archive_name)
             archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
             if member.isdir():
                 continue
             if not member.isreg() or member.issparse():
-                raise ModelError(f"the archive holds {member.name!r}, which is no regular file", node=shown)
-            path = _inside(member.name, shown)
-            if path.endswith(KEPT):
-                length = _kept_length(path, member.size)
+                raise ModelError(f"the archive holds {member.name!r}, which is no regular file", node=archive_name)
+            path = _inside(member.name, archive_name)
+            if path.endswith(MODEL_FILES):
+                length = _content_length(path, member.size)
                 yield path, member.size, stream.content(member.offset_data, length)
 
 
-def _inside(name: str, shown: str) -> str:
+def _inside(name: str, archive_name: str) -> str:
     """The path of a file in its simplest form. Raises ModelError for one outside of the archive."""
     path = name
     while path.startswith("./"):
         path = path[2:]
-    if unsafe(path):
-        raise ModelError(f"the archive holds {name!r}, which lies outside of it", node=shown)
+    if is_unsafe(path):
+        raise ModelError(f"the archive holds {name!r}, which lies outside of it", node=archive_name)
     return path
 
 
-def _kept_length(path: str, size: int) -> int:
-    """How many bytes of a file are kept: all of a text and of a small tensor, else what its header takes."""
+def _content_length(path: str, size: int) -> int:
+    """The bytes of a file to read: all of a text and of a small tensor, else those of a header."""
     if path.endswith(TENSOR):
         return size if size <= MAX_SMALL else MAX_HEADER
     if size > MAX_TEXT:
@@ -251,10 +250,10 @@ def _kept_length(path: str, size: int) -> int:
     return size
 
 
-def _below_the_document(kept: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
+def _relative_to_document(contents: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
     """All paths relative to the folder of the document, the one nearest to the top."""
-    documents = sorted((path for path in kept if path.endswith(GRAPH)), key=lambda path: path.count("/"))
+    documents = sorted((path for path in contents if path.endswith(GRAPH)), key=lambda path: path.count("/"))
     folder = documents[0].rpartition("/")[0] if documents else ""
     if not folder:
-        return kept
-    return {path[len(folder) + 1 :]: found for path, found in kept.items() if path.startswith(f"{folder}/")}
+        return contents
+    return {path[len(folder) + 1 :]: content for path, content in contents.items() if path.startswith(f"{folder}/")}

@@ -38,12 +38,12 @@ _BITS = {"float": (16, 32, 64), "int": (8, 16, 32, 64), "uint": (8, 16, 32, 64)}
 
 @attrs.frozen
 class Header:
-    """What a tensor file says before its items.
+    """The header of a tensor file.
 
     Args:
         layout: `final` has 128 bytes, `provisional` as many as it needs.
         dims: the extents.
-        kind: what the item type code means.
+        kind: the meaning of the item type code.
         code: the item type code, `vendor` whose it is (0 for the specification's own).
         bits: bits of an item.
         quantization: the quantization text of the older layout.
@@ -81,7 +81,7 @@ class Header:
 def read_header(head: bytes, size: int, name: str) -> Header:
     """The header of a tensor file of `size` bytes, from its first bytes (`MAX_HEADER`, or all that there are).
 
-    Raises ModelError with the file's name for what is no tensor file, is cut off, or contradicts itself.
+    Raises ModelError with the name of the file if it is not a tensor file, is cut off, or contradicts itself.
     """
     if len(head) < 12:
         raise ModelError(f"is no NNEF tensor file: it has only {size} bytes", node=name)
@@ -94,13 +94,13 @@ def read_header(head: bytes, size: int, name: str) -> Header:
         raise LimitError(f"a tensor of rank {rank}; at most {MAX_RANK} is allowed", node=name)
     # Both layouts have rank and extents in the same place, and a file may have the length of both: all of it must fit.
     final, old = _final(head, size, length, rank), _provisional(head, size, length, rank)
-    for found in (final, old):
-        if isinstance(found, Header):
-            return found
-    raise ModelError(str(old if _looks_provisional(head, length, rank) else final), node=name)
+    for header in (final, old):
+        if isinstance(header, Header):
+            return header
+    raise ModelError(str(old if _is_provisional_length(head, length, rank) else final), node=name)
 
 
-def _looks_provisional(head: bytes, length: int, rank: int) -> bool:
+def _is_provisional_length(head: bytes, length: int, rank: int) -> bool:
     """Whether a wrong file is more likely one of 2017: its items have bits, and its fields the length of the header."""
     fixed = 16 + 4 * rank
     if len(head) < fixed:
@@ -110,12 +110,12 @@ def _looks_provisional(head: bytes, length: int, rank: int) -> bool:
 
 
 def _final(head: bytes, size: int, length: int, rank: int) -> Header | str:
-    """The header in the final layout, or what is wrong with it."""
+    """The header in the final layout, or the error."""
     if size < _FINAL_LENGTH or len(head) < _FINAL_LENGTH:
         return f"is cut off: a header has {_FINAL_LENGTH} bytes, the file {size}"
     present = size - _FINAL_LENGTH
     if length != present % _WRAP:  # the field has 32 bits; larger files exist
-        return f"the header says {length} bytes of items, the file has {present}"
+        return f"the header has {length} bytes of items, the file has {present}"
     dims = struct.unpack_from(f"<{rank}I", head, 12)
     bits, code, vendor = struct.unpack_from("<IHH", head, 44)
     kind: ItemKind = "other"
@@ -126,14 +126,14 @@ def _final(head: bytes, size: int, length: int, rank: int) -> Header | str:
         # Files of before 1.0.3 have one code for integers, and after it whether they are signed.
         if kind == "unsigned" and struct.unpack_from("<I", head, 52)[0] != 0:
             kind = "signed"
-        wrong = _wrong_items(dims, kind, bits, present)
-        if wrong:
-            return wrong
+        error = _items_error(dims, kind, bits, present)
+        if error:
+            return error
     return Header("final", dims, kind, code, bits, vendor, "", _FINAL_LENGTH, present)
 
 
 def _provisional(head: bytes, size: int, length: int, rank: int) -> Header | str:
-    """The header in the layout of 2017, or what is wrong with it."""
+    """The header in the layout of 2017, or the error."""
     fixed = 16 + 4 * rank
     if length > MAX_HEADER:
         return f"a header of {length} bytes; at most {MAX_HEADER} are allowed"
@@ -142,45 +142,45 @@ def _provisional(head: bytes, size: int, length: int, rank: int) -> Header | str
     dims = struct.unpack_from(f"<{rank}I", head, 12)
     code, bits, text = struct.unpack_from("<BBH", head, fixed - 4)
     if fixed + text != length:
-        return f"the header says that it has {length} bytes, but its fields have {fixed + text}"
+        return f"the header gives its length as {length} bytes, but its fields have {fixed + text}"
     if code >= len(_OLD_KINDS):
         return f"the item type {code} is not one of 0 to {len(_OLD_KINDS) - 1}"
     quantization = head[fixed:length].decode("utf-8", "replace")
-    wrong = _wrong_items(dims, _OLD_KINDS[code], bits, size - length)
-    if wrong:
-        return wrong
+    error = _items_error(dims, _OLD_KINDS[code], bits, size - length)
+    if error:
+        return error
     return Header("provisional", dims, _OLD_KINDS[code], code, bits, 0, quantization, length, size - length)
 
 
-def _wrong_items(dims: tuple[int, ...], kind: ItemKind, bits: int, present: int) -> str | None:
-    """What is wrong with items of these bits, of which there are so many bytes."""
+def _items_error(dims: tuple[int, ...], kind: ItemKind, bits: int, present: int) -> str | None:
+    """The error of items of these bits in the present number of bytes; None for valid ones."""
     allowed = (16, 32, 64) if kind == "float" else (1, 8) if kind == "bool" else range(1, 65)
     if bits not in allowed:
         return f"{kind} items of {bits} bits"
-    wanted = (prod(dims) * bits + 7) // 8
-    if wanted == present:
+    needed = (prod(dims) * bits + 7) // 8
+    if needed == present:
         return None
-    return f"items of the shape {list(dims)} with {bits} bits each need {wanted} bytes, the file has {present}"
+    return f"items of the shape {list(dims)} with {bits} bits each need {needed} bytes, the file has {present}"
 
 
-def wanted(header: Header) -> bool:
+def has_small_contents(header: Header) -> bool:
     """Whether the contents are small and likely to decide about shapes."""
     return wants_contents(header.dtype, header.dims) and header.start + header.length <= MAX_SMALL
 
 
 def read_contents(header: Header, data: bytes, dtype: str | None = None) -> PartialTensor:
-    """The tensor of a whole small file; `dtype` is what the graph takes it for (else that of its items).
+    """The tensor of a whole small file; `dtype` is its element type in the graph (else that of its items).
 
     Quantized items, and those that numpy has no type for, stay unknown: they stand for other numbers.
     """
     shape = Shape(header.dims)
     stored = header.dtype
-    found = dtype or stored
+    dtype = dtype or stored
     if stored is None or header.kind in ("quantized", "quantized unsigned", "other"):
-        return PartialTensor(found, shape, None)
+        return PartialTensor(dtype, shape, None)
     items = data[header.start : header.start + header.length]
     if len(items) < header.length:
-        return PartialTensor(found, shape, None)
+        return PartialTensor(dtype, shape, None)
     count = prod(header.dims)
     if header.kind != "bool":
         array = np.frombuffer(items, np.dtype(stored).newbyteorder("<"), count)
@@ -188,4 +188,4 @@ def read_contents(header: Header, data: bytes, dtype: str | None = None) -> Part
         array = np.unpackbits(np.frombuffer(items, np.uint8))[:count].astype(bool)
     else:
         array = np.frombuffer(items, np.uint8, count) != 0
-    return PartialTensor(found, shape, array.tolist())
+    return PartialTensor(dtype, shape, array.tolist())

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-DATUM_TYPES = {
-    "bool": "bool",
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "string": "string",
+from shapeinf.lattice.dtypes import SHORT_NAMES
+
+_TRACT_NAMES = {
+    **{short: name for short, name in SHORT_NAMES.items() if short != "bf16"},
     "tdim": "int64",
     "complexf16": "complex64",
     "complexf32": "complex64",
@@ -24,7 +14,7 @@ DATUM_TYPES = {
     "qu8": "uint8",
     "qi32": "int32",
 }
-"""A symbolic dim is an int64 for us; of a quantized type the type of its storage."""
+"""A symbolic dim is an int64; a quantized type is the type of its storage."""
 
 
 def dtype_of(name: str) -> str | None:
@@ -33,4 +23,4 @@ def dtype_of(name: str) -> str | None:
     >>> dtype_of("F16"), dtype_of("qu8(z:0 s:0.5)"), dtype_of("f12")
     ('float16', 'uint8', None)
     """
-    return DATUM_TYPES.get(name.partition("(")[0].strip().lower())
+    return _TRACT_NAMES.get(name.partition("(")[0].strip().lower())

@@ -1,4 +1,4 @@
-"""Quantization files (`.quant`): which quantization each tensor's items stand for.
+"""Quantization files (`.quant`): how the items of tensors are quantized.
 
 Source: NNEF 1.0.5, 5.3 "Quantization File Format". An entry is `"tensor": operation(parameter = literal, ...);`, the
 invocation of a quantization operation without its tensor; in the provisional dialect the `;` may be missing.
@@ -11,10 +11,10 @@ from itertools import repeat
 
 import attrs
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.formats.nnef.language.ast import (
     Argument,
     ArrayExpr,
-    DialectName,
     Expr,
     Fragment,
     Invocation,
@@ -25,15 +25,16 @@ from shapeinf.formats.nnef.language.ast import (
     TupleExpr,
 )
 from shapeinf.formats.nnef.language.cursor import Stop
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 from shapeinf.formats.nnef.language.expressions import ExpressionParser
-from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquoted
-from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquote
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
+from shapeinf.formats.nnef.versions import DialectName
 
 
 @attrs.frozen
 class Entry:
-    """What is said of one tensor; `at` is the offset of its name."""
+    """The quantization of one tensor; `at` is the offset of its name."""
 
     tensor: str
     call: Invocation
@@ -51,19 +52,19 @@ class ParameterTensor:
 
 
 def parse_quantization(source: SourceText, dialect: DialectName) -> tuple[Entry, ...]:
-    """The entries of a file. Raises NnefError with all problems of its syntax."""
+    """The entries of a file. Raises NnefError with all syntax errors."""
     tokens, offsets = tokenize(source)
     parser = _QuantizationParser(tokens, offsets, dialect)
     entries: list[Entry] = []
-    problems: list[Problem] = []
-    while parser.tokens[parser.next] and len(problems) < MAX_DIAGNOSTICS:
+    errors: list[Diagnostic] = []
+    while parser.tokens[parser.next] and len(errors) < MAX_DIAGNOSTICS:
         try:
             entries.append(parser.entry())
         except Stop as stop:
-            problems.append(stop.problem)
+            errors.append(stop.diagnostic(source))
             parser.recover()
-    if problems:
-        raise NnefError(problems, source)
+    if errors:
+        raise NnefError(errors, source)
     return tuple(entries)
 
 
@@ -72,15 +73,15 @@ class _QuantizationParser(ExpressionParser):
         at = self.at
         token = self.tokens[self.next]
         if token[0] not in QUOTES:
-            self.fail(f"expected the name of a tensor in quotes, found {self.described()}")
+            self.fail(f"expected the name of a tensor in quotes, found {self.describe_token()}")
         self.next += 1
         self.expect(":", "after the name of a tensor")
         call = self.expression()
         if not isinstance(call, Invocation):
             self.fail("expected the invocation of a quantization operation", at=call.at)
         if not self.accept(";") and self.dialect != "provisional":
-            self.fail(f"expected ';' after an entry, found {self.described()}")
-        return Entry(unquoted(token), call, at)
+            self.fail(f"expected ';' after an entry, found {self.describe_token()}")
+        return Entry(unquote(token), call, at)
 
     def recover(self) -> None:
         """Go on behind the next `;`."""
@@ -94,29 +95,29 @@ def check_quantization(
 ) -> list[ParameterTensor]:
     """Check entries against the operations and the names of the graph's tensors; what has to broadcast is given back.
 
-    `exact` says that an integer is no scalar. Raises NnefError with all problems.
+    `exact` says that an integer is no scalar. Raises NnefError with all errors.
     """
-    problems: list[Problem] = []
+    errors: list[Diagnostic] = []
     tensors: list[ParameterTensor] = []
     seen: set[str] = set()
     for entry in entries:
         if entry.tensor not in names:
-            problems.append(Problem("N710", f"the graph has no tensor {entry.tensor!r}", entry.at))
+            errors.append(source.error("N710", f"the graph has no tensor {entry.tensor!r}", entry.at))
         if entry.tensor in seen:
-            problems.append(Problem("N711", f"the tensor {entry.tensor!r} has a quantization already", entry.at))
+            errors.append(source.error("N711", f"the tensor {entry.tensor!r} has a quantization already", entry.at))
         seen.add(entry.tensor)
         fragment = library.get(entry.call.name)
         if fragment is None or not _quantizes(fragment):
-            what = "is not declared" if fragment is None else "takes no tensor to a tensor, so it quantizes none"
-            problems.append(Problem("N712", f"the operation {entry.call.name!r} {what}", entry.call.at))
+            reason = "is not declared" if fragment is None else "takes no tensor to a tensor, so it quantizes none"
+            errors.append(source.error("N712", f"the operation {entry.call.name!r} {reason}", entry.call.at))
             continue
-        checked = _Checked(entry, fragment, exact)
-        problems += checked.problems()
-        tensors += checked.tensors
-        if len(problems) >= MAX_DIAGNOSTICS:
+        check = _EntryCheck(entry, fragment, source, exact)
+        errors += check.errors()
+        tensors += check.tensors
+        if len(errors) >= MAX_DIAGNOSTICS:
             break
-    if problems:
-        raise NnefError(problems[:MAX_DIAGNOSTICS], source)
+    if errors:
+        raise NnefError(errors[:MAX_DIAGNOSTICS], source)
     return tensors
 
 
@@ -129,20 +130,21 @@ def _quantizes(fragment: Fragment) -> bool:
     )
 
 
-class _Checked:
+class _EntryCheck:
     """The arguments of one entry against the parameters of its operation, all but the first."""
 
-    def __init__(self, entry: Entry, fragment: Fragment, exact: bool) -> None:
+    def __init__(self, entry: Entry, fragment: Fragment, source: SourceText, exact: bool) -> None:
         self.entry = entry
+        self.source = source
         self.fragment = fragment
         self.exact = exact
         self.tensors: list[ParameterTensor] = []
 
-    def problems(self) -> Iterator[Problem]:
-        """What is wrong."""
-        op = self.fragment.name
+    def errors(self) -> Iterator[Diagnostic]:
+        """The errors of the entry."""
+        error, op = self.source.error, self.fragment.name
         parameters = self.fragment.parameters[1:]
-        given: dict[str, Argument] = {}
+        by_parameter: dict[str, Argument] = {}
         for index, argument in enumerate(self.entry.call.arguments):
             name = argument.name
             if name is None:
@@ -150,38 +152,38 @@ class _Checked:
                 name = parameters[index].name if index < len(parameters) else ""
             if name == self.fragment.parameters[0].name:
                 message = f"{name!r} of {op!r} is the tensor that the entry is about"
-                yield Problem("N713", message, argument.at)
+                yield error("N713", message, argument.at)
             elif not any(p.name == name for p in parameters):
                 message = (
                     f"{op!r} has no parameter {name!r}" if name else f"{op!r} has {len(parameters)} parameters only"
                 )
-                yield Problem("N713", message, argument.at)
-            elif name in given:
-                yield Problem("N713", f"the parameter {name!r} is given twice", argument.at)
-            given.setdefault(name, argument)
+                yield error("N713", message, argument.at)
+            elif name in by_parameter:
+                yield error("N713", f"the parameter {name!r} is given twice", argument.at)
+            by_parameter.setdefault(name, argument)
         for parameter in parameters:
-            if parameter.name in given:
-                yield from self.value(parameter, given[parameter.name].value)
+            if parameter.name in by_parameter:
+                yield from self.value(parameter, by_parameter[parameter.name].value)
             elif parameter.default is None:
-                yield Problem("N713", f"{op!r} needs the parameter {parameter.name!r}", self.entry.call.at)
+                yield error("N713", f"{op!r} needs the parameter {parameter.name!r}", self.entry.call.at)
 
-    def value(self, parameter: Parameter, value: Expr) -> Iterator[Problem]:
-        """What is wrong with the value of one parameter."""
-        kind = parameter.type
-        strange = next((e for e in _leaves(value) if not isinstance(e, (Number, Text, Truth))), None)
-        if strange is not None:
+    def value(self, parameter: Parameter, value: Expr) -> Iterator[Diagnostic]:
+        """The errors of the value of one parameter."""
+        error, kind = self.source.error, parameter.type
+        reference = next((e for e in _leaves(value) if not isinstance(e, (Number, Text, Truth))), None)
+        if reference is not None:
             message = f"the value of {parameter.name!r} is no literal: an entry cannot refer to anything"
-            yield Problem("N714", message, strange.at)
+            yield error("N714", message, reference.at)
         elif isinstance(kind, TensorOf) and isinstance(value, ArrayExpr):
             shape = _extents(value)
             if shape is None:
-                yield Problem("N714", f"the arrays in {parameter.name!r} differ in length, or are empty", value.at)
+                yield error("N714", f"the arrays in {parameter.name!r} differ in length, or are empty", value.at)
             elif not all(_fits(e, kind.of, self.exact) for e in _leaves(value)):
-                yield Problem("N714", f"the items of {parameter.name!r} are not all of its type {kind}", value.at)
+                yield error("N714", f"the items of {parameter.name!r} are not all of its type {kind}", value.at)
             else:
                 self.tensors.append(ParameterTensor(self.entry.tensor, parameter.name, shape, value.at))
         elif not _fits(value, kind.of if isinstance(kind, TensorOf) else kind, self.exact):
-            yield Problem("N714", f"the value of {parameter.name!r} is not of its type {kind}", value.at)
+            yield error("N714", f"the value of {parameter.name!r} is not of its type {kind}", value.at)
 
 
 def _leaves(value: Expr) -> Iterator[Expr]:
@@ -198,12 +200,12 @@ def _extents(value: Expr) -> tuple[int, ...] | None:
     if not isinstance(value, ArrayExpr):
         return ()
     inner = {_extents(item) for item in value.items}
-    found = inner.pop() if len(inner) == 1 else None
-    return None if found is None else (len(value.items), *found)
+    extents = inner.pop() if len(inner) == 1 else None
+    return None if extents is None else (len(value.items), *extents)
 
 
 def _fits(value: Expr, kind: NnefType | None, exact: bool) -> bool:
-    """Whether a literal is of a type; None is any primitive."""
+    """Whether a literal has a type; None is any primitive."""
     if isinstance(kind, ArrayOf):
         return isinstance(value, ArrayExpr) and all(_fits(item, kind.of, exact) for item in value.items)
     if isinstance(kind, TupleOf):

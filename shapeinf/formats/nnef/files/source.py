@@ -8,20 +8,20 @@ import re
 import attrs
 
 from shapeinf.errors import ModelError, UnknownFormatError
+from shapeinf.formats.files import check_path
 from shapeinf.formats.nnef.files.archive import (
     ARCHIVES,
     GRAPH,
-    KEPT,
+    MODEL_FILES,
     QUANTIZATION,
     Archive,
     Folder,
     ModelFiles,
-    decoded,
+    decode_text,
     read_archive,
 )
 from shapeinf.formats.nnef.files.unpacking import first_name, kind_of
-from shapeinf.formats.nnef.language.problems import SourceText
-from shapeinf.formats.paths import path_of
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
 
@@ -37,18 +37,18 @@ class Located:
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is meant to be a document, not the path of one: it begins with its version."""
+    """Whether a text is a document, not the path of one: it begins with its version."""
     return _START.match(text) is not None
 
 
 def is_nnef(head: bytes) -> bool:
     """Whether a file that begins with these bytes (512 are enough) is an NNEF document or an archive.
 
-    Other tools make zip archives too: one is meant for us when its first file is one of a model.
+    Other tools make zip archives too: one is a model when its first file is a file of a model.
     """
     kind = kind_of(head)
     if kind == "zip":
-        return first_name(head).endswith(KEPT)
+        return first_name(head).endswith(MODEL_FILES)
     return kind is not None or is_document(head.decode("utf-8", "replace"))
 
 
@@ -58,14 +58,14 @@ def has_nnef_name(path: str) -> bool:
 
 
 def locate(model: str | os.PathLike[str] | bytes) -> Located:
-    """Find and read the texts of a model. Raises ModelError for what cannot be read or has no document."""
+    """Find and read the texts of a model. Raises ModelError for a model that cannot be read or has no document."""
     if isinstance(model, bytes):
         if kind_of(model[:512]) is not None:
             return _in_archive(read_archive(model), None)
-        return Located(SourceText(decoded(model, "the given bytes"), "the given text"))
+        return Located(SourceText(decode_text(model, "the given bytes"), "the given text"))
     if isinstance(model, str) and is_document(model):
         return Located(SourceText(model.removeprefix("\ufeff"), "the given text"))
-    path = path_of(model)
+    path = check_path(model)
     if os.path.isdir(path):
         return _in_folder(path)
     try:
@@ -94,17 +94,17 @@ def _document(kind: str, where: str, names: list[str]) -> str:
     if "graph.nnef" in names:
         return "graph.nnef"
     if len(names) != 1:
-        found = f"has several ({', '.join(names[:4])})" if names else "has none"
-        raise UnknownFormatError(f"an NNEF model has one document, graph.nnef; this {kind} {found}", node=where)
+        count = f"has several ({', '.join(names[:4])})" if names else "has none"
+        raise UnknownFormatError(f"an NNEF model has one document, graph.nnef; this {kind} {count}", node=where)
     return names[0]
 
 
-def _with_files(files: ModelFiles, name: str, shown: str) -> Located:
+def _with_files(files: ModelFiles, name: str, path: str) -> Located:
     text = files.text(name)
     if text is None:
-        raise ModelError("is no regular file", node=shown)
-    stem = name[: -len(GRAPH)] if name.endswith(GRAPH) else name
-    beside = files.text(stem + QUANTIZATION)
-    stem_shown = shown[: -len(GRAPH)] if shown.endswith(GRAPH) else shown
-    quantization = None if beside is None else SourceText(beside, stem_shown + QUANTIZATION)
-    return Located(SourceText(text, shown), quantization, files, shown)
+        raise ModelError("is no regular file", node=path)
+    stem = name.removesuffix(GRAPH)
+    quantization = files.text(stem + QUANTIZATION)
+    quantization_path = path.removesuffix(GRAPH) + QUANTIZATION
+    quantization_source = None if quantization is None else SourceText(quantization, quantization_path)
+    return Located(SourceText(text, path), quantization_source, files, path)

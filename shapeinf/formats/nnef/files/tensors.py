@@ -13,10 +13,10 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ModelError
-from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, unsafe
-from shapeinf.formats.nnef.files.dat import Header, read_contents, read_header, wanted
-from shapeinf.formats.nnef.language.ast import DialectName
-from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, is_unsafe
+from shapeinf.formats.nnef.files.dat import Header, has_small_contents, read_contents, read_header
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
 
@@ -51,15 +51,15 @@ def attach(
     *,
     quantized: bool,
 ) -> None:
-    """Compare every variable with its file, and note how to read the small ones that do not change.
+    """Compare every variable with its file, and defer the reading of small ones that do not change.
 
-    `quantized` says that the model has a quantization file.
+    `quantized`: the model has a quantization file.
 
     Files that are missing are one diagnostic: a document without its tensors has shapes all the same. Raises NnefError
-    with all that is wrong with the others.
+    with all errors of the others.
     """
     dialect: DialectName = graph.model.document.dialect
-    problems: list[Problem] = []
+    errors: list[Diagnostic] = []
     missing: list[str] = []
     count = 0
     for variable in variables:
@@ -73,28 +73,28 @@ def attach(
                 continue
             header = read_header(entry.head, entry.size, path)
         except ModelError as error:
-            problems.append(Problem("N701", str(error), variable.at, variable.calls))
+            errors.append(source.error("N701", str(error), variable.at, variable.calls))
         else:
             message = _difference(header, graph.constants[variable.name], path, dialect, quantized=quantized)
             if message is None:
-                _keep(graph, variable.name, header, entry, dialect, variable.name in changing)
+                _enter_contents(graph, variable.name, header, entry, dialect, variable.name in changing)
             else:
-                problems.append(Problem("N702", message, variable.at, variable.calls))
-        if len(problems) >= MAX_DIAGNOSTICS:
+                errors.append(source.error("N702", message, variable.at, variable.calls))
+        if len(errors) >= MAX_DIAGNOSTICS:
             break
-    if problems:
-        raise NnefError(problems, source)
+    if errors:
+        raise NnefError(errors, source)
     if missing:
         which = (
             f"{missing[0]!r}" if len(missing) == 1 else f"{len(missing)} of {count} tensor files, {missing[0]!r} first"
         )
-        # A document alone is a usual thing to ask about; a model that has some of its tensors is not.
+        # A document without any tensors is usual; one that lacks some of them is not.
         severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
         graph.diagnostics.append(Diagnostic(severity, "N703", f"{files.name} lacks {which}"))
 
 
 def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
-    if unsafe(path):
+    if is_unsafe(path):
         raise ModelError(f"the label {label!r} leads out of the model")
     return files.entry(path)
 
@@ -103,11 +103,11 @@ def _difference(
     header: Header, declared: PartialTensor, path: str, dialect: DialectName, *, quantized: bool
 ) -> str | None:
     """What differs between a file and its declaration."""
-    dims, found = declared.shape.require(), header.dims
-    # Ranks are open in the provisional dialect: trailing ones say nothing.
+    dims, stored = declared.shape.require(), header.dims
+    # Ranks are open in the provisional dialect: trailing 1s are ignored.
     open_rank = dialect == "provisional"
-    if tuple(dims) != found and not (open_rank and _stripped(dims) == _stripped(found)):
-        return f"the variable is declared as {list(dims)}, but its file {path!r} has the shape {list(found)}"
+    if tuple(dims) != stored and not (open_rank and _strip_unit_dims(dims) == _strip_unit_dims(stored)):
+        return f"the variable is declared as {list(dims)}, but its file {path!r} has the shape {list(stored)}"
     kinds = _ITEMS.get(declared.dtype or "")
     if kinds is None or dialect != "final" or header.kind in kinds:
         return None
@@ -116,22 +116,22 @@ def _difference(
     return f"the variable is declared with {declared.dtype} items, but its file {path!r} has {header.kind} items"
 
 
-def _stripped(dims: Iterable[object]) -> tuple[object, ...]:
-    kept = list(dims)
-    while kept and kept[-1] == 1:
-        kept.pop()
-    return tuple(kept)
+def _strip_unit_dims(dims: Iterable[object]) -> tuple[object, ...]:
+    stripped = list(dims)
+    while stripped and stripped[-1] == 1:
+        stripped.pop()
+    return tuple(stripped)
 
 
-def _keep(graph: Graph, name: str, header: Header, entry: Entry, dialect: DialectName, changes: bool) -> None:
+def _enter_contents(graph: Graph, name: str, header: Header, entry: Entry, dialect: DialectName, changes: bool) -> None:
     constant = graph.constants[name]
     if dialect == "tract" and header.dtype is not None:
-        # tract takes the element type of the file, whatever the document says.
+        # tract takes the element type of the file, not of the document.
         constant = graph.constants[name] = PartialTensor(header.dtype, constant.shape, None)
-    if wanted(header) and not changes:
+    if has_small_contents(header) and not changes:
         graph.unread[name] = partial(_contents, header, entry, constant)
 
 
 def _contents(header: Header, entry: Entry, declared: PartialTensor) -> PartialTensor:
-    found = read_contents(header, entry.read(), declared.dtype)
-    return PartialTensor(found.dtype, declared.shape, found.elements)
+    tensor = read_contents(header, entry.read(), declared.dtype)
+    return PartialTensor(tensor.dtype, declared.shape, tensor.elements)

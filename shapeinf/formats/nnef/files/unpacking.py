@@ -6,14 +6,21 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable
-from typing import BinaryIO, Literal, Protocol
+from io import SEEK_SET, RawIOBase
+from typing import Any, BinaryIO, Literal, Protocol
 
 from shapeinf.errors import LimitError, ModelError
 
 Kind = Literal["tar", "gzip", "xz", "bzip2", "zip"]
 
 MAX_MEMORY = 1 << 28
-"""Bytes that a decompressor may take: the header of an xz file asks for as many as it likes."""
+"""Bytes that a decompressor may take: the header of an xz file may request any number."""
+
+MAX_RATIO = 100
+"""An archive may become so many times larger, once it is past `FREE_SIZE` bytes."""
+FREE_SIZE = 1 << 30
+MAX_BLOCK = 1 << 20
+"""Bytes that are read at once on behalf of the archive's own headers, whose lengths are not trusted."""
 
 _BLOCK = 1 << 16
 _TAR_MAGIC = slice(257, 262)
@@ -24,7 +31,7 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # the second is an empty one
 
 
 def kind_of(head: bytes) -> Kind | None:
-    """What an archive is by its first bytes (512 are enough); None for anything else."""
+    """The kind of an archive by its first bytes (512 are enough); None for any other file."""
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -40,30 +47,30 @@ def first_name(head: bytes) -> str:
 
 
 class Readable(Protocol):
-    """What gives bytes."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, at most so many; none at the end."""
 
 
-def unpacked(file: BinaryIO, kind: Kind, shown: str) -> Readable:
-    """The bytes of a tar archive that may be compressed; `shown` names it in messages."""
+def unpack(file: BinaryIO, kind: Kind, archive_name: str) -> Readable:
+    """The bytes of a tar archive that may be compressed; `archive_name` names it in messages."""
     if kind == "gzip":
         return gzip.GzipFile(fileobj=file)
     if kind == "xz":
-        return _Decompressed(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MAX_MEMORY), shown)
-    return _Decompressed(file, bz2.BZ2Decompressor, shown) if kind == "bzip2" else file
+        return _Decompressed(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MAX_MEMORY), archive_name)
+    return _Decompressed(file, bz2.BZ2Decompressor, archive_name) if kind == "bzip2" else file
 
 
 class _Decompressed:
     """Streams of a compressed file, one behind the other, as parallel tools write them."""
 
     def __init__(
-        self, file: BinaryIO, start: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor], shown: str
+        self, file: BinaryIO, start: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor], archive_name: str
     ) -> None:
         self._file = file
         self._start = start
-        self._shown = shown
+        self._archive_name = archive_name
         self._stream = start()
 
     def read(self, size: int, /) -> bytes:
@@ -89,9 +96,9 @@ class _Decompressed:
                 rest = self._file.read(_BLOCK) if self._stream.needs_input else b""
                 if not rest and self._stream.needs_input:
                     raise EOFError("the compressed data end too early")
-            found = self._decompress(rest, size)
-            if found:
-                return found
+            data = self._decompress(rest, size)
+            if data:
+                return data
 
     def _decompress(self, data: bytes, size: int) -> bytes:
         try:
@@ -99,5 +106,67 @@ class _Decompressed:
         except (OSError, lzma.LZMAError) as error:
             if "limit" in str(error):
                 message = f"the archive needs more than {MAX_MEMORY} bytes of memory to be unpacked"
-                raise LimitError(message, node=self._shown) from error
-            raise ModelError(f"the archive is damaged: {error}", node=self._shown) from error
+                raise LimitError(message, node=self._archive_name) from error
+            raise ModelError(f"the archive is damaged: {error}", node=self._archive_name) from error
+
+
+class Guarded(RawIOBase):
+    """The bytes of an archive, for tarfile: seeks are reads, and each byte counts.
+
+    Raises LimitError for one that becomes too large, and for a header that wants too many bytes.
+    """
+
+    def __init__(self, stream: Any, compressed: int, name: str) -> None:
+        """`compressed` is the size of the file, `name` is its name in messages."""
+        self._stream = stream
+        self._allowed = max(FREE_SIZE, compressed * MAX_RATIO)
+        self._name = name
+        self._at = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """Forward."""
+        return True
+
+    def tell(self) -> int:
+        """Bytes read so far."""
+        return self._at
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes of a header."""
+        if size is None or not 0 <= size <= MAX_BLOCK:
+            raise LimitError(f"a header of the archive wants {size} bytes; at most {MAX_BLOCK}", node=self._name)
+        return self._next(size)
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        """Go forward to an offset, or to the end of the stream when it lies behind it."""
+        if whence != SEEK_SET or offset < self._at:
+            raise ModelError("the archive is damaged: its files overlap", node=self._name)
+        while self._at < offset:
+            if not self._next(min(offset - self._at, MAX_BLOCK)):
+                break
+        return self._at
+
+    def content(self, start: int, size: int) -> bytes:
+        """The bytes of a file. Raises ModelError when the archive ends before."""
+        self.seek(start)
+        pieces = []
+        left = size
+        while left:
+            piece = self._next(min(left, MAX_BLOCK))
+            if not piece:
+                raise ModelError("the archive is cut off", node=self._name)
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+
+    def _next(self, size: int) -> bytes:
+        data: bytes = self._stream.read(size)
+        self._at += len(data)
+        if self._at > self._allowed:
+            message = f"the archive becomes larger than {self._allowed} bytes, {MAX_RATIO} times its own size"
+            raise LimitError(message, node=self._name)
+        return data

@@ -27,39 +27,41 @@ _BLOCK = 1 << 20
 
 
 def zip_members(
-    file: BinaryIO, shown: str, most: int, length_of: Callable[[str, int], int | None]
+    file: BinaryIO, archive_name: str, most: int, length_of: Callable[[str, int], int | None]
 ) -> Iterator[tuple[str, int, bytes]]:
     """Name, size and first bytes of the files of an archive.
 
-    `length_of` says of a name and a size how many bytes are wanted, None for a file that is not. `most` is the limit
-    of files. Raises ModelError for what no model has, LimitError past a limit.
+    `length_of` gives the bytes to read of a file by its name and size, None to skip it. `most` is the limit of files.
+    Raises ModelError for an illegal archive, LimitError past a limit.
     """
-    _check_list(file, shown)
+    _check_list(file, archive_name)
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             if len(members) > most:
-                raise LimitError(f"an archive of more than {most} files", node=shown)
+                raise LimitError(f"an archive of more than {most} files", node=archive_name)
             for member in members:
                 name = member.filename
                 if member.is_dir():
                     continue
-                _check(member, shown)
+                _check(member, archive_name)
                 length = length_of(name, member.file_size)
                 if length is not None:
                     yield name, member.file_size, _content(archive, member, length)
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OverflowError) as error:
-        raise ModelError(f"the archive is damaged or cut off: {error}", node=shown) from error
+        raise ModelError(f"the archive is damaged or cut off: {error}", node=archive_name) from error
 
 
-def _check(member: zipfile.ZipInfo, shown: str) -> None:
+def _check(member: zipfile.ZipInfo, archive_name: str) -> None:
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise ModelError(f"the archive holds {member.filename!r}, which is no regular file", node=shown)
+        raise ModelError(f"the archive holds {member.filename!r}, which is no regular file", node=archive_name)
     if member.flag_bits & _ENCRYPTED:
-        raise ModelError(f"the archive holds {member.filename!r}, which is encrypted", node=shown)
+        raise ModelError(f"the archive holds {member.filename!r}, which is encrypted", node=archive_name)
     if member.compress_type not in _METHODS:
-        raise ModelError(f"the archive holds {member.filename!r}, which is not compressed by deflate", node=shown)
+        raise ModelError(
+            f"the archive holds {member.filename!r}, which is not compressed by deflate", node=archive_name
+        )
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, length: int) -> bytes:
@@ -76,7 +78,7 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, length: int) -> 
     return b"".join(pieces)
 
 
-def _check_list(file: BinaryIO, shown: str) -> None:
+def _check_list(file: BinaryIO, archive_name: str) -> None:
     """Raises LimitError for a list of files that takes too much memory, before anything reads it."""
     size = file.seek(0, os.SEEK_END)
     start = max(0, size - _LONGEST_COMMENT - _END_LENGTH - _LOCATOR_LENGTH)
@@ -84,7 +86,7 @@ def _check_list(file: BinaryIO, shown: str) -> None:
     tail = file.read()
     end = tail.rfind(_END)
     if end < 0 or len(tail) < end + _END_LENGTH:
-        raise ModelError("the archive is damaged or cut off: it has no list of its files", node=shown)
+        raise ModelError("the archive is damaged or cut off: it has no list of its files", node=archive_name)
     (length,) = struct.unpack_from("<I", tail, end + 12)
     locator = tail[max(0, end - _LOCATOR_LENGTH) : end]
     if locator.startswith(_LOCATOR_64) and len(locator) == _LOCATOR_LENGTH:
@@ -94,4 +96,4 @@ def _check_list(file: BinaryIO, shown: str) -> None:
         length = struct.unpack_from("<Q", fields, 40)[0] if len(fields) == _END_64_LENGTH else 0
     file.seek(0)
     if min(length, size) > MAX_LIST:
-        raise LimitError(f"the list of files of the archive has more than {MAX_LIST} bytes", node=shown)
+        raise LimitError(f"the list of files of the archive has more than {MAX_LIST} bytes", node=archive_name)

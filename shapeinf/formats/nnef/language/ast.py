@@ -6,15 +6,13 @@ Two trees are equal when they mean the same: offsets and brackets that change no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Union
+from typing import Union
 
 import attrs
 from attrs import field
 
 from shapeinf.formats.nnef.language.types import NnefType, Primitive
-
-DialectName = Literal["provisional", "final", "tract"]
-"""`provisional` is that of 2017; `tract` is the final one with what tract's exporters add."""
+from shapeinf.formats.nnef.versions import DialectName
 
 
 def _at() -> int:
@@ -208,7 +206,7 @@ def names_in(expr: Expr) -> Iterator[Name]:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Assignment:
-    """`target = value`; the target is made of names, arrays and tuples."""
+    """`target = value`; the target consists of names, arrays and tuples."""
 
     target: Expr
     value: Expr
@@ -236,7 +234,7 @@ class FragmentResult:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Fragment:
-    """A fragment; `body` is None for a primitive operation. `generic` says that it has a type argument `?`."""
+    """A fragment; `body` is None for a primitive operation. `generic`: it has a type argument `?`."""
 
     name: str
     parameters: tuple[Parameter, ...]

@@ -1,13 +1,15 @@
-"""A place in the tokens of a document, and what every part of the parser does with it."""
+"""A position in the tokens of a document, and the operations that every part of the parser needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from shapeinf.formats.nnef.language.ast import DialectName, Name
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.nnef.language.ast import Name
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES
-from shapeinf.formats.nnef.language.problems import Problem
+from shapeinf.formats.nnef.versions import DialectName
 
 _Item = TypeVar("_Item")
 
@@ -19,18 +21,24 @@ KEYWORDS: dict[DialectName, frozenset[str]] = {
     "final": _EVERYWHERE | {"extension", "integer", "yield"},
     "tract": _EVERYWHERE | {"extension", "integer", "yield"},
 }
-"""What is no identifier; `integer`, `yield` and `extension` came with 1.0, which dropped `extent`."""
+"""Reserved words; `integer`, `yield` and `extension` came with 1.0, which dropped `extent`."""
 
 CASTS = frozenset(["integer", "scalar", "logical", "string"])
 BUILTINS = CASTS | {"shape_of", "length_of", "range_of"}
 
 
 class Stop(Exception):  # noqa: N818  (ends one statement, not the parser)
-    """A problem after which the statement it is in cannot be read."""
+    """A syntax error that ends the statement it is in."""
 
-    def __init__(self, problem: Problem) -> None:
-        """`problem` is what to tell."""
-        self.problem = problem
+    def __init__(self, code: str, message: str, at: int) -> None:
+        """The code and the message of the error, and its offset."""
+        self.code = code
+        self.message = message
+        self.at = at
+
+    def diagnostic(self, source: SourceText) -> Diagnostic:
+        """The error in the text of the tokens."""
+        return source.error(self.code, self.message, self.at)
 
 
 class Cursor:
@@ -50,23 +58,23 @@ class Cursor:
         return self.offsets[self.next]
 
     def fail(self, message: str, code: str = "N201", at: int | None = None) -> NoReturn:
-        """Ends the statement with a problem, by default at the next token."""
-        raise Stop(Problem(code, message, self.at if at is None else at))
+        """End the statement with an error, by default at the next token."""
+        raise Stop(code, message, self.at if at is None else at)
 
     def expect(self, token: str, where: str) -> None:
-        """Passes a token that must come now."""
+        """Pass a required token."""
         if self.tokens[self.next] != token:
-            self.fail(f"expected {token!r} {where}, found {self.described()}")
+            self.fail(f"expected {token!r} {where}, found {self.describe_token()}")
         self.next += 1
 
     def accept(self, token: str) -> bool:
-        """Passes a token if it comes now."""
+        """Pass a token if it is the next one."""
         if self.tokens[self.next] != token:
             return False
         self.next += 1
         return True
 
-    def described(self) -> str:
+    def describe_token(self) -> str:
         """The next token, for a message."""
         token = self.tokens[self.next]
         if not token:
@@ -74,16 +82,16 @@ class Cursor:
         if token in self.keywords:
             return f"the keyword {token!r}"
         kind = "the identifier " if token[0] in NAME_START else "the number " if token[0] in DIGITS else ""
-        shown = token if len(token) <= 40 else token[:37] + "..."
-        return shown if token[0] in QUOTES else f"{kind}{shown!r}"
+        text = token if len(token) <= 40 else token[:37] + "..."
+        return text if token[0] in QUOTES else f"{kind}{text!r}"
 
-    def identifier(self, what: str) -> str:
-        """The text of an identifier that must come now."""
+    def identifier(self, expected: str) -> str:
+        """The text of a required identifier; `expected` describes it in errors."""
         token = self.tokens[self.next]
         if not token or token[0] not in NAME_START:
-            self.fail(f"expected {what}, found {self.described()}")
+            self.fail(f"expected {expected}, found {self.describe_token()}")
         if token in self.keywords:
-            self.fail(f"{token!r} is a keyword, it cannot be {what}", "N202")
+            self.fail(f"{token!r} is a keyword, it cannot be {expected}", "N202")
         self.next += 1
         if token == "i" and self.dialect == "tract" and self.tokens[self.next][:1] == '"':
             return self._any_name()
@@ -94,19 +102,19 @@ class Cursor:
         self.next += 1
         return self.tokens[self.next - 1][1:-1]
 
-    def name(self, what: str) -> Name:
+    def name(self, expected: str) -> Name:
         """An identifier as a node of the tree."""
         at = self.at
-        return Name(self.identifier(what), at)
+        return Name(self.identifier(expected), at)
 
-    def list_of(self, item: Callable[[], _Item], close: str, what: str) -> tuple[_Item, ...]:
+    def list_of(self, item: Callable[[], _Item], close: str, expected: str) -> tuple[_Item, ...]:
         """One or more items with commas between them, and the bracket that closes them."""
         if self.tokens[self.next] == close:
-            self.fail(f"expected {what}: at least one is needed")
+            self.fail(f"expected {expected}: at least one is needed")
         items = [item()]
         while self.accept(","):
             if self.tokens[self.next] == close:
-                self.fail(f"expected {what} after the comma")
+                self.fail(f"expected {expected} after the comma")
             items.append(item())
-        self.expect(close, f"or ',' after {what}")
+        self.expect(close, f"or ',' after {expected}")
         return tuple(items)

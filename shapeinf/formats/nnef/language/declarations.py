@@ -1,4 +1,4 @@
-"""Parsing of what is declared: types, parameters and results of fragments.
+"""Parsing of declarations: types, parameters and results of fragments.
 
 Source: NNEF 1.0.5, 3.2.2 and 3.2.3; the provisional dialect writes `tensor` for `tensor<scalar>` and `extent` for
 `integer`.
@@ -107,10 +107,10 @@ class DeclarationParser(ExpressionParser):
         self.expect(">", "after the data-type of a tensor")
         return TensorOf(of)
 
-    def _primitive(self, what: str) -> Primitive:
+    def _primitive(self, expected: str) -> Primitive:
         token = self.tokens[self.next]
         name = _PRIMITIVES[self.dialect].get(token)
         if name is None:
-            self.fail(f"expected {what}, found {self.described()}")
+            self.fail(f"expected {expected}, found {self.describe_token()}")
         self.next += 1
         return Primitive(name)

@@ -1,8 +1,6 @@
 """Parsing of expressions: literals, arrays, tuples, operators, comprehensions, invocations.
 
-Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax"; the specification gives no associativity and no place to the unary
-operators and to `if`: here binary operators associate to the left (`^` too), unary ones bind tighter than all binary
-ones (so `-1 + 3` is 2), and `a if c else b` binds loosest and nests in its last operand.
+Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax"; `precedence` has the order of the operators.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from shapeinf.formats.nnef.language.ast import (
     Binary,
     Builtin,
     Comprehension,
-    DialectName,
     Expr,
     Invocation,
     Name,
@@ -27,9 +24,11 @@ from shapeinf.formats.nnef.language.ast import (
     Unary,
 )
 from shapeinf.formats.nnef.language.cursor import BUILTINS, Cursor
-from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquoted
-from shapeinf.formats.nnef.language.problems import SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
+from shapeinf.formats.nnef.language.lexer import DIGITS, NAME_START, QUOTES, tokenize, unquote
+from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE, IN_PRECEDENCE
 from shapeinf.formats.nnef.language.types import Primitive, PrimitiveName
+from shapeinf.formats.nnef.versions import DialectName
 
 MAX_DEPTH = 100
 """Levels of expressions in each other; a chain such as `a + b + c` has one a link."""
@@ -40,26 +39,6 @@ MAX_DIGITS = 4000
 _ENDS = frozenset(",)];")
 _TRUTHS = frozenset(["true", "false"])
 _UNARY = frozenset("+-!")
-STRENGTH = {
-    "in": 1,
-    "&&": 2,
-    "||": 2,
-    "<": 3,
-    ">": 3,
-    "<=": 3,
-    ">=": 3,
-    "==": 3,
-    "!=": 3,
-    "+": 4,
-    "-": 4,
-    "*": 5,
-    "/": 5,
-    "^": 6,
-}
-"""How tight each binary operator binds."""
-
-UNARY_STRENGTH = 7
-
 _TYPE_ARGUMENTS: dict[str, PrimitiveName] = {
     "integer": "integer",
     "scalar": "scalar",
@@ -117,7 +96,7 @@ class ExpressionParser(Cursor):
             return Number(float("inf"), token, at) if token == "inf" and self.dialect == "tract" else Name(token, at)
         if first in DIGITS:
             return self._number(token, at)
-        return Text(unquoted(token), at) if first in QUOTES else None
+        return Text(unquote(token), at) if first in QUOTES else None
 
     def _number(self, token: str, at: int, sign: str = "") -> Number:
         if len(token) > MAX_DIGITS:
@@ -136,25 +115,25 @@ class ExpressionParser(Cursor):
             self.fail(f"expressions are nested more than {MAX_DEPTH} levels deep", "N903")
 
     def _select(self, left: Expr | None, at: int) -> Expr:
-        then = self._binary(1, left, at)
+        then = self._binary(IN_PRECEDENCE, left, at)
         if self.tokens[self.next] != "if":
             return then
         self._mark(at)
         self.next += 1
-        condition = self._binary(1, None, self.at)
+        condition = self._binary(IN_PRECEDENCE, None, self.at)
         if self.tokens[self.next] == "if":
             self.fail("an 'if' in the condition of another needs parentheses")
         self.expect("else", "after the condition of 'if'")
         return Select(then, condition, self.expression(), at)
 
-    def _binary(self, weakest: int, left: Expr | None, at: int) -> Expr:
-        """Operators of a strength or a greater one; `left` is the first operand where it has been read."""
+    def _binary(self, lowest: int, left: Expr | None, at: int) -> Expr:
+        """Operators of at least a precedence; `left` is the first operand where it is parsed already."""
         left = self._unary() if left is None else self._subscripts(left, at)
         links = 0
         while True:
             op = self.tokens[self.next]
-            strength = STRENGTH.get(op, 0)
-            if strength < weakest:
+            precedence = BINARY_PRECEDENCE.get(op, 0)
+            if precedence < lowest:
                 self.depth -= links
                 return left
             if op == "in" and self.dialect == "provisional":
@@ -164,7 +143,7 @@ class ExpressionParser(Cursor):
             self.next += 1
             self._deeper()
             links += 1
-            left = Binary(op, left, self._binary(strength + 1, None, self.at), op_at)
+            left = Binary(op, left, self._binary(precedence + 1, None, self.at), op_at)
 
     def _unary(self) -> Expr:
         at = self.at
@@ -209,7 +188,7 @@ class ExpressionParser(Cursor):
         if token == "[":
             return self._array(at)
         if token == "(":
-            return self._parenthesized(at)
+            return self._parentheses(at)
         if token in BUILTINS and token in self.keywords and following == "(":
             return self._builtin(token, at)
         if token and token[0] in NAME_START and token not in self.keywords:
@@ -224,7 +203,7 @@ class ExpressionParser(Cursor):
                 return self.name("an identifier")
         plain = self._plain(token, at) if token else None
         if plain is None:
-            self.fail(f"expected an expression, found {self.described()}")
+            self.fail(f"expected an expression, found {self.describe_token()}")
         self.next += 1
         return plain
 
@@ -245,7 +224,7 @@ class ExpressionParser(Cursor):
         self.expect("]", "or ',' in an array")
         return ArrayExpr(tuple(items), at)
 
-    def _parenthesized(self, at: int) -> Expr:
+    def _parentheses(self, at: int) -> Expr:
         self.next += 1
         items = [self.expression()]
         while self.tokens[self.next] == ",":
@@ -284,7 +263,7 @@ class ExpressionParser(Cursor):
         self.expect("in", "after a loop variable")
         # Not a whole expression: its `if` would be the condition of the comprehension.
         self._deeper()
-        array = self._binary(2, None, self.at)
+        array = self._binary(IN_PRECEDENCE + 1, None, self.at)
         self.depth -= 1
         return name, array
 
@@ -317,19 +296,19 @@ class ExpressionParser(Cursor):
         return Invocation(name, type_argument, (*arguments, *shared), at, shared)
 
     def _shared_arguments(self, text: str, at: int) -> tuple[Argument, ...]:
-        found = self.shared.get(text)
-        if found is None:
+        parsed = self.shared.get(text)
+        if parsed is None:
             tokens, offsets = tokenize(SourceText(text))
             inner = ExpressionParser(tokens, [at + offset for offset in offsets], self.dialect)
             arguments = []
             while inner.accept(","):
                 arguments.append(inner._argument())
             if inner.tokens[inner.next]:
-                inner.fail(f"expected ',' after an argument, found {inner.described()}")
-            found = self.shared[text] = tuple(arguments), inner.beyond_flat >= 0
-        if found[1]:
+                inner.fail(f"expected ',' after an argument, found {inner.describe_token()}")
+            parsed = self.shared[text] = tuple(arguments), inner.beyond_flat >= 0
+        if parsed[1]:
             self._mark(at)
-        return found[0]
+        return parsed[0]
 
     def _argument(self) -> Argument:
         i = self.next

@@ -1,6 +1,6 @@
 """The tokens of an NNEF document.
 
-Source: NNEF 1.0.5, 3.2 "Syntax". One regular expression splits the whole text; a token is told by its first character.
+Source: NNEF 1.0.5, 3.2 "Syntax". One regular expression splits the text; the first character of a token tells its kind.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import re
 import string
 from itertools import accumulate
 
-from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 
 MAX_TOKENS = 20_000_000
 """Tokens, with blanks and comments, after which a document is refused: about a minute's work."""
 
-LOOK_AHEAD = 5
-"""How far the parser looks past the next token."""
+LOOKAHEAD = 5
+"""How many tokens past the next one the parser reads."""
 
 NAME_START = frozenset(string.ascii_letters + "_")
 DIGITS = frozenset(string.digits)
@@ -45,64 +45,64 @@ _SHARING_PIECE = re.compile(rf"(?:{_LITERAL_ARGUMENT})+(?=\);)|{_PIECES}", re.DO
 _SKIPPED = frozenset(" \t\r\n\f\v#")
 _PLAIN = NAME_START | frozenset("[](),;:+*/^{}?=-<>!")
 _TWO = frozenset(["&&", "||"])
-_WHOLE_NUMBER = re.compile(_NUMBER)
+_NUMBER_TOKEN = re.compile(_NUMBER)
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 def tokenize(source: SourceText, *, sharing: bool = False) -> tuple[list[str], list[int]]:
-    """The tokens of a text and their offsets; at the end, LOOK_AHEAD empty tokens.
+    """The tokens of a text and their offsets; at the end, LOOKAHEAD empty tokens.
 
-    With `sharing`, the literal named arguments that end an invocation, from the comma before them, are one token (told
-    from a comma by its length): a model repeats few of these, so that the parser reads each of them once.
+    With `sharing`, the literal named arguments that end an invocation, from the comma before them, are one token
+    (longer than a comma): a model repeats few of these, so that the parser reads each of them once.
 
     Raises NnefError with every character that belongs to no token.
     """
     pieces: list[str] = (_SHARING_PIECE if sharing else _PIECE).findall(source.text)
     if len(pieces) > MAX_TOKENS:
-        problem = Problem("N901", f"the document has more than {MAX_TOKENS:,} tokens", 0)
-        raise NnefError([problem], source)
+        error = source.error("N901", f"the document has more than {MAX_TOKENS:,} tokens", 0)
+        raise NnefError([error], source)
     starts = accumulate(map(len, pieces), initial=0)
-    kept = [(piece, at) for piece, at in zip(pieces, starts, strict=False) if piece[0] not in _SKIPPED]
-    if kept and kept[0][1] == 0 and kept[0][0].startswith(_BYTE_ORDER_MARK):
-        del kept[0]
-    kept += [("", len(source.text))] * LOOK_AHEAD
-    tokens = [piece for piece, _ in kept]
-    offsets = [at for _, at in kept]
+    positioned = [(piece, at) for piece, at in zip(pieces, starts, strict=False) if piece[0] not in _SKIPPED]
+    if positioned and positioned[0][1] == 0 and positioned[0][0].startswith(_BYTE_ORDER_MARK):
+        del positioned[0]
+    positioned += [("", len(source.text))] * LOOKAHEAD
+    tokens = [piece for piece, _ in positioned]
+    offsets = [at for _, at in positioned]
     _verify(tokens, offsets, source)
     return tokens, offsets
 
 
 def _verify(tokens: list[str], offsets: list[int], source: SourceText) -> None:
     odd = {token for token in set(tokens) if token and token[0] not in _PLAIN}
-    wrong = {token: problem for token in odd if (problem := _problem(token)) is not None}
-    if not wrong:
+    illegal = {token: error for token in odd if (error := _token_error(token)) is not None}
+    if not illegal:
         return
-    free = _of_tract_extensions(tokens)
-    found = [
-        Problem(*wrong[token], at)
+    exempt = _tract_extension_tokens(tokens)
+    errors = [
+        source.error(*illegal[token], at)
         for i, (token, at) in enumerate(zip(tokens, offsets, strict=True))
-        if token in wrong and i not in free
+        if token in illegal and i not in exempt
     ]
-    if found:
-        raise NnefError(found[:MAX_DIAGNOSTICS], source)
+    if errors:
+        raise NnefError(errors[:MAX_DIAGNOSTICS], source)
 
 
-def _of_tract_extensions(tokens: list[str]) -> frozenset[int]:
-    """The places of tokens in extensions of tract's, which may be anything but `;`."""
-    found: set[int] = set()
-    place = 3  # after the version
-    while tokens[place : place + 1] == ["extension"]:
-        end = next((i for i in range(place, len(tokens)) if tokens[i] in (";", "")), len(tokens))
-        if tokens[place + 1].startswith("tract_"):
-            found.update(range(place, end))
-        place = end + 1
-    return frozenset(found)
+def _tract_extension_tokens(tokens: list[str]) -> frozenset[int]:
+    """The indices of tokens in extensions of tract's, which may be anything but `;`."""
+    indices: set[int] = set()
+    start = 3  # after the version
+    while tokens[start : start + 1] == ["extension"]:
+        end = next((i for i in range(start, len(tokens)) if tokens[i] in (";", "")), len(tokens))
+        if tokens[start + 1].startswith("tract_"):
+            indices.update(range(start, end))
+        start = end + 1
+    return frozenset(indices)
 
 
-def _problem(token: str) -> tuple[str, str] | None:
+def _token_error(token: str) -> tuple[str, str] | None:
     first = token[0]
     if first in DIGITS:
-        return _number_problem(token)
+        return _number_error(token)
     if first in QUOTES:
         return None if len(token) > 1 else ("N103", f"the string that starts here has no closing {first} on its line")
     if token in _TWO:
@@ -112,8 +112,8 @@ def _problem(token: str) -> tuple[str, str] | None:
     return ("N101", f"the character {first!r} belongs to no token of NNEF")
 
 
-def _number_problem(token: str) -> tuple[str, str] | None:
-    number = _WHOLE_NUMBER.match(token)
+def _number_error(token: str) -> tuple[str, str] | None:
+    number = _NUMBER_TOKEN.match(token)
     rest = token[number.end() :] if number else token
     if not rest:
         return None
@@ -122,13 +122,13 @@ def _number_problem(token: str) -> tuple[str, str] | None:
     return ("N102", f"{token[:40]!r} is not a number")
 
 
-def unquoted(token: str) -> str:
+def unquote(token: str) -> str:
     """The characters of a string token: a backslash makes the next character stand for itself."""
     text = token[1:-1]
     return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A string as NNEF text."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

@@ -1,8 +1,8 @@
 """From the text of an NNEF document to its syntax tree.
 
 Source: NNEF 1.0.5, 3.2 "Syntax"; NNEF 1.0 provisional (2017), chapter 3, for the provisional dialect. A parser of our
-own, by recursive descent: every node has its place in the text, a broken statement does not hide the next one's
-problems, and the pieces that make up flat documents (a name, a literal, an array of them) take a short way.
+own, by recursive descent: every node has its position in the text, a broken statement does not hide errors of
+the next, and the pieces that make up flat documents (a name, a literal, an array of them) take a short way.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
-    DialectName,
     Document,
     Expr,
     Extension,
@@ -25,8 +25,9 @@ from shapeinf.formats.nnef.language.ast import (
 )
 from shapeinf.formats.nnef.language.cursor import Stop
 from shapeinf.formats.nnef.language.declarations import DeclarationParser
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 from shapeinf.formats.nnef.language.lexer import NAME_START, tokenize
-from shapeinf.formats.nnef.language.problems import MAX_DIAGNOSTICS, NnefError, Problem, SourceText
+from shapeinf.formats.nnef.versions import DialectName
 
 FRAGMENTS, OPERATORS = "KHR_enable_fragment_definitions", "KHR_enable_operator_expressions"
 
@@ -36,17 +37,17 @@ _Part = TypeVar("_Part")
 
 
 def parse(source: SourceText, dialect: DialectName | None = None, *, sharing: bool = False) -> Document:
-    """The syntax tree of a document; without a dialect, it is told from the text.
+    """The syntax tree of a document; without a dialect, it is detected in the text.
 
     With `sharing`, invocations share equal literal arguments (`Invocation.shared`), which is faster, but these have the
-    place of the first of them.
+    position of the first of them.
 
-    Raises NnefError with all syntax problems that could be told from each other.
+    Raises NnefError with all syntax errors that are independent of each other.
     """
     tokens, offsets = tokenize(source, sharing=sharing)
-    parser = _Parser(tokens, offsets, dialect or detected(tokens), source)
+    parser = _Parser(tokens, offsets, dialect or detect_dialect(tokens), source)
     try:
-        return _guarded(parser, source, parser.document)
+        return _parse_guarded(parser, source, parser.document)
     except NnefError:
         if sharing:
             return parse(source, dialect)
@@ -57,46 +58,46 @@ def parse_fragments(source: SourceText, dialect: DialectName = "final") -> tuple
     """The fragments of a text that has declarations only. Raises NnefError."""
     tokens, offsets = tokenize(source)
     parser = _Parser(tokens, offsets, dialect, source)
-    return _guarded(parser, source, parser.fragments_only)
+    return _parse_guarded(parser, source, parser.fragments_only)
 
 
-def detected(tokens: list[str]) -> DialectName:
+def detect_dialect(tokens: list[str]) -> DialectName:
     """The dialect of a document: provisional without `;` after the version; tract's when it uses a `tract_` name."""
     if tokens[0] == "version" and tokens[2] != ";":
         return "provisional"
     return "tract" if any(token.startswith("tract_") for token in set(tokens)) else "final"
 
 
-def _guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part]) -> _Part:
+def _parse_guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part]) -> _Part:
     try:
         part = read()
     except Stop as stop:
-        parser.problems.append(stop.problem)
+        parser.errors.append(stop.diagnostic(source))
     except RecursionError:
-        parser.problems.append(Problem("N903", "expressions are nested too deep for the stack", parser.at))
+        parser.errors.append(source.error("N903", "expressions are nested too deep for the stack", parser.at))
     else:
-        if not parser.problems:
+        if not parser.errors:
             return part
-    raise NnefError(parser.problems[:MAX_DIAGNOSTICS], source)
+    raise NnefError(parser.errors[:MAX_DIAGNOSTICS], source)
 
 
 class _Parser(DeclarationParser):
-    """The parser of a whole document."""
+    """The parser of a complete document."""
 
     def __init__(self, tokens: list[str], offsets: list[int], dialect: DialectName, source: SourceText) -> None:
         super().__init__(tokens, offsets, dialect)
         self.source = source
-        self.problems: list[Problem] = []
+        self.errors: list[Diagnostic] = []
         self.extensions: tuple[Extension, ...] = ()
 
     def document(self) -> Document:
-        """The document; what is wrong with it is in `problems`, or ends it with a Stop."""
+        """The document; its errors are in `errors`, or end it with a Stop."""
         version = self._version()
         if self.dialect != "provisional":
             self.extensions = tuple(self._all_extensions())
         fragments = self._fragments()
         if self.tokens[self.next] != "graph":
-            self.fail(f"expected a graph definition, found {self.described()}")
+            self.fail(f"expected a graph definition, found {self.describe_token()}")
         graph = self._graph()
         further = []
         while self.dialect == "provisional" and self.tokens[self.next] == "graph":
@@ -104,7 +105,7 @@ class _Parser(DeclarationParser):
         if self.tokens[self.next] == "fragment":
             self.fail("fragments are defined before the graph")
         if self.tokens[self.next]:
-            self.fail(f"expected the end of the document after the graph, found {self.described()}")
+            self.fail(f"expected the end of the document after the graph, found {self.describe_token()}")
         return Document(version, self.extensions, fragments, graph, self.dialect, tuple(further), 0)
 
     def fragments_only(self) -> tuple[Fragment, ...]:
@@ -112,14 +113,14 @@ class _Parser(DeclarationParser):
         self.extensions = (Extension(FRAGMENTS),)
         fragments = self._fragments()
         if self.tokens[self.next]:
-            self.fail(f"expected a fragment, found {self.described()}")
+            self.fail(f"expected a fragment, found {self.describe_token()}")
         return fragments
 
     def _version(self) -> str:
         self.expect("version", "at the start of the document")
         at, number = self.at, self.tokens[self.next]
         if not number[:1].isdigit():
-            self.fail(f"expected a version number such as 1.0, found {self.described()}")
+            self.fail(f"expected a version number such as 1.0, found {self.describe_token()}")
         if number != "1.0":
             self.fail(
                 f"version {number} of NNEF is not known here: 1.0 is (its corrections, 1.0.1 to 1.0.5, are 1.0 too)",
@@ -132,16 +133,16 @@ class _Parser(DeclarationParser):
         return number
 
     def _all_extensions(self) -> list[Extension]:
-        found: list[Extension] = []
+        extensions: list[Extension] = []
         while self.accept("extension"):
             start = self.next
             while self.tokens[self.next] and self.tokens[self.next] != ";":
                 self.next += 1
             if self.next == start:
                 self.fail("expected the name of an extension")
-            found += self._extensions(start, self.next)
+            extensions += self._extensions(start, self.next)
             self.expect(";", "after the extensions")
-        return found
+        return extensions
 
     def _extensions(self, start: int, end: int) -> list[Extension]:
         """The extensions between two tokens: names (with commas or blanks), or one of tract's with its arguments."""
@@ -152,17 +153,17 @@ class _Parser(DeclarationParser):
         for i in names:
             if self.tokens[i][0] not in NAME_START:
                 self.next = i
-                self.fail(f"expected the name of an extension, found {self.described()}")
+                self.fail(f"expected the name of an extension, found {self.describe_token()}")
         return [Extension(self.tokens[i], self.offsets[i]) for i in names]
 
     def _has(self, extension: str) -> bool:
-        return self.dialect != "final" or any(found.text == extension for found in self.extensions)
+        return self.dialect != "final" or any(item.text == extension for item in self.extensions)
 
     def _fragments(self) -> tuple[Fragment, ...]:
         fragments = []
         while self.tokens[self.next] == "fragment":
             if not self._has(FRAGMENTS):
-                self.problems.append(Problem("N204", f"a fragment needs 'extension {FRAGMENTS};'", self.at))
+                self._error("N204", f"a fragment needs 'extension {FRAGMENTS};'", self.at)
             try:
                 fragments.append(self._fragment())
             except Stop as stop:
@@ -194,29 +195,32 @@ class _Parser(DeclarationParser):
             self.fail("a body has at least one assignment")
         tokens = self.tokens
         end = ";" if self.dialect != "provisional" else ""
-        found: list[Assignment] = []
+        assignments: list[Assignment] = []
         while tokens[self.next] != "}":
             try:
-                found.append(self._assignment(flat))
+                assignments.append(self._assignment(flat))
                 if tokens[self.next] == ";":
                     self.next += 1
                 elif end:
-                    self.fail(f"expected ';' after an assignment, found {self.described()}")
+                    self.fail(f"expected ';' after an assignment, found {self.describe_token()}")
             except Stop as stop:
                 self._recover(stop, frozenset([";", "}"]))
                 self.accept(";")
-            if not tokens[self.next] or len(self.problems) >= MAX_DIAGNOSTICS:
-                self.fail(f"expected '}}' after a body, found {self.described()}")
+            if not tokens[self.next] or len(self.errors) >= MAX_DIAGNOSTICS:
+                self.fail(f"expected '}}' after a body, found {self.describe_token()}")
         self.next += 1
-        return tuple(found)
+        return tuple(assignments)
 
-    def _recover(self, stop: Stop, places: frozenset[str]) -> None:
-        """Goes on at the next token that begins or ends something."""
-        self.problems.append(stop.problem)
-        if len(self.problems) >= MAX_DIAGNOSTICS or stop.problem.code >= "N9":
-            raise NnefError(self.problems, self.source)
+    def _error(self, code: str, message: str, at: int) -> None:
+        self.errors.append(self.source.error(code, message, at))
+
+    def _recover(self, stop: Stop, delimiters: frozenset[str]) -> None:
+        """Go on at the next token that begins or ends a statement or definition."""
+        self.errors.append(stop.diagnostic(self.source))
+        if len(self.errors) >= MAX_DIAGNOSTICS or stop.code >= "N9":
+            raise NnefError(self.errors, self.source)
         self.depth = 0
-        while self.tokens[self.next] and self.tokens[self.next] not in places:
+        while self.tokens[self.next] and self.tokens[self.next] not in delimiters:
             self.next += 1
 
     def _assignment(self, flat: bool) -> Assignment:
@@ -225,7 +229,7 @@ class _Parser(DeclarationParser):
         if self.tokens[i + 1] == "=":
             target: Expr = self.name("the name of a result")
         else:
-            target = self._target(bare=True)
+            target = self._target(tuples=True)
         self.expect("=", "in an assignment")
         value_at = self.at
         self.beyond_flat = self.nested_call = -1
@@ -237,14 +241,14 @@ class _Parser(DeclarationParser):
     def _check_flat(self, value: Expr, at: int) -> None:
         """The right side is a call of names and literals; a document with fragments may also call in a call."""
         if self.beyond_flat >= 0:
-            what, wrong = "this expression", self.beyond_flat
+            subject, at = "this expression", self.beyond_flat
         elif not isinstance(value, Invocation):
-            what, wrong = "a right side that is no invocation", at
+            subject = "a right side that is no invocation"
         elif self.nested_call >= 0 and not self._has(FRAGMENTS):
-            what, wrong = "a call in another call", self.nested_call
+            subject, at = "a call in another call", self.nested_call
         else:
             return
-        self.problems.append(Problem("N205", f"{what} needs 'extension {OPERATORS};'", wrong))
+        self._error("N205", f"{subject} needs 'extension {OPERATORS};'", at)
 
     def _right_side(self) -> Expr:
         value = self.expression()
@@ -256,11 +260,11 @@ class _Parser(DeclarationParser):
             items.append(self.expression())
         return TupleExpr(tuple(items), value.at)
 
-    def _target(self, *, bare: bool) -> Expr:
+    def _target(self, *, tuples: bool) -> Expr:
         """The left side: a name, an array or a tuple of these, which outside brackets needs no parentheses."""
         at = self.at
         items = [self._target_item()]
-        while bare and self.accept(","):
+        while tuples and self.accept(","):
             items.append(self._target_item())
         return items[0] if len(items) == 1 else TupleExpr(tuple(items), at)
 
@@ -278,6 +282,6 @@ class _Parser(DeclarationParser):
 
     def _targets(self, close: str) -> tuple[Expr, ...]:
         self._deeper()
-        items = self.list_of(lambda: self._target(bare=False), close, "the name of a result")
+        items = self.list_of(lambda: self._target(tuples=False), close, "the name of a result")
         self.depth -= 1
         return items

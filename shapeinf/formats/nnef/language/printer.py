@@ -13,7 +13,6 @@ from shapeinf.formats.nnef.language.ast import (
     Binary,
     Builtin,
     Comprehension,
-    DialectName,
     Document,
     Expr,
     Fragment,
@@ -30,13 +29,19 @@ from shapeinf.formats.nnef.language.ast import (
     Unary,
 )
 from shapeinf.formats.nnef.language.cursor import KEYWORDS
-from shapeinf.formats.nnef.language.expressions import STRENGTH, UNARY_STRENGTH
-from shapeinf.formats.nnef.language.lexer import is_identifier, quoted
+from shapeinf.formats.nnef.language.lexer import is_identifier, quote
+from shapeinf.formats.nnef.language.precedence import (
+    BINARY_PRECEDENCE,
+    IN_PRECEDENCE,
+    PRIMARY_PRECEDENCE,
+    SELECT_PRECEDENCE,
+    UNARY_PRECEDENCE,
+)
 from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, Primitive, TensorOf, TupleOf
+from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.texts import printable
 
 _INDENT = "    "
-_SELECT, _PRIMARY = 0, UNARY_STRENGTH + 1
 
 Comment = Callable[[Assignment], str]
 """What to write after an assignment of the graph, as a comment; "" for nothing."""
@@ -60,7 +65,10 @@ class _Printer:
     def document(self, document: Document, comment: Comment | None) -> str:
         head = f"version {document.version}{self.end}\n"
         extensions = "".join(f"extension {extension.text};\n" for extension in document.extensions)
-        graphs = [self._graph(document.graph, comment), *(self._graph(one, None) for one in document.further_graphs)]
+        graphs = [
+            self._graph(document.graph, comment),
+            *(self._graph(g, None) for g in document.further_graphs),
+        ]
         return "\n".join([head + extensions, *map(self._fragment, document.fragments), *graphs])
 
     def _fragment(self, fragment: Fragment) -> str:
@@ -86,13 +94,13 @@ class _Printer:
         for assignment in body:
             target = assignment.target
             left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
-            remark = comment(assignment) if comment else ""
+            note = comment(assignment) if comment else ""
             if lines and left[0] in "[(" and not self.end:
                 # Without a `;` the statement before would go on, with a subscript or arguments.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
             line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
-            lines.append((line, f"  # {printable(remark)}" if remark else ""))
-        return "{\n" + "".join(f"{line}{remark}\n" for line, remark in lines) + "}\n"
+            lines.append((line, f"  # {printable(note)}" if note else ""))
+        return "{\n" + "".join(f"{line}{note}\n" for line, note in lines) + "}\n"
 
     def _type(self, of: NnefType) -> str:
         if self.dialect == "provisional":
@@ -116,28 +124,28 @@ class _Printer:
     def _items(self, items: Iterable[Expr]) -> str:
         return ", ".join(map(self.expression, items))
 
-    def expression(self, expression: Expr, weakest: int = _SELECT) -> str:
-        """An expression, in parentheses where it binds weaker than its place asks for."""
+    def expression(self, expression: Expr, lowest: int = SELECT_PRECEDENCE) -> str:
+        """An expression, in parentheses where its precedence is lower than `lowest`."""
         match expression:
             case Number():
-                text, strength = _number(expression), UNARY_STRENGTH if expression.value < 0 else _PRIMARY
+                text, precedence = _number(expression), UNARY_PRECEDENCE if expression.value < 0 else PRIMARY_PRECEDENCE
             case Unary():
-                text, strength = self._unary(expression), UNARY_STRENGTH
+                text, precedence = self._unary(expression), UNARY_PRECEDENCE
             case Binary(op=op):
-                strength = STRENGTH[op]
-                left = self.expression(expression.left, strength)
-                text = f"{left} {op} {self.expression(expression.right, strength + 1)}"
+                precedence = BINARY_PRECEDENCE[op]
+                left = self.expression(expression.left, precedence)
+                text = f"{left} {op} {self.expression(expression.right, precedence + 1)}"
             case Select():
-                strength = _SELECT
-                then, condition = (self.expression(e, 1) for e in (expression.then, expression.condition))
+                precedence = SELECT_PRECEDENCE
+                then, condition = (self.expression(e, IN_PRECEDENCE) for e in (expression.then, expression.condition))
                 text = f"{then} if {condition} else {self.expression(expression.otherwise)}"
             case _:
-                text, strength = self._primary(expression), _PRIMARY
-        return text if strength >= weakest else f"({text})"
+                text, precedence = self._primary(expression), PRIMARY_PRECEDENCE
+        return text if precedence >= lowest else f"({text})"
 
     def _unary(self, expression: Unary) -> str:
         operand = expression.operand
-        text = self.expression(operand, UNARY_STRENGTH)
+        text = self.expression(operand, UNARY_PRECEDENCE)
         # `-5` is a literal, the minus of 5 is something else.
         literal = expression.op == "-" and isinstance(operand, Number) and not text.startswith("-")
         return f"{expression.op}({text})" if literal else f"{expression.op}{text}"
@@ -147,7 +155,7 @@ class _Printer:
             case Name(name):
                 return self._identifier(name)
             case Text(value):
-                return quoted(value)
+                return quote(value)
             case Truth(value):
                 return "true" if value else "false"
             case ArrayExpr(items):
@@ -155,10 +163,10 @@ class _Printer:
             case TupleExpr(items):
                 return f"({self._items(items)})"
             case Subscript():
-                return f"{self.expression(expression.value, _PRIMARY)}[{self.expression(expression.index)}]"
+                return f"{self.expression(expression.value, PRIMARY_PRECEDENCE)}[{self.expression(expression.index)}]"
             case Range():
                 begin, end = ("" if e is None else self.expression(e) for e in (expression.begin, expression.end))
-                return f"{self.expression(expression.value, _PRIMARY)}[{begin}:{end}]"
+                return f"{self.expression(expression.value, PRIMARY_PRECEDENCE)}[{begin}:{end}]"
             case Builtin(name, operand):
                 return f"{name}({self.expression(operand)})"
             case Comprehension():
@@ -168,7 +176,9 @@ class _Printer:
         raise AssertionError(expression)
 
     def _comprehension(self, expression: Comprehension) -> str:
-        loops = ", ".join(f"{self.expression(i)} in {self.expression(a, 2)}" for i, a in expression.iterators)
+        loops = ", ".join(
+            f"{self.expression(i)} in {self.expression(a, IN_PRECEDENCE + 1)}" for i, a in expression.iterators
+        )
         condition = f" if {self.expression(expression.condition)}" if expression.condition else ""
         item = self.expression(expression.item)
         if self.dialect == "provisional":

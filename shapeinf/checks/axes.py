@@ -1,0 +1,322 @@
+"""Checks of the axes of inputs: dynamic axes that the graph fixes, merges or relates to each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.registry import register_check
+from shapeinf.checks.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, try_evaluate
+from shapeinf.contract import Precondition
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.atoms import Floor, Maximum
+
+_MAX_LISTED = 4
+"""Up to so many legal sizes are listed; of more the message has the count."""
+_COUPLING_KINDS = ("equality", "alternative", "divisibility")
+"""Bounds do not couple axes: a table of positions for the cells of an image has an end."""
+_MAX_SAMPLES = 1024
+_MAX_MIXED = 12
+"""So many legal bindings are mixed with each other."""
+_LEAST_SIZES = (2, LARGE)
+"""Sizes to begin with: an axis of 1 broadcasts where others do not, small ones become one after a division."""
+
+
+def _report(
+    model: CheckedModel, code: str, message: str, condition: Precondition, help: str | None = None
+) -> Diagnostic:
+    node = condition.node
+    location = model.location(node)
+    because = condition.message
+    return Diagnostic("warning", code, message, node, model.op(node), because=because, help=help, location=location)
+
+
+# -- C101 ----------------------------------------------------------------------------------------------------------
+
+
+@register_check(
+    "C101",
+    "warning",
+    "a dynamic axis that can only take one value",
+    "Or one of a few values, or none that is large. Usually a constant of the export holds the size.",
+)
+def over_constrained_axes(model: CheckedModel) -> Iterator[Diagnostic]:
+    """Symbols of inputs that nodes fix, and products of them that nodes fix."""
+    for condition in model.preconditions:
+        symbol = condition.terms[0]
+        if condition.kind == "value" and isinstance(symbol, Dimension):
+            size = condition.terms[1]
+            message = f"{_dynamic(model, symbol)} but can only be {size}"
+            help = f"declare it as {size}, or export the model without the constant that fixes it"
+            yield _report(model, "C101", message, condition, help)
+        elif condition.kind == "range":
+            yield from _upper_bound(model, condition)
+        elif condition.kind == "equality":
+            yield from _equation(model, condition)
+        elif condition.kind == "alternative":
+            yield from _alternative(model, condition)
+
+
+def _upper_bound(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+    """An upper bound that leaves few sizes, or follows from an equation; not the end of a table with many rows."""
+    symbol, *equation = condition.terms
+    if condition.least is None and isinstance(symbol, Dimension):
+        most, least = condition.bound, _lower_bound(model, symbol)
+        if most is not None and (
+            most - least < _MAX_LISTED or (equation and not ends_at_a_switch(equation, symbol, most))
+        ):
+            sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
+            yield _report(model, "C101", f"{_dynamic(model, symbol)} but can only be {sizes}", condition)
+
+
+def _lower_bound(model: CheckedModel, symbol: Dimension) -> int:
+    """The smallest size of a symbol that the nodes allow."""
+    bounds = [c.least for c in model.preconditions if c.terms[0] is symbol and c.least is not None]
+    return max(*bounds, int(max(0, model.initial_store.bounds(symbol)[0])), 0)
+
+
+def _equation(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+    product = _fixed_product(model, condition.clauses[0].expression)
+    if product is None:
+        if condition.terms[0] not in model.store.solved:
+            yield from _no_large_solution(model, condition)
+    else:
+        text, number = product
+        message = f"{text}{_axes_in(model, condition.terms)} is dynamic but can only be {number}"
+        yield _report(model, "C101", message, condition)
+
+
+def _alternative(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+    dynamic = [d for d in condition.terms if isinstance(d, Dimension)]
+    fixed = [d for d in condition.terms if isinstance(d, int)]
+    if len(dynamic) == 1 and fixed and dynamic[0] in model.axes:
+        yield _report(model, "C101", f"{_dynamic(model, dynamic[0])} but can only be {fixed[0]} or 1", condition)
+    elif dynamic and not (len(dynamic) == 2 and all(d.is_symbol for d in dynamic)):
+        yield from _no_large_solution(model, condition)
+
+
+def _no_large_solution(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+    """A precondition that of all tested sizes none above 1, or only small ones, satisfy."""
+    symbols = condition.free_symbols
+    has_maxima = _has_maxima(condition.terms)
+    if len(symbols) == 1 and has_maxima:
+        yield from _few_solutions(model, condition)
+        return
+    for least in (2,) if has_maxima else (2, LARGE, FAR):
+        samples = sample_solutions(model.store, symbols, least, condition.clauses, condition.terms)
+        if _are_all_illegal(condition, samples):
+            names = f"{' and '.join(sorted(map(str, symbols)))}{_axes_in(model, condition.terms)}"
+            message = f"no tested sizes of {names} from {least} on are legal"
+            yield _report(model, "C101", message, condition, f"the node requires {condition.text}")
+            return
+
+
+def _may_hold(condition: Precondition, binding: Binding) -> bool:
+    return condition.holds(binding) is not False
+
+
+def _are_all_illegal(condition: Precondition, samples: Iterable[Binding]) -> bool:
+    """Whether all samples violate a precondition; False for no samples."""
+    any_sample = False
+    for binding in samples:
+        if _may_hold(condition, binding):
+            return False
+        any_sample = True
+    return any_sample
+
+
+def _few_solutions(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+    """A precondition on one dim that few sizes satisfy, for another reason than the end of a table."""
+    (symbol,) = condition.free_symbols
+    bounds = model.store.interval(symbol)
+    sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
+    legal = [size for size in sizes if _may_hold(condition, {symbol.name: size})]
+    if legal and (_may_continue(legal, sizes) or ends_at_a_switch(condition.terms, symbol, legal[-1])):
+        return
+    few = len(legal) <= _MAX_LISTED
+    listed = " or ".join(map(str, legal[:_MAX_LISTED])) if few else f"one of {len(legal)} sizes up to {legal[-1]}"
+    message = f"{_dynamic(model, symbol)} but can only be {listed or 'none of the tested sizes'}"
+    yield _report(model, "C101", message, condition, f"the node requires {condition.text}")
+
+
+def _may_continue(legal: list[int], sizes: range) -> bool:
+    """Whether larger sizes may be legal: no gap between legal sizes is wider than the rest of the range."""
+    gaps = [b - a for a, b in itertools.pairwise(legal)]
+    return sizes[-1] - legal[-1] <= max(gaps, default=0)
+
+
+def _has_maxima(dims: Iterable[Dim]) -> bool:
+    """Whether sizes are cut off, as by a table of positions: then the end of the legal sizes is intended."""
+    return any(True for _ in maxima(dims))
+
+
+def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
+    """Whether the largest argument of a maximum changes after this size: a table ends there, or begins to be used."""
+    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
+
+
+def _winners(atom: Maximum, binding: Binding) -> list[bool]:
+    sizes = [try_evaluate(arg, binding) for arg in atom.args]
+    known = [size for size in sizes if size is not None]
+    return [size == max(known, default=None) for size in sizes]
+
+
+def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
+    """All maxima in dims, also those inside divisions and other maxima; each once."""
+    visited: set[int] = set()
+    stack = list(dims)
+    while stack:
+        dim = stack.pop()
+        numbers = {} if isinstance(dim, int) else {n: dim.scope.atoms[n] for monomial, _ in dim.terms for n in monomial}
+        for number, atom in numbers.items():
+            if number in visited:
+                continue
+            visited.add(number)
+            if isinstance(atom, Maximum):
+                yield atom
+                stack += atom.args
+            elif isinstance(atom, Floor):
+                stack.append(atom.numerator)
+
+
+def _dynamic(model: CheckedModel, symbol: Dimension) -> str:
+    return f"{model.symbol_text(symbol)}{_axes_in(model, [symbol])} is declared as dynamic"
+
+
+def _axes_in(model: CheckedModel, dims: Iterable[Dim]) -> str:
+    """The axes of the inputs whose named symbols are in dims, in parentheses."""
+    symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols() if not s.symbol.anonymous}
+    axes = [model.axes_text(s) for s in model.axes if s in symbols]
+    return f" ({', '.join(axes)})" if axes else ""
+
+
+def _fixed_product(model: CheckedModel, equation: Dim) -> tuple[str, int] | None:
+    """`("batch*seq", 128)` for `batch*seq - 128 == 0`: only few sizes of its symbols satisfy it."""
+    if isinstance(equation, int):
+        return None
+    constant = next((c for monomial, c in equation.terms if not monomial), 0)
+    rest = equation - constant
+    if not isinstance(rest, Dimension) or constant == 0:
+        return None
+    signs = {c > 0 for _, c in rest.terms}
+    atoms = {atom for monomial, _ in rest.terms for atom in monomial}
+    if len(signs) > 1 or any(model.store.bounds(rest.scope.atom_dim(atom))[0] < 0 for atom in atoms):
+        return None
+    return (str(rest), -constant) if signs == {True} else (str(-rest), constant)
+
+
+# -- C102 ----------------------------------------------------------------------------------------------------------
+
+
+@register_check(
+    "C102",
+    "warning",
+    "two names that must be one size",
+    "Nodes require it always, or unless one of the sizes is 1.",
+)
+def merged_names(model: CheckedModel) -> Iterator[Diagnostic]:
+    """Named symbols of inputs that nodes require to be equal, always or unless one of them is 1."""
+    for condition in model.preconditions:
+        dims = [d for d in condition.terms if isinstance(d, Dimension)]
+        if len(dims) != 2 or dims[0] is dims[1] or not all(d in model.named for d in dims):
+            continue
+        if condition.kind in ("equality", "alternative"):
+            unless = "" if condition.kind == "equality" else ", unless one of them is 1"
+            first, second = sorted(dims, key=list(model.axes).index)
+            message = (
+                f"{first} ({model.axes_text(first)}) and {second} ({model.axes_text(second)}) must be equal{unless}, "
+                f"but have two names"
+            )
+            yield _report(model, "C102", message, condition, f"call both {first}")
+
+
+# -- C105 ----------------------------------------------------------------------------------------------------------
+
+
+@register_check(
+    "C105",
+    "warning",
+    "axes of one input that must fit each other",
+    "Each axis is dynamic, but a node requires a relation between them.",
+)
+def coupled_axes(model: CheckedModel) -> Iterator[Diagnostic]:
+    """Preconditions that relate independent axes, with a legal binding that one changed size makes illegal.
+
+    One for each node. Two names that must be equal are C102. Axes of different inputs often are related
+    (`total == past + seq`).
+    """
+    nodes: set[str] = set()
+    for condition in model.preconditions:
+        symbols = condition.free_symbols
+        if condition.kind not in _COUPLING_KINDS or len(symbols) < 2 or set(condition.terms) <= model.named:
+            continue
+        if condition.node in nodes or not model.are_independent(symbols):
+            continue
+        example = _coupling_example(model, condition)
+        if example is not None:
+            nodes.add(condition.node)
+            legal, mixed = map(model.binding_text, example)
+            axes = " and ".join(f"{model.symbol_text(s)} ({model.axes_text(s)})" for s in model.axes if s in symbols)
+            yield Diagnostic(
+                "warning",
+                "C105",
+                f"{axes} must fit each other: {condition.text}; the graph fails at {mixed}, but may run at {legal}",
+                condition.node,
+                condition.op,
+                because=condition.message,
+                help="ignore this if it is intended; otherwise a node upstream uses the wrong axis",
+                location=condition.location,
+            )
+
+
+def _coupling_example(model: CheckedModel, condition: Precondition) -> tuple[Binding, Binding] | None:
+    """A legal binding, and an illegal one that differs in one size, which another legal binding has."""
+    symbols = condition.free_symbols
+    names = {symbol.name for symbol in symbols}
+    is_legal = legality_test(model.initial_store, names)
+    required = [other for other in model.preconditions if other.free_symbols <= symbols]
+    dims = [*condition.terms, *(clause.expression for clause in condition.clauses)]
+    for least in _LEAST_SIZES:
+        samples = sample_solutions(model.initial_store, symbols, least, condition.clauses, dims)
+        legal = (
+            binding
+            for binding in itertools.islice(samples, _MAX_SAMPLES)
+            if is_legal(binding) and all(_may_hold(other, binding) for other in required)
+        )
+        for binding, other_binding in itertools.permutations(itertools.islice(legal, _MAX_MIXED), 2):
+            for name in names:
+                mixed = {**binding, name: other_binding[name]}
+                if condition.holds(mixed) is False and is_legal(mixed):
+                    return binding, mixed
+    return None
+
+
+def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
+    """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
+    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
+
+
+def _winners(atom: Maximum, binding: Binding) -> list[bool]:
+    sizes = [try_evaluate(arg, binding) for arg in atom.args]
+    known = [size for size in sizes if size is not None]
+    return [size == max(known, default=None) for size in sizes]
+
+
+def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
+    """All maxima in dims, also those inside of divisions and of each other; each once."""
+    seen: set[int] = set()
+    left = list(dims)
+    while left:
+        d = left.pop()
+        numbers = {} if isinstance(d, int) else {n: d.scope.atoms[n] for monomial, _ in d.terms for n in monomial}
+        for number, atom in numbers.items():
+            if number in seen:
+                continue
+            seen.add(number)
+            if isinstance(atom, Maximum):
+                yield atom
+                left += atom.args
+            elif isinstance(atom, Floor):
+                left.append(atom.numerator)

@@ -1,0 +1,146 @@
+"""The input of every check: an inferred model, with declarations and user bounds apart from what its nodes require."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+
+from shapeinf.contract import Precondition
+from shapeinf.expr import Dim, Dimension
+from shapeinf.graph import Declared, Graph, Node
+from shapeinf.lattice import ShapeStore, TensorType
+from shapeinf.result import Result
+from shapeinf.sharing import cached_property
+from shapeinf.solver.sampling import Binding, legal_bindings
+
+GENERATED = re.compile(r"unk__\d+")
+"""Names that onnx's own inference generates anew in each run: they carry no meaning."""
+MAX_EXAMPLES = 64
+
+
+class CheckedModel:
+    """The result that checks read.
+
+    Args:
+        result: of an inference with `declared="check"`.
+        ranges: the dims with bounds of the user, by name.
+        what_if: whether this is a what-if run, an inference of a changed model.
+    """
+
+    def __init__(self, result: Result, ranges: Mapping[str, object] | None = None, what_if: bool = False) -> None:
+        """Keep the fields; checks do not change the result."""
+        self.result = result
+        self.what_if = what_if
+        self.ranges = dict(ranges or {})
+        self._examples: dict[tuple[frozenset[Dimension], int], list[Binding]] = {}
+
+    @property
+    def graph(self) -> Graph:
+        """The inferred graph."""
+        return self.result.graph
+
+    @property
+    def store(self) -> ShapeStore:
+        """All constraints of the inference."""
+        return self.result.store
+
+    @property
+    def initial_store(self) -> ShapeStore:
+        """The constraints of the user and the file, before those of any node."""
+        return self.result.inference.initial_store
+
+    @cached_property
+    def input_dims(self) -> dict[str, tuple[Dim, ...]]:
+        """The dims of each input before any node runs: as declared, or as the user requested."""
+        return {
+            name: input_type.shape.dims
+            for name, input_type in self.result.inference.input_types.items()
+            if isinstance(input_type, TensorType) and input_type.shape.dims is not None and name in self.graph.inputs
+        }
+
+    @cached_property
+    def axes(self) -> dict[Dimension, list[tuple[str, int]]]:
+        """The symbols of the inputs, each with the (input, axis) pairs that mention it."""
+        axes: dict[Dimension, list[tuple[str, int]]] = {}
+        for name, dims in self.input_dims.items():
+            for axis, dim in enumerate(dims):
+                for symbol in sorted(dim.symbols(), key=str) if isinstance(dim, Dimension) else ():
+                    axes.setdefault(symbol, []).append((name, axis))
+        return axes
+
+    @cached_property
+    def named(self) -> set[Dimension]:
+        """The symbols of the inputs that the file or the user names."""
+        return {s for s in self.axes if not s.symbol.anonymous and not GENERATED.fullmatch(s.name)}
+
+    def are_independent(self, symbols: Iterable[Dimension]) -> bool:
+        """Whether these symbols are independent sizes: axes of the same inputs, or of a batch.
+
+        The axes of a mask [seq, total] and of tokens [seq] are related; the axes of one image are not.
+        """
+        inputs = {symbol: {name for name, _ in self.axes.get(symbol, ())} for symbol in symbols}
+        batch = {symbol for symbol in inputs if all(axis == 0 for _, axis in self.axes.get(symbol, ()))}
+        rest = {frozenset(names) for symbol, names in inputs.items() if symbol not in batch}
+        return len(rest) <= 1 and bool(inputs) and bool(set.intersection(*inputs.values()))
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes by the name in diagnostics: their own, else that of their first output."""
+        nodes: dict[str, Node] = {}
+        for node in self.graph.nodes:
+            nodes.setdefault(node.name or next((o for o in node.outputs if o), node.op), node)
+        return nodes
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """The position of each node in the graph."""
+        return {name: position for position, name in enumerate(self.nodes)}
+
+    @cached_property
+    def producers(self) -> dict[str, str]:
+        """The name of the node that produces each value."""
+        return {output: name for name, node in self.nodes.items() for output in node.outputs if output}
+
+    @cached_property
+    def declared(self) -> dict[str, Declared]:
+        """The declarations of values that nodes produce."""
+        return {name: declared for name, declared in self.graph.declared.items() if name in self.producers}
+
+    def examples(self, symbols: Iterable[Dimension]) -> list[Binding]:
+        """Some bindings of symbols under which all present constraints on them hold."""
+        key = frozenset(symbols), self.store.version
+        if key not in self._examples:
+            self._examples[key] = list(itertools.islice(legal_bindings(self.store, key[0]), MAX_EXAMPLES))
+        return self._examples[key]
+
+    @cached_property
+    def preconditions(self) -> list[Precondition]:
+        """What each node requires of the dims of the inputs unconditionally."""
+        always = (each for condition in self.result.contract.always for each in (condition, *condition.weaker))
+        return [each for each in always if each.free_symbols and each.kind not in ("guard", "assumption")]
+
+    def op(self, node: str) -> str:
+        """The operator of a node; empty for a name that is no node of this graph."""
+        return self.nodes[node].op if node in self.nodes else ""
+
+    def location(self, node: str) -> str:
+        """The location of a node in the source text, for formats that have one."""
+        return self.graph.locations.get(node, "")
+
+    def axes_text(self, symbol: Dimension) -> str:
+        """The axes of the inputs with this symbol: `tokens.shape[0]`."""
+        return ", ".join(f"{name}.shape[{axis}]" for name, axis in self.axes.get(symbol, ()))
+
+    def symbol_text(self, symbol: Dimension) -> str:
+        """The name of a symbol, else its axes."""
+        return self.axes_text(symbol) if symbol.symbol.anonymous else str(symbol)
+
+    def binding_text(self, binding: Binding) -> str:
+        """A binding as text: `batch = 2, x.shape[1] = 3`."""
+        scope = self.store.scope
+        return ", ".join(f"{self.symbol_text(scope.symbol(name))} = {size}" for name, size in binding.items())
+
+    def has_only_input_symbols(self, dim: Dim) -> bool:
+        """Whether a dim depends on symbols of the inputs only."""
+        return isinstance(dim, int) or all(s in self.axes for s in dim.symbols())

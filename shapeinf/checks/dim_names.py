@@ -1,0 +1,155 @@
+"""Checks of the names of dims: misspelled names, and one name for inputs of different sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from shapeinf.api import infer
+from shapeinf.checks.checked_model import GENERATED, CheckedModel
+from shapeinf.checks.registry import register_check
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.inputs.options import InferenceOptions
+from shapeinf.lattice import TensorType
+from shapeinf.result import Result
+
+_MIN_LETTERS = 5
+"""Shorter words are too similar to each other to decide: `past` and `mask`, `seq` and `sep`."""
+
+
+# -- C120 ----------------------------------------------------------------------------------------------------------
+
+
+@register_check(
+    "C120", "warning", "a name that is likely misspelled", "It resembles another name, or contains a blank."
+)
+def misspelled_names(model: CheckedModel) -> Iterator[Diagnostic]:
+    """Names that differ by one typing error or by blanks, and names with a blank inside."""
+    names = _declared_names(model)
+    reported: set[str] = set()
+    for first, second in combinations(names, 2):
+        if is_misspelling(first, second) and not _are_different_sizes(model, first, second):
+            reported.update((first, second))
+            pair = f"{first!r} ({names[first]}) and {second!r} ({names[second]})"
+            message = f"{pair} are likely one name, misspelled"
+            yield Diagnostic("warning", "C120", message, tensor=_tensor_of_axis(names[second]))
+    for name, axis in names.items():
+        if name not in reported and re.search(r"\s_|_\s", name) and re.sub(r"\s+", "", name).isidentifier():
+            plain = re.sub(r"\s+", "", name)
+            message = f"{name!r} ({axis}) contains a blank: {plain!r} would be another name"
+            yield Diagnostic("warning", "C120", message, tensor=_tensor_of_axis(axis))
+
+
+def _tensor_of_axis(axis: str) -> str:
+    return axis.rpartition(".shape[")[0]
+
+
+def _declared_names(model: CheckedModel) -> dict[str, str]:
+    """Names of dims, each with its first axis: of inputs, then of outputs, then of values inside the graph."""
+    graph = model.graph
+    names: dict[str, str] = {}
+    for tensor in dict.fromkeys([*graph.inputs, *graph.outputs, *graph.declared]):
+        declared = graph.declared.get(tensor)
+        for axis, dim in enumerate((declared.dims or ()) if declared is not None else ()):
+            if isinstance(dim, str) and dim and not GENERATED.fullmatch(dim):
+                names.setdefault(dim, f"{tensor}.shape[{axis}]")
+    return names
+
+
+def _are_different_sizes(model: CheckedModel, first: str, second: str) -> bool:
+    """Whether constraints prove that the two sizes differ."""
+    scope, store = model.store.scope, model.store
+    both = scope.has(first) and scope.has(second)
+    return both and store.prove_eq(scope.symbol(first), scope.symbol(second)) is False
+
+
+def is_misspelling(a: str, b: str) -> bool:
+    """Whether two names differ as a name and its misspelling do; names with digits and short words do not count.
+
+    >>> is_misspelling("batch", "batsh"), is_misspelling("batch_size", "batch _size"), is_misspelling("seq", "seq2")
+    (True, True, False)
+    >>> is_misspelling("batch", "patch"), is_misspelling("token", "tokens"), is_misspelling("past_seq", "seq")
+    (False, False, False)
+    """
+    if not _consists_of_words(a) or not _consists_of_words(b):
+        return False
+    plain = [re.sub(r"[\s_]+", "", name).lower() for name in (a, b)]
+    if plain[0] == plain[1]:
+        return a != b
+    words = [re.sub(r"\s+", "", name).lower().split("_") for name in (a, b)]
+    if len(words[0]) != len(words[1]):
+        return False
+    different = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
+    return len(different) == 1 and _is_typing_error(*different[0])
+
+
+def _consists_of_words(name: str) -> bool:
+    """False for expressions and names of values."""
+    return bool(re.fullmatch(r"[^\W\d](\w|\s(?=_)|(?<=_)\s)*", name))
+
+
+def _is_typing_error(a: str, b: str) -> bool:
+    """A letter added, removed, replaced, or two exchanged; neither the first letter nor a final s."""
+    if min(len(a), len(b)) < _MIN_LETTERS - 1 or max(len(a), len(b)) < _MIN_LETTERS or a[0] != b[0]:
+        return False
+    if any(c.isdigit() for c in a + b) or a + "s" == b or b + "s" == a:
+        return False
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    x, y = a[start:], b[start:]
+    exchanged = len(x) > 1 and len(y) > 1 and x[:2] == y[1::-1] and x[2:] == y[2:]
+    return exchanged or x[1:] == y[1:] or x[1:] == y or x == y[1:]
+
+
+# -- C104 ----------------------------------------------------------------------------------------------------------
+
+
+@register_check("C104", "error", "one name of inputs that must have two values")
+def conflicting_names(model: CheckedModel) -> Iterator[Diagnostic]:
+    """Names for which nodes require two values, where the errors vanish in a what-if run with a name for each axis."""
+    if not any(d.severity == "error" for d in model.result.diagnostics):
+        return
+    shared = {s for s in model.named if len(model.axes[s]) > 1}
+    split = _infer_with_split_names(model, shared) if shared else None
+    if split is None:
+        return
+    for symbol in sorted(shared, key=str):
+        sizes: dict[int, tuple[str, str]] = {}
+        for tensor, axis in model.axes[symbol]:
+            own = _input_symbol(split, tensor, axis)
+            size = own if own is None else split.store.canon(own)
+            if isinstance(size, int) and own is not None:
+                sizes.setdefault(size, (f"{tensor}.shape[{axis}]", split.store.sources[own].node))
+        if len(sizes) > 1:
+            required = ", but ".join(f"{axis} must be {size} ({node})" for size, (axis, node) in sizes.items())
+            node = max((node for _, node in sizes.values()), key=lambda name: model.order.get(name, -1))
+            message = f"{symbol} must have {len(sizes)} values: {required}"
+            yield Diagnostic("error", "C104", message, node, model.op(node), help="give each axis its own name")
+
+
+def _infer_with_split_names(model: CheckedModel, shared: set[Dimension]) -> Result | None:
+    """The inference with a name for each axis; None where it fails or has errors too."""
+    inputs: dict[str, list[Dim | str]] = {}
+    for name, dims in model.input_dims.items():
+        own = [f"`{name}.shape[{axis}]`" if dim in shared else "" for axis, dim in enumerate(dims)]
+        inputs[name] = [axis_name or _dim_spec(dim) for axis_name, dim in zip(own, dims, strict=True)]
+    try:
+        result = infer(model.graph, InferenceOptions(inputs=inputs, declared="check"))
+    except ShapeInferenceError:
+        return None
+    return None if any(d.severity == "error" for d in result.diagnostics) else result
+
+
+def _dim_spec(dim: Dim) -> Dim | str:
+    """A dim as the spec of another inference: a number, a text, or unknown."""
+    return dim if isinstance(dim, int) else "?" if dim.is_anonymous else str(dim)
+
+
+def _input_symbol(result: Result, tensor: str, axis: int) -> Dimension | None:
+    input_type = result.inference.input_types.get(tensor)
+    if not isinstance(input_type, TensorType) or input_type.shape.dims is None:
+        return None
+    dim = input_type.shape.dims[axis]
+    return dim if isinstance(dim, Dimension) and dim.is_symbol else None

@@ -1,0 +1,78 @@
+"""A what-if run that trusts each declaration, so that only a node that itself violates one is reported.
+
+A wrong node makes everything downstream wrong too. Where the file declares what the node should compute, this run
+continues downstream with the declaration: what it still reports is reported at the wrong node itself.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.declarations import compare, declared_size
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.session import rerun
+from shapeinf.engine.tensor_info import tensor_info
+from shapeinf.expr import Dim
+from shapeinf.graph import Declared
+from shapeinf.inputs.reader import InputReader
+from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+from shapeinf.result import Result
+
+
+def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnostic]] | None:
+    """The what-if run, and the declarations that nodes violate in it.
+
+    None where the file declares nothing inside the graph, and for graphs with cycles.
+    """
+    inference = model.result.inference
+    if inference.compiled.groups is not None or all(name in model.graph.outputs for name in model.declared):
+        return None
+    violations: list[Diagnostic] = []
+    store = inference.initial_store.copy()
+    reader = InputReader(store)
+    trusted: list[CheckedModel] = []
+
+    def begin(fresh: Inference) -> None:
+        trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True))
+        slots = fresh.compiled.slots
+        for name, declared in model.declared.items():
+            fresh.declared[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
+
+    rerun(inference, store, begin)
+    return trusted[0], violations
+
+
+@attrs.frozen
+class _TrustedDeclaration:
+    """Compares a value with its declaration when its node has run; continues with the declaration if they differ."""
+
+    model: CheckedModel
+    name: str
+    declared: Declared
+    violations: list[Diagnostic]
+
+    def __call__(self, number: int, step: NodeStep) -> int:
+        """The number of the type to continue with."""
+        inference = self.model.result.inference
+        computed = inference.table.get(number)
+        assert computed is not None
+        differences = list(compare(self.model, self.name, self.declared, tensor_info(computed)))
+        self.violations.extend(differences)
+        if self.declared.kind != "tensor" or not isinstance(computed, TensorType) or self.declared.dims is None:
+            return number
+        if differences or computed.shape.dims is None:
+            return inference.table.add(self._declared_type(computed))
+        return number
+
+    def _declared_type(self, computed: TensorType) -> Type:
+        """The declared type; undeclared axes are unknown, since the computed ones are not trusted."""
+        dims = [self._size(axis) for axis in range(len(self.declared.dims or ()))]
+        return PartialTensor(self.declared.dtype or computed.dtype, Shape(dims), None)
+
+    def _size(self, axis: int) -> Dim:
+        assert self.declared.dims is not None
+        size = declared_size(self.model.store, self.declared.dims[axis])
+        return self.model.store.presumed_size(f"{self.name}.{axis}") if size is None else size

@@ -1,0 +1,48 @@
+"""Constraints that two alternatives have in common, such as the branches of which one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from shapeinf.constraints.records import Constraint
+from shapeinf.constraints.store import ConstraintStore
+from shapeinf.errors import Source
+from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.interval import as_interval
+
+States = tuple[ConstraintStore, ConstraintStore]
+"""The constraints before and after something."""
+
+
+def added_between(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
+    """The constraints that nodes have added to the earlier ones."""
+    return (c for c in after.constraints(beyond=before) if c.kind != "range" or c.source.node)
+
+
+def add_common(store: ConstraintStore, first: States, second: States, source: Source) -> None:
+    """Add what both alternatives imply: one of them holds. `source` is that of what follows from both together."""
+    for states, (_, other) in ((first, second), (second, first)):
+        for constraint in (*added_between(*states), *_equal_symbols(*states)):
+            if other.implies(constraint):
+                store.add(constraint)
+    for symbol in _narrowed_symbols(*first) & _narrowed_symbols(*second):
+        (low, high), (least, most) = first[1].bounds(symbol), second[1].bounds(symbol)
+        within = as_interval((min(low, least), max(high, most)))
+        store.add_range(symbol, within.lo, within.hi, source)
+
+
+def _narrowed_symbols(before: ConstraintStore, after: ConstraintStore) -> set[Dimension]:
+    """The symbols that have tighter bounds."""
+    changed = {c.symbol for c in after.constraints(beyond=before) if c.kind == "range" or c.is_solved}
+    return {symbol for symbol in changed if after.bounds(symbol) not in (before.bounds(symbol), (-inf, inf))}
+
+
+def _equal_symbols(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
+    """Equalities of symbols that have become one number or one dim, whatever that is."""
+    first: dict[Dim, Constraint] = {}
+    for solved in after.constraints(beyond=before):
+        if solved.is_solved:
+            same = first.setdefault(solved.sides[1], solved)
+            if same is not solved:
+                yield Constraint("equality", same.source, operands=(same.symbol, solved.symbol))

@@ -1,0 +1,140 @@
+"""All preconditions of a graph: those of its inference, and those that other inferences or states have besides.
+
+A declaration of the file that is trusted may hide what a node requires, an assumption may be the reason for it, and a
+body that may not run requires something only where it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+import attrs
+
+from shapeinf.constraints.common import States, added_between
+from shapeinf.contract.preconditions import Precondition
+from shapeinf.contract.reader import PreconditionReader
+from shapeinf.engine.declarations import trusts_declarations
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.session import rerun
+from shapeinf.errors import ShapeError, Source
+from shapeinf.lattice import ShapeStore
+from shapeinf.solver.budget import Budget
+
+
+def unconditional_preconditions(reader: PreconditionReader) -> Iterator[Precondition]:
+    """The preconditions that hold whenever the graph runs, also those that a trusted declaration hides."""
+    preconditions = _without_assuming(reader, list(reader.read()))
+    yield from preconditions
+    yield from _hidden_by_declarations(reader, preconditions)
+
+
+def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precondition]:
+    """The preconditions of bodies that may not run, beyond those of the graph around them; only those on its inputs.
+
+    That of a loop is one of the trip that was inferred: any trip, where the loop was followed by induction or to a
+    fixpoint, the last one where it was unrolled.
+    """
+    for where, states in _bodies(inference):
+        store = inference.store.copy()
+        for constraint in added_between(*states):
+            with suppress(ShapeError):  # what the rest of the graph contradicts
+                store.add(constraint)
+        reader = PreconditionReader(inference, budget, inference.store, store)
+        for condition in reader.read():
+            if _is_on_inputs(condition, reader):
+                kind = condition.kind if condition.kind == "assumption" else "guard"
+                yield attrs.evolve(condition, kind=kind, where=where, clauses=(), least=None, weaker=())
+
+
+def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
+    """Descriptions of the bodies that may not run, with the constraints before and after each."""
+    for index in sorted(inference.children):
+        step = inference.compiled.step(index)
+        for name, child in inference.children[index].items():
+            if child.undone is not None:
+                yield f"{name} of {step.operation.kind.op} '{inference.path}{step.site}'", child.undone
+            yield from _bodies(child)
+
+
+def _is_on_inputs(condition: Precondition, reader: PreconditionReader) -> bool:
+    return bool(condition.free_symbols) and condition.free_symbols <= reader.labels.keys()
+
+
+# -- assumptions -------------------------------------------------------------------------------------------------------
+
+
+def _without_assuming(reader: PreconditionReader, preconditions: list[Precondition]) -> list[Precondition]:
+    """The preconditions, where some may follow from assumptions.
+
+    Such a requirement need not hold without the assumption: then requirements are read from an inference that assumes
+    nothing. An assumption that follows from these is dropped.
+    """
+    if not _follow_from_assumptions(preconditions):
+        return preconditions
+    store = reader.inference.initial_store.copy()
+    store.assuming = False
+    terms = {_key(condition): condition.terms for condition in preconditions}
+    rest = rerun(reader.inference, store)
+    exact = list(PreconditionReader(rest, reader.budget).read())
+    required = [attrs.evolve(condition, terms=terms.get(_key(condition), condition.terms)) for condition in exact]
+    assumed = [c for c in preconditions if c.kind == "assumption" and not c.is_implied_by(rest.store)]
+    return [*(attrs.evolve(c, weaker=tuple(w for w in c.weaker if w.kind == "assumption")) for c in assumed), *required]
+
+
+def _key(condition: Precondition) -> tuple[object, ...]:
+    """What stays the same in an inference that assumes nothing, where the dims may be others."""
+    return condition.node, condition.message, condition.kind, condition.terms[:1], condition.least is None
+
+
+def _follow_from_assumptions(preconditions: Sequence[Precondition]) -> bool:
+    """Whether requirements may follow from assumptions.
+
+    They are a least size that is no more than the assumed one, and equations of symbols that are assumed to be larger
+    than 1: operands that broadcast need not be equal where they are 1.
+    """
+    assumptions = [condition for condition in preconditions if condition.kind == "assumption"]
+    assumed = {symbol for condition in assumptions for symbol in condition.free_symbols}
+    least = {condition.terms[0]: condition.least for condition in assumptions if condition.least is not None}
+    for condition in preconditions if assumed else ():
+        if condition.kind == "range":
+            known = least.get(condition.terms[0])
+            if known is not None and condition.least is not None and condition.least <= known:
+                return True
+        elif condition.kind != "assumption" and not assumed.isdisjoint(condition.free_symbols):
+            return True
+    return False
+
+
+# -- declarations ------------------------------------------------------------------------------------------------------
+
+
+def _hidden_by_declarations(reader: PreconditionReader, known: Iterable[Precondition]) -> Iterator[Precondition]:
+    """What nodes require of the inputs beyond what is known, because a declaration of an output implies it.
+
+    It is read from the same inference with declarations that are only compared.
+    """
+    inference = reader.inference
+    if not trusts_declarations(inference):
+        return
+    conditions = list(known)
+    store = _add_preconditions(inference.initial_store, conditions)
+    texts = {(condition.node, condition.text) for condition in conditions}
+    comparing = PreconditionReader(rerun(inference, inference.initial_store.copy()), reader.budget)
+    for condition in comparing.read():
+        is_known = (condition.node, condition.text) in texts
+        if _is_on_inputs(condition, comparing) and not is_known and not condition.is_implied_by(store):
+            yield condition
+
+
+def _add_preconditions(before: ShapeStore, preconditions: Iterable[Precondition]) -> ShapeStore:
+    """The constraints before any node has run, and these preconditions."""
+    store = before.copy()
+    for condition in preconditions:
+        for clause in condition.clauses if len(condition.clauses) == 1 else ():
+            with suppress(ShapeError):  # the graph cannot run at all
+                if clause.zero:
+                    store.add_equal(clause.expression, 0, Source(condition.node, condition.message))
+                else:
+                    store.add_le(0, clause.expression, Source(condition.node, condition.message))
+    return store

@@ -1,0 +1,353 @@
+"""Preconditions, read from the constraints that nodes have added.
+
+What user and file declare is no precondition; neither is an equality that only names an unknown of a node, such as an
+output whose size was inferred later. What a node requires of an unknown of another node is a condition on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import gcd, lcm
+from typing import Literal
+
+import attrs
+
+from shapeinf.constraints.records import Clause, Constraint
+from shapeinf.contract.preconditions import Kind, Origins, Precondition, symbols_of
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.errors import Source
+from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.expr.printing import format_dim
+from shapeinf.lattice import ShapeStore
+from shapeinf.solver.budget import Budget
+
+MAX_PERIOD = 4096
+_ORDER = ("divisibility", "range", "relation")
+"""The kinds between solved equalities and the pending rest."""
+
+
+class PreconditionReader:
+    """Reads preconditions from the constraints of a finished inference."""
+
+    def __init__(
+        self,
+        inference: Inference,
+        budget: Budget,
+        before: ShapeStore | None = None,
+        store: ShapeStore | None = None,
+    ) -> None:
+        """`inference` is that of the graph; read are the constraints of its store (or another one) beyond those before.
+
+        Those that the budget is not enough for are listed as they were added.
+        """
+        self.inference = inference
+        self.budget = budget
+        self.store: ShapeStore = inference.store if store is None else store
+        self.before = inference.initial_store if before is None else before
+        self.labels = input_symbols(inference)
+        self._label_order = {symbol: index for index, symbol in enumerate(self.labels)}
+        self._origins = Origins(inference)
+
+    def read(self) -> Iterator[Precondition]:
+        """The preconditions, all equations and divisibilities of one symbol as one where they come to one."""
+        preconditions = self._tightest()
+        groups: dict[Dimension, list[Precondition]] = {}
+        for condition in preconditions:
+            if _is_zero(condition) and len(condition.free_symbols) == 1 and condition.kind != "assumption":
+                groups.setdefault(next(iter(condition.free_symbols)), []).append(condition)
+        merged: dict[int, Precondition | None] = {}
+        least: dict[Dimension, int] = {}
+        for symbol, group in groups.items():
+            zero = [clause.expression for condition in group for clause in condition.clauses]
+            low = max(0, int(max(-1, self.before.bounds(symbol)[0])))
+            congruence = find_congruence(symbol, zero, low, self.budget)
+            if congruence is None:
+                continue
+            modulus, rest = congruence
+            text = f"{self.format(symbol)} % {modulus} == {rest}"
+            clauses = (Clause((symbol - rest) % modulus, True),)
+            merged.update({id(c): None for c in group})
+            merged[id(group[0])] = attrs.evolve(
+                group[0], kind="divisibility", text=text, terms=(symbol,), clauses=clauses
+            )
+            least[symbol] = low + (rest - low) % modulus
+        for condition in preconditions:
+            left = merged.get(id(condition), condition)
+            if left is not None and not _is_below(left, least):
+                yield left
+
+    def format(self, d: Dim) -> str:
+        """A dim as text, with the labels of axes that have no name."""
+        return format_dim(d, labels=self.labels)
+
+    def ignored_advice(self) -> Iterator[Precondition]:
+        """Advice that is surely not followed: the graph is legal, but some runtimes refuse it."""
+        for relation in self.store.advice:
+            low, high = map(self.store.canon, relation.operands)
+            if self.store.prove_le(low, high) is False:
+                text = f"not {self.format(low)} <= {self.format(high)}"
+                yield from self._condition("relation", text, relation.source, low, high, clauses=())
+
+    def _tightest(self) -> list[Precondition]:
+        """All conditions, kind after kind, each in the order added; of bounds of a dim on a side only the tightest.
+
+        Of those that are as tight the first; where the tightest is an assumption, the tightest requirement as well.
+        """
+        conditions = [*self._all(), *self._advice()]
+        sides: dict[tuple[Dim, bool], list[Precondition]] = {}
+        for condition in conditions:
+            if condition.bound is not None:
+                sides.setdefault((condition.terms[0], condition.least is None), []).append(condition)
+        tightest: dict[int, Precondition] = {}
+        for (_, upper), group in sides.items():
+            ordered = sorted(reversed(group), key=lambda c: -(c.bound or 0) if upper else c.bound or 0)
+            required = [i for i, condition in enumerate(ordered) if condition.kind != "assumption"]
+            for i in {len(ordered) - 1, *required[-1:]}:
+                tightest[id(ordered[i])] = attrs.evolve(ordered[i], weaker=tuple(ordered[:i]))
+        return [tightest.get(id(c), c) for c in conditions if c.bound is None or id(c) in tightest]
+
+    def _all(self) -> Iterator[Precondition]:
+        """Solved equalities, then the kinds in order, then all others as they were added."""
+        groups: dict[str, list[Constraint]] = {kind: [] for kind in ("", *_ORDER, "pending")}
+        for constraint in self.store.constraints(beyond=self.before):
+            key = "" if constraint.is_solved else constraint.kind
+            groups.get(key, groups["pending"]).append(constraint)
+        for constraint in (c for group in groups.values() for c in group):
+            yield from self._read(constraint)
+
+    def _read(self, constraint: Constraint) -> Iterator[Precondition]:
+        if constraint.is_solved:
+            return self._solved(constraint)
+        if constraint.kind == "divisibility":
+            return self._divisibility(constraint)
+        if constraint.kind == "range":
+            return self._range(constraint)
+        return self._relation(constraint) if constraint.kind == "relation" else self._pending(constraint)
+
+    def _condition(
+        self, kind: Kind, text: str, source: Source, *terms: Dim, clauses: tuple[Clause, ...], least: int | None = None
+    ) -> Iterator[Precondition]:
+        """A condition, if a node requires it, and if the declared ranges do not make it true anyway."""
+        if not source.node or any(self._holds_before(clause) for clause in clauses):
+            return
+        origin = self._origins.find(source.node)
+        if source.assumed and origin is None:
+            return  # a declaration of the file
+        symbols = symbols_of(terms)
+        known = sorted(filter(self.labels.__contains__, symbols), key=self._label_order.__getitem__)
+        names = tuple(map(self.labels.__getitem__, known))
+        if len(known) < len(symbols):
+            kind = "guard"  # it depends on data, or on an unknown of a node
+        if source.assumed:
+            kind = "assumption"
+        op, location = (origin.op, origin.location) if origin else ("", "")
+        chain = self._origins.chain
+        yield Precondition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
+
+    def _holds_before(self, clause: Clause) -> bool:
+        """Whether a clause is true for all sizes that user and file leave."""
+        low, high = self.before.bounds(clause.expression)
+        return low == high == 0 if clause.zero else low >= 0
+
+    def _solved(self, constraint: Constraint) -> Iterator[Precondition]:
+        symbol, value = constraint.symbol, constraint.operands[1]
+        if self._names_unknown(constraint.source, symbol) or self._infers(symbol, value):
+            return
+        kind: Kind = "value" if isinstance(value, int) else "equality"
+        text = f"{self.format(symbol)} == {self.format(value)}"
+        yield from self._condition(kind, text, constraint.source, symbol, value, clauses=constraint.clauses)
+
+    def _names_unknown(self, source: Source, symbol: Dimension) -> bool:
+        """Whether a node defines an unknown of its own, which requires nothing."""
+        return symbol not in self.labels and symbol.symbol.name.startswith(f"{source.node}.")
+
+    def _infers(self, symbol: Dimension, value: Dim) -> bool:
+        """Whether an equation with an unknown of a node only defines that unknown.
+
+        It does where an input has the other name, and where the unknown is a count that nothing limits.
+        """
+        if isinstance(value, int) or value.symbols() <= self.labels.keys():
+            return False
+        limits = self.store.scope.limits
+        return symbol in self.labels or not (symbol in limits and value in limits)
+
+    def _divisibility(self, constraint: Constraint) -> Iterator[Precondition]:
+        canonical = constraint.rewrite(self.store.canon)
+        (clause,) = canonical.clauses
+        if clause.expression == 0:
+            return
+        text = self.format(canonical.expression)
+        text = f"({text})" if " " in text else text
+        yield from self._condition(
+            "divisibility",
+            f"{text} % {constraint.divisor} == 0",
+            constraint.source,
+            canonical.expression,
+            clauses=(clause,),
+        )
+
+    def _range(self, constraint: Constraint) -> Iterator[Precondition]:
+        symbol, source = constraint.symbol, constraint.source
+        # an assumption may be the reason for which a size is solved
+        if source.assumed or not (symbol in self.store.solved or self._names_unknown(source, symbol)):
+            yield from self._bound(symbol, constraint.clauses, source)
+
+    def _bound(
+        self, symbol: Dimension, clauses: tuple[Clause, ...], source: Source, about: tuple[Dim, ...] = ()
+    ) -> Iterator[Precondition]:
+        """A bound of a symbol, `symbol - least >= 0` or `most - symbol >= 0`."""
+        least = symbol - clauses[0].expression
+        if isinstance(least, int):
+            text = f"{self.format(symbol)} >= {least}"
+            yield from self._condition("range", text, source, symbol, *about, clauses=clauses, least=least)
+        else:
+            text = f"{self.format(symbol)} <= {clauses[0].expression + symbol}"
+            yield from self._condition("range", text, source, symbol, *about, clauses=clauses)
+
+    def _relation(self, constraint: Constraint) -> Iterator[Precondition]:
+        expression = self.store.canon(constraint.expression)
+        if constraint.source.assumed and isinstance(expression, int):
+            expression = constraint.expression
+        if self.store.bounds(expression)[0] < 0:
+            yield from self._at_least_zero(expression, constraint.source)
+
+    def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Precondition]:
+        """Bounds of the only symbol of an expression, or a relation."""
+        constraint = Constraint("relation", source, expression)
+        bounds = self._interval(constraint)
+        if bounds is None:
+            text = self._compare(expression, "<=")
+            return self._condition("relation", text, source, expression, clauses=constraint.clauses)
+        return iter(bounds)
+
+    def _compare(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
+        """`expression >= 0` (or `== 0`) with the subtracted terms on the other side."""
+        less: Dim = 0
+        more: Dim = 0
+        if isinstance(expression, int):
+            return f"{expression} {'>=' if sign == '<=' else sign} 0"
+        for monomial, coefficient in expression.terms:
+            part = expression.scope.make({monomial: abs(coefficient)})
+            less, more = (less + part, more) if coefficient < 0 else (less, more + part)
+        if isinstance(less, int):
+            return f"{self.format(more)} {'>=' if sign == '<=' else sign} {less}"
+        return f"{self.format(less)} {sign} {self.format(more)}"
+
+    def _pending(self, constraint: Constraint) -> Iterator[Precondition]:
+        """A disjunction or an equality that could not be solved: the bounds that it comes to, or itself."""
+        canonical = constraint.rewrite(self.store.canon)
+        about = canonical.operands if constraint.equation is None else (constraint.equation,)
+        bounds = self._interval(canonical, about)
+        if bounds is not None:
+            return iter(bounds)
+        if constraint.equation is not None:
+            e = canonical.expression
+            return self._condition("equality", self._compare(e, "=="), constraint.source, e, clauses=canonical.clauses)
+        return self._disjunction(constraint, canonical)
+
+    def _disjunction(self, constraint: Constraint, canonical: Constraint) -> Iterator[Precondition]:
+        """A disjunction without the clauses that cannot hold; none where a clause always holds."""
+        operands, clauses = canonical.operands, canonical.clauses
+        if not clauses:
+            yield from self._condition("guard", constraint.text, constraint.source, *operands, clauses=())
+            return
+        verdicts = [self.store.prove_eq(clause.expression, 0) for clause in clauses]
+        if True in verdicts:
+            return
+        undecided = [i for i, verdict in enumerate(verdicts) if verdict is None] or range(len(clauses))
+        parts = constraint.template.split(" or ")
+        text = " or ".join(parts[i] for i in undecided).format(*map(self.format, operands))
+        left = tuple(clauses[i] for i in undecided)
+        yield from self._condition("alternative", text, constraint.source, *operands, clauses=left)
+
+    def _advice(self) -> Iterator[Precondition]:
+        for relation in self.store.advice:
+            low, high = map(self.store.canon, relation.operands)
+            if self.store.prove_le(low, high) is None:
+                yield from self._at_least_zero(high - low, relation.source)
+
+    def _interval(self, canonical: Constraint, about: tuple[Dim, ...] = ()) -> list[Precondition] | None:
+        """The bounds that a constraint on one symbol comes to, if any; `about` are further dims of these."""
+        symbols = symbols_of([canonical.expression, *canonical.operands])
+        if len(symbols) != 1 or not symbols <= self.labels.keys():
+            return None
+        from shapeinf.solver.integer_sets import interval_of
+
+        (symbol,) = symbols
+        interval = interval_of(self.before, symbol, canonical, self.budget)
+        if interval is None:
+            return None
+        least, most = interval
+        low, high = self.before.bounds(symbol)
+        ends: list[Dim] = [symbol - least] if least > low else []
+        ends += [most - symbol] if most is not None and most < high else []
+        clauses = [(Clause(end, False),) for end in ends]
+        return [c for clause in clauses for c in self._bound(symbol, clause, canonical.source, about)]
+
+
+def _is_zero(condition: Precondition) -> bool:
+    return len(condition.clauses) == 1 and condition.clauses[0].zero
+
+
+def _is_below(condition: Precondition, least: Mapping[Dimension, int]) -> bool:
+    """Whether a lower bound is no more than the first size that a divisibility leaves."""
+    symbol = condition.terms[0] if condition.terms else 0
+    known = least.get(symbol) if isinstance(symbol, Dimension) else None
+    return condition.least is not None and known is not None and known >= condition.least
+
+
+def find_congruence(
+    symbol: Dimension, zero: Sequence[Dim], low: int, budget: Budget | None = None
+) -> tuple[int, int] | None:
+    """(m, r) when the expressions of one symbol are all 0 for exactly the values from `low` on that are r modulo m.
+
+    None where that is not so, or where the expressions grow other than by steps of constant length: what is periodic
+    in its differences over two periods is so for ever. None, too, where the budget is not enough to evaluate these.
+
+    >>> from shapeinf.expr import Scope
+    >>> h = Scope().symbol("H")
+    >>> find_congruence(h, [2 * (h // 2) - h, 4 * (h // 4) - 2 * (h // 2)], 1)
+    (4, 0)
+    """
+    period = lcm(*(_period(e) for e in zero))
+    if not 1 < period <= MAX_PERIOD:
+        return None
+    steps = 2 * period * sum(len(e.terms) * (1 + e.depth) for e in zero if isinstance(e, Dimension))
+    if budget is not None and not budget.take(steps):
+        return None
+    name = symbol.symbol.name
+    rows = [[evaluate(e, {name: v}) for e in zero] for v in range(low, low + 2 * period)]
+    if rows[:period] != rows[period:]:
+        return None
+    legal = [low + i for i, row in enumerate(rows[:period]) if not any(row)]
+    if not legal:
+        return None
+    modulus = gcd(period, *(v - legal[0] for v in legal)) if len(legal) > 1 else period
+    if len(legal) != period // modulus or modulus == 1:
+        return None
+    return modulus, legal[0] % modulus
+
+
+def _period(d: Dim, known: dict[int, int] | None = None) -> int:
+    """A number of steps after which a quasi-affine expression of one symbol has grown by a constant; 0 for others."""
+    if isinstance(d, int):
+        return 1
+    period, known = 1, {} if known is None else known
+    for monomial, _ in d.terms:
+        if len(monomial) > 1:
+            return 0
+        for atom in monomial:
+            if atom not in known:
+                known[atom] = _atom_period(d.scope.atoms[atom], known)
+            period = lcm(period, known[atom])
+    return period
+
+
+def _atom_period(atom: object, known: dict[int, int]) -> int:
+    if isinstance(atom, Maximum):
+        return 0
+    if isinstance(atom, Floor):
+        return atom.denominator * _period(atom.numerator, known) if isinstance(atom.denominator, int) else 0
+    return 1

@@ -1,0 +1,65 @@
+"""Collects the errors of a document, and finds the offsets of names and brackets in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import islice
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.nnef.language.ast import Fragment, GraphDefinition
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
+
+MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
+"""Limits of the search for a similar name, which takes time: the number of names, and the characters of the name."""
+
+_BRACKETS = re.compile(r"""\#[^\n\f]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [()}]""", re.VERBOSE | re.DOTALL)
+
+
+class TooManyErrors(Exception):  # noqa: N818  (ends a check)
+    """The check has reported `MAX_DIAGNOSTICS` errors."""
+
+
+class Reporter:
+    """The errors so far."""
+
+    def __init__(self, source: SourceText) -> None:
+        """`source` is the text that offsets refer to."""
+        self.source = source
+        self.diagnostics: list[Diagnostic] = []
+        self.shared_positions = False
+        """Whether invocations share arguments, whose offsets are then those of the first invocation."""
+
+    def error(self, code: str, message: str, at: int) -> None:
+        """Report an error. Raises TooManyErrors at the limit."""
+        self.diagnostics.append(self.source.error(code, message, at))
+        if len(self.diagnostics) >= MAX_DIAGNOSTICS:
+            raise TooManyErrors
+
+    def name_of(self, declared: Fragment | GraphDefinition) -> int:
+        """The offset of the name of a fragment or a graph."""
+        keyword = "fragment" if isinstance(declared, Fragment) else "graph"
+        at = self.source.text.find(declared.name, declared.at + len(keyword))
+        return at if at >= 0 else declared.at
+
+    def end_of_invocation(self, at: int) -> int:
+        """The offset of the bracket that closes the invocation at an offset."""
+        depth = 0
+        for token in _BRACKETS.finditer(self.source.text, at):
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            if depth == 0 and token[0] == ")":
+                return token.start()
+        return at
+
+    def end_of_body(self, at: int) -> int:
+        """The offset of the brace that closes the body around an offset."""
+        braces = (token.start() for token in _BRACKETS.finditer(self.source.text, at) if token[0] == "}")
+        return next(braces, at)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'conv'?` where a known name is similar, else nothing."""
+    names = tuple(islice(known, MOST_SEARCHED + 1))
+    near = get_close_matches(name, names, n=1) if len(names) <= MOST_SEARCHED and len(name) <= LONGEST_SEARCHED else ()
+    return f"; did you mean {near[0]!r}?" if near else ""

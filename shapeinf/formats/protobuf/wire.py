@@ -1,0 +1,89 @@
+"""The protobuf wire format on bytes or a memory-mapped file.
+
+Source: protobuf's "Encoding" page. Damaged input raises `DamagedError`; the caller adds the name of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from mmap import mmap
+
+Buffer = bytes | mmap
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+
+class DamagedError(ValueError):
+    """The bytes are not a protobuf message."""
+
+
+def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
+    """An unsigned integer of 7 bits a byte, and where it ends."""
+    value = shift = 0
+    try:
+        while True:
+            byte = buffer[pos]
+            pos += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value, pos
+            shift += 7
+            if shift > 63:
+                raise DamagedError("an integer is longer than 64 bits")
+    except IndexError:
+        raise DamagedError("it ends inside an integer") from None
+
+
+def to_signed(value: int) -> int:
+    """A 64-bit two's complement number."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(field number, wire type, start, end) of each field; of a varint, `start` is its value and `end` unused."""
+    while pos < end:
+        tag = buffer[pos]
+        pos += 1
+        if tag > 127:
+            tag, pos = varint(buffer, pos - 1)
+        kind = tag & 7
+        if kind == BYTES:
+            size = buffer[pos] if pos < end else 0
+            pos += 1
+            if size > 127:
+                size, pos = varint(buffer, pos - 1)
+            start, pos = pos, pos + size
+        elif kind == VARINT:
+            start, pos = varint(buffer, pos)
+        elif kind in (FIXED64, FIXED32):
+            start, pos = pos, pos + (8 if kind == FIXED64 else 4)
+        else:
+            raise DamagedError(f"it has a field of the unknown kind {kind}")
+        if pos > end:
+            raise DamagedError("a field ends after its message")
+        yield tag >> 3, kind, start, pos
+
+
+def decode_packed(data: bytes) -> list[int]:
+    """The signed integers of a packed field."""
+    values = []
+    pos = 0
+    while pos < len(data):
+        value, pos = varint(data, pos)
+        values.append(to_signed(value))
+    return values
+
+
+def encode_varint(value: int) -> bytes:
+    """The bytes of an unsigned integer."""
+    data = bytearray()
+    while value > 127:
+        data.append(value & 127 | 128)
+        value >>= 7
+    data.append(value)
+    return bytes(data)
+
+
+def encode_tag(number: int, kind: int) -> bytes:
+    """The bytes that start a field."""
+    return encode_varint(number << 3 | kind)

@@ -1,0 +1,154 @@
+"""What a format brings, and which format a model is of.
+
+A format names itself, recognises its models, reads and writes them, and has its own options record, so that a new one
+adds no parameter to `infer_shapes`, to `bind` or to the command line (docs/dev/add-a-format.md).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+import attrs
+
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.formats.annotation import Annotation
+from shapeinf.graph import Graph
+from shapeinf.sharing import cached_property
+
+HEAD = 4096
+"""Bytes at the start of a file by which its format is recognised."""
+
+Target = str | os.PathLike[str] | TextIO
+"""Where a model is written; only text formats can be written to a stream."""
+
+
+@attrs.frozen
+class FormatOptions:
+    """Base of the options records of the formats, frozen attrs classes with `command_line` metadata on each field."""
+
+
+@attrs.frozen
+class CommandLineOption:
+    """How the command line offers one field of an options record; `repeated` options collect their values."""
+
+    help: str
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    repeated: bool = False
+
+
+def command_line(
+    text: str, *, choices: Sequence[str] = (), metavar: str | None = None, repeated: bool = False
+) -> Mapping[object, object]:
+    """The metadata of a field of an options record: the command line offers it as `--name`, with this help text."""
+    return {CommandLineOption: CommandLineOption(text, tuple(choices), metavar, repeated)}
+
+
+class Candidate:
+    """A model whose format is not known yet, with what formats recognise it by."""
+
+    def __init__(self, model: object) -> None:
+        """`model` is a path, a text, bytes or an object of a format's library."""
+        self.model = model
+        self.text = os.fsdecode(model) if isinstance(model, (str, os.PathLike)) else None
+        """The path, or the text of the model itself; None for bytes and objects."""
+        self.library = type(model).__module__.partition(".")[0]
+        """The package that defines the class of the model."""
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes; none of an object, a folder or a file that cannot be read."""
+        if isinstance(self.model, bytes):
+            return self.model[:HEAD]
+        if self.text is None:
+            return b""
+        try:
+            with open(self.text, "rb") as file:
+                return file.read(HEAD)
+        except (OSError, ValueError):  # the reader of the format reports what is wrong with the path
+            return b""
+
+
+@attrs.frozen
+class Format:
+    """A format of model files.
+
+    Args:
+        name: the dialect of its graphs, such as "onnx".
+        title: its name in messages.
+        sniff: whether a model is of this format.
+        read: the graph of a model, given the model and the options (None where `options` is None).
+        write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
+            annotation lists. None for a format that is only read.
+        options: the class of its options, None where it has none.
+    """
+
+    name: str
+    title: str
+    sniff: Callable[[Candidate], bool]
+    read: Callable[[Any, Any], Graph]
+    write: Callable[[Graph, Annotation, Target], None] | None = None
+    options: type[FormatOptions] | None = None
+
+    def command_line(self) -> dict[str, CommandLineOption]:
+        """The options of the format on the command line, by the names of their fields."""
+        fields = attrs.fields_dict(self.options) if self.options is not None else {}
+        return {name: field.metadata[CommandLineOption] for name, field in fields.items()}
+
+
+@attrs.frozen
+class FormatRegistry:
+    """All formats, in the order in which they sniff a model."""
+
+    formats: Sequence[Format]
+    default: Format
+    """The format of models that none recognises: its reader reports what is wrong."""
+
+    def load(self, model: Any, options: FormatOptions | None = None) -> Graph:
+        """Read a model. Raises ShapeInferenceError for options of another format."""
+        chosen = self._format_of(model, options)
+        if options is None and chosen.options is not None:
+            options = chosen.options()
+        return chosen.read(model, options)
+
+    def save(self, graph: Graph, annotation: Annotation, target: Target) -> None:
+        """Write an annotated graph in the format that it was read from."""
+        chosen = next((format for format in self.formats if format.name == graph.dialect), self.default)
+        if chosen.write is None:
+            raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
+        chosen.write(graph, annotation, target)
+
+    def _format_of(self, model: Any, options: FormatOptions | None) -> Format:
+        candidate = Candidate(model)
+        recognised = next((format for format in self.formats if format.sniff(candidate)), None)
+        if options is None:
+            return recognised or self.default
+        owner = next((format for format in self.formats if format.options is type(options)), None)
+        if owner is None:
+            raise ShapeInferenceError(f"{options!r} are not options of a format")
+        if recognised not in (None, owner):
+            raise ShapeInferenceError(f"options of {owner.title} for a model of the format {recognised.title}")
+        return owner
+
+    def command_line(self) -> dict[str, CommandLineOption]:
+        """The options of all formats on the command line, by name."""
+        return {name: option for format in self.formats for name, option in format.command_line().items()}
+
+    def options(self, values: Mapping[str, object]) -> FormatOptions | None:
+        """The options record of values from the command line, by name; None where all have their defaults.
+
+        Raises ShapeInferenceError for options of two formats.
+        """
+        records = list(self._records(values))
+        if len(records) > 1:
+            raise ShapeInferenceError(f"the options belong to different formats: {records[0]!r}, {records[1]!r}")
+        return records[0] if records else None
+
+    def _records(self, values: Mapping[str, object]) -> Iterable[FormatOptions]:
+        for format in self.formats:
+            if format.options is not None:
+                record = format.options(**{name: values[name] for name in format.command_line() if name in values})
+                if record != format.options():
+                    yield record

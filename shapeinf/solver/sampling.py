@@ -1,0 +1,263 @@
+"""The sampler of sizes: bindings of symbols under which constraints hold, to try, or to show a claim by an example."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
+from math import inf, lcm
+
+from shapeinf.constraints.records import Clause, any_holds, try_evaluate
+from shapeinf.constraints.store import ConstraintStore
+from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.expr.equations import pivot
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at
+
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 24, 32, 48, 64, 96, 128, 224, 256, 384, 512)
+FEW = (1, 2, 3, 8, 16, 32, 64, 224, 256)
+SPREAD = (2, 3, 5, 7, 33, 65)
+"""Sizes between the ends of ranges."""
+MAX_TRIED = 4096
+MOST = 1024
+"""The largest size that is tried, unless ranges start above it."""
+LARGE = 32
+"""From here on a single size is tried at every number, and sizes are not small any more."""
+FAR = 512
+"""A condition that holds up to here has no end."""
+_MULTIPLE = 2**6 * 3**2 * 5**2 * 7 * 11
+"""A multiple of what real models need multiples of."""
+_LONGEST_STEP = 128
+MAX_PERIOD = 4096
+MAX_OFFSETS = 8
+MAX_DRAWN = 512
+"""Legal bindings from which the distinct ones are chosen."""
+RANDOM_POINTS = 24
+_RANDOM_WIDTH = 4096
+
+Binding = dict[str, int]
+Box = Mapping[Dimension, tuple[int, int]]
+"""The least and the largest size of each symbol."""
+
+
+# -- candidates --------------------------------------------------------------------------------------------------------
+
+
+def combine_sizes(sizes: Mapping[Dimension, Iterable[int]]) -> Iterator[Binding]:
+    """The bindings of all combinations of the sizes of each symbol, up to a limit."""
+    names = [symbol.name for symbol in sizes]
+    for values in itertools.islice(itertools.product(*sizes.values()), MAX_TRIED):
+        yield dict(zip(names, values, strict=True))
+
+
+def sample_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], least: int = 0, about: Iterable[Dim] = ()
+) -> Iterator[Binding]:
+    """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first.
+
+    Among the sizes are those at which the divisions of the dims that it is `about` are exact.
+    """
+    chosen = sorted(symbols, key=str)
+    few, alone = SIZES if len(chosen) < 3 else FEW, len(chosen) == 1
+    period, offsets = _steps(about)
+    columns = {}
+    for symbol in chosen:
+        bounds = store.interval(symbol)
+        lo = max(least, bounds.lo or 0)
+        sizes = {size for size in few if size >= lo} | {lo, lo + 1, lo + 7}
+        sizes.update(lo + (-lo - offset) % period + more for offset in offsets for more in (0, period))
+        sizes.update(range(least, MOST + 1) if alone and least >= LARGE else ())
+        columns[symbol] = sorted(size for size in sizes if bounds.hi is None or size <= bounds.hi)
+    return combine_sizes(columns)
+
+
+def sample_solutions(
+    store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
+) -> Iterator[Binding]:
+    """Such bindings, each followed by those in which one symbol has the size that makes a clause true, if any."""
+    symbols = list(symbols)
+    pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
+    for binding in sample_bindings(store, symbols, least, about):
+        yield binding
+        for symbol, value in pivots:
+            size, bounds = try_evaluate(value, binding), store.interval(symbol)
+            if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
+                yield {**binding, symbol.name: size}
+
+
+def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
+    """A symbol of an equation, and its value."""
+    solved = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
+    return None if solved is None else (solved[0], solved[0] - solved[1] * clause.expression)
+
+
+def spread_bindings(box: Box) -> Iterator[Binding]:
+    """Bindings within a box: its ends, sizes near them, and some between."""
+    return combine_sizes({symbol: _spread(low, high) for symbol, (low, high) in box.items()})
+
+
+def _spread(low: int, high: int) -> list[int]:
+    near = {low, low + 1, low + 2, low + 3, (low + high) // 2, high - 1, high}
+    return sorted(size for size in near.union(SPREAD) if low <= size <= high)
+
+
+def central_bindings(box: Box) -> Iterator[Binding]:
+    """The middle of a box, then bindings with one symbol at an end or next to it."""
+    middle = {symbol.name: sum(ends) // 2 for symbol, ends in box.items()}
+    yield middle
+    for symbol, (low, high) in box.items():
+        for size in {min(low + 1, high), max(high - 1, low), low, high}:
+            yield {**middle, symbol.name: size}
+
+
+def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
+    """The least common multiple of the numbers that dims divide by (1 where that is large); what they add before."""
+    period, offsets = 1, {0}
+    for divisor, offset in _divisions(dims):
+        period = lcm(period, divisor)
+        offsets.add(offset % divisor)
+        if period > MAX_PERIOD or len(offsets) > MAX_OFFSETS:
+            return 1, {0}
+    return period, offsets
+
+
+def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
+    """What dims divide by, one division inside of another together, and the constant that is added before.
+
+    A part that several dims share is visited once for each number that it is divided by outside.
+    """
+    seen: set[tuple[Dim, int]] = set()
+    left = [(d, 1) for d in dims]
+    while left:
+        d, outer = left.pop()
+        if not isinstance(d, Dimension) or (d, outer) in seen:
+            continue
+        seen.add((d, outer))
+        for atom in (d.scope.atoms[number] for monomial, _ in d.terms for number in monomial):
+            if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
+                by = outer * atom.denominator
+                yield by, next((c for monomial, c in atom.numerator.terms if not monomial), 0)
+                left.append((atom.numerator, by))
+            elif isinstance(atom, Maximum):
+                left += [(arg, outer) for arg in atom.args]
+
+
+# -- legal bindings ----------------------------------------------------------------------------------------------------
+
+
+def legal_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], later: ConstraintStore | None = None
+) -> Iterator[Binding]:
+    """Bindings under which all constraints on these symbols hold; constraints on others too are left out.
+
+    Of the constraints of a `later` state only those count that leave a dim many sizes: bounds, multiples.
+    """
+    chosen = set(symbols)
+    names = {symbol.name for symbol in chosen}
+    tests = [*_tests(store, names), *([] if later is None else _limits(later, chosen))]
+    return (binding for binding in sample_bindings(store, chosen) if all(test(binding) for test in tests))
+
+
+def distinct_bindings(store: ConstraintStore, symbols: Iterable[Dimension], count: int) -> list[Binding]:
+    """Small legal bindings: without sizes of 1 (they broadcast) and without equal sizes, where there are such."""
+    drawn = itertools.islice(legal_bindings(store, symbols), MAX_DRAWN)
+
+    def rank(binding: Binding) -> tuple[int, int, int]:
+        sizes = list(binding.values())
+        return sum(size < 2 for size in sizes), len(sizes) - len(set(sizes)), sum(sizes)
+
+    return sorted(drawn, key=rank)[:count]
+
+
+def legality_test(store: ConstraintStore, names: set[str]) -> Callable[[Binding], bool]:
+    """Whether a binding of these names may satisfy all constraints on nothing else."""
+    tests = _tests(store, names)
+    return lambda binding: all(test(binding) for test in tests)
+
+
+def _tests(store: ConstraintStore, names: set[str]) -> list[Callable[[Binding], bool]]:
+    """Whether a binding may satisfy the constraints on nothing but these names: a test for each, none twice."""
+    tests: dict[tuple[Clause, ...], Callable[[Binding], bool]] = {}
+    for constraint in store.pending():
+        clauses = constraint.clauses_in(_same if constraint.kind in ("relation", "divisibility") else store.canon)
+        if set() < _names(clauses) <= names:
+            tests[clauses] = partial(_may_hold, clauses)
+    return list(tests.values())
+
+
+def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
+    """The same without equations of several dims."""
+    names = {symbol.name for symbol in symbols}
+    tests: dict[object, Callable[[Binding], bool]] = {}
+    for constraint in store.pending():
+        clauses = constraint.clauses
+        used = _names(clauses)
+        if constraint.kind in ("relation", "divisibility"):
+            counts = used <= names
+        else:
+            here = used & names
+            counts = len(here) == 1 and not _leaves_a_rest(clauses, *here)
+        if counts:
+            tests[clauses] = partial(_may_hold, clauses)
+    for symbol in symbols:
+        if symbol not in store.solved:
+            tests[symbol] = partial(_within, symbol.name, store.interval(symbol))
+    return list(tests.values())
+
+
+def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
+    """Whether a dim must be a multiple plus a rest and no plain multiple: no model intends that of a dim."""
+    if any_holds(clauses, {name: _MULTIPLE}) is not False:
+        return False
+    return any(any_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
+
+
+def _within(name: str, bounds: Interval, binding: Binding) -> bool:
+    return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
+
+
+def _may_hold(clauses: tuple[Clause, ...], binding: Binding) -> bool:
+    return any_holds(clauses, binding) is not False
+
+
+def _names(clauses: Iterable[Clause]) -> set[str]:
+    dims = (clause.expression for clause in clauses)
+    return {symbol.name for d in dims if isinstance(d, Dimension) for symbol in d.symbols()}
+
+
+def _same(d: Dim) -> Dim:
+    return d
+
+
+# -- random points -----------------------------------------------------------------------------------------------------
+
+
+def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: Budget) -> list[Binding]:
+    """Some random bindings at which all constraints hold, the same at every call; none where they are hard to hit."""
+    ordered = sorted(symbols, key=lambda s: s.terms[0][0][0])
+    points = []
+    for number in range(RANDOM_POINTS):
+        if not budget.take(STEPS_PER_CONSTRAINT * (store.count + len(ordered))):
+            break
+        point = _random_point(store, ordered, random.Random(number), number)
+        if holds_at(store, point):
+            points.append(point)
+    return points
+
+
+def _random_point(store: ConstraintStore, symbols: Iterable[Dimension], source: random.Random, number: int) -> Binding:
+    """Sizes of all magnitudes; the first two points are all small and all large."""
+    point = {}
+    for symbol in symbols:
+        low, high = store.bounds(symbol)
+        least = int(low) if low != -inf else 0
+        most = int(high) if high != inf else least + _RANDOM_WIDTH
+        width = most - least
+        reach = min(width, 1 << source.randrange(1 + width.bit_length()))
+        step = (0, width)[number] if number < 2 else source.randint(0, reach)
+        congruence = store.congruences.by_symbol(symbol)
+        size = least + step
+        point[symbol.name] = size - (size - congruence.rest) % congruence.modulus if congruence else size
+    return point

@@ -1,0 +1,64 @@
+"""Memory goes back: most of it at once, cycles of dims when enough was made."""
+
+import gc
+import weakref
+
+import onnx
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.engine import garbage
+
+MODEL = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+g (float[N, H] x) => (float[N, K] y) { half = Slice <starts = [0], ends = [4]> (x)  y = Add(x, x) }""")
+
+
+@pytest.fixture
+def pace(monkeypatch):
+    """A count of its own; Python by itself collects nothing meanwhile, whatever the tests before have left."""
+    pace = garbage._Pace()
+    monkeypatch.setattr(garbage, "_pace", pace)
+    threshold = gc.get_threshold()
+    gc.set_threshold(1 << 30)
+    infer_shapes(MODEL)  # the first one loads operators
+    pace.created = 0
+    yield pace
+    gc.set_threshold(*threshold)
+    gc.unfreeze()
+    gc.enable()
+
+
+def collections():
+    return gc.get_stats()[2]["collections"]
+
+
+def test_a_result_that_is_dropped_needs_no_collection(pace):
+    gc.disable()
+    result = infer_shapes(MODEL)
+    inference, store = weakref.ref(result.inference), weakref.ref(result.inference.store)
+    del result
+    assert inference() is None and store() is None
+
+
+def test_garbage_is_collected_after_enough_new_objects(pace, monkeypatch):
+    monkeypatch.setattr(garbage, "LEAST", 10_000)
+    pace.threshold = 10_000
+    before = collections()
+    while pace.created < 9_000:  # one inference makes less than the thousand that is left
+        infer_shapes(MODEL)
+    assert collections() == before
+    while pace.created:
+        infer_shapes(MODEL)
+        assert pace.created < 20_000
+    assert collections() > before
+    assert pace.threshold >= 10_000
+
+
+@pytest.mark.parametrize("switch", [gc.disable, gc.freeze])
+def test_programs_that_collect_themselves_are_left_alone(pace, switch):
+    pace.threshold = 1
+    before = collections()
+    switch()
+    infer_shapes(MODEL)
+    assert collections() == before
+    assert gc.isenabled() is (switch is gc.freeze)

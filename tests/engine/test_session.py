@@ -1,0 +1,44 @@
+"""One place creates inferences: sessions those of models, `bodies` those of graphs inside nodes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import shapeinf
+from shapeinf import InferenceOptions, NamedDim, infer_shapes
+from shapeinf.api import infer
+from tests.checks.models import model, node
+
+ROOT = Path(shapeinf.__file__).parent
+IMAGE = model([node("Relu", "image", "y")], {"image": ["batch", 3, "H", "W"]}, {"y": None})
+
+
+def creators(name: str) -> set[str]:
+    """The files with a call of a class."""
+    files = set()
+    for path in ROOT.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:
+                files.add(str(path.relative_to(ROOT)))
+    return files
+
+
+def test_only_sessions_and_bodies_create_inferences() -> None:
+    assert creators("Inference") == {"engine/session.py", "engine/bodies.py"}
+    assert creators("Session") == {"api.py"}
+
+
+def test_a_bound_below_min_dim_survives_an_update() -> None:
+    result = infer_shapes(IMAGE).update({"image": [NamedDim("batch", min=0, max=4), 3, 64, 64]})
+    assert str(result.tensors["y"].shape) == "[batch, 3, 64, 64]"
+    assert str(result.interval(result.tensors["y"].shape[0])) == "0..4"
+    assert result.policy == "named dims are at least 1, batch at least 0"
+
+
+def test_keywords_and_a_record_of_options_are_the_same() -> None:
+    keywords = {"dims": [NamedDim("batch", max=8)], "bind": {"H": 4}, "assume": "W <= H", "min_dim": 0}
+    by_keyword, by_record = infer_shapes(IMAGE, **keywords), infer(IMAGE, InferenceOptions(**keywords))
+    for result in (by_keyword, by_record):
+        assert str(result.tensors["y"].shape) == "[batch, 3, 4, W]"
+        assert [str(result.interval(dim)) for dim in result.tensors["y"].shape] == ["0..8", "3..3", "4..4", "0..4"]

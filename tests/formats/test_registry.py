@@ -1,0 +1,99 @@
+"""The registry of formats: which format reads a model, its options, and the options of the command line."""
+
+import attrs
+import pytest
+from click.testing import CliRunner
+
+from shapeinf import NnefOptions, ShapeInferenceError, UnknownNameError
+from shapeinf.cli import main
+from shapeinf.formats import FORMATS
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.registry import Candidate, Format, FormatOptions, FormatRegistry, command_line
+from shapeinf.graph import Graph
+
+
+@attrs.frozen
+class Options(FormatOptions):
+    level: int = attrs.field(default=0, metadata=command_line("The level."))
+
+
+@attrs.frozen
+class OtherOptions(FormatOptions):
+    side: str = attrs.field(default="left", metadata=command_line("The side.", choices=("left", "right")))
+
+
+def toy(name, options, suffix):
+    def read(model, record):
+        return Graph(f"{model} {record}", name)
+
+    return Format(name, name.upper(), lambda c: (c.text or "").endswith(suffix), read, None, options)
+
+
+ONE, TWO, PLAIN = toy("one", Options, ".one"), toy("two", OtherOptions, ".two"), toy("plain", None, ".plain")
+REGISTRY = FormatRegistry((ONE, TWO, PLAIN), default=PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "name"),
+    [
+        ("m.one", None, "m.one Options(level=0)"),
+        ("m.one", Options(2), "m.one Options(level=2)"),
+        ("m.two", None, "m.two OtherOptions(side='left')"),
+        ("m.other", None, "m.other None"),
+        ("m.other", Options(1), "m.other Options(level=1)"),  # the options have the format, where the model does not
+    ],
+)
+def test_the_format_of_a_model(model, options, name):
+    assert REGISTRY.load(model, options).name == name
+
+
+@pytest.mark.parametrize(
+    ("model", "options"), [("m.two", Options()), ("m.plain", Options(1)), ("m.one", NnefOptions())]
+)
+def test_options_of_another_format(model, options):
+    with pytest.raises(ShapeInferenceError, match="options of"):
+        REGISTRY.load(model, options)
+
+
+def test_options_of_the_command_line():
+    assert list(REGISTRY.command_line()) == ["level", "side"]
+    assert REGISTRY.options({"level": 0, "side": "left"}) is None
+    assert REGISTRY.options({"level": 3, "side": "left"}) == Options(3)
+    with pytest.raises(ShapeInferenceError, match="different formats"):
+        REGISTRY.options({"level": 3, "side": "right"})
+
+
+def test_names_of_options_are_unique():
+    names = [name for format in FORMATS.formats for name in format.command_line()]
+    assert len(names) == len(set(names))
+
+
+def test_a_format_that_is_only_read():
+    with pytest.raises(ShapeInferenceError, match="can be read, but not written"):
+        REGISTRY.save(Graph(dialect="one"), Annotation({}), "m.one")
+
+
+def test_the_head_of_a_model(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"x" * 10_000)
+    assert Candidate(path).head == Candidate(str(path)).head == Candidate(b"x" * 5000).head == b"x" * 4096
+    assert (
+        Candidate(tmp_path).head
+        == Candidate(tmp_path / "missing").head
+        == Candidate(3).head
+        == Candidate("a\0").head
+        == b""
+    )
+
+
+def test_options_of_nnef():
+    assert NnefOptions(expand="all") == NnefOptions(expand=("conv", "all"))
+    assert NnefOptions(expand="conv") == NnefOptions(expand=["conv"])
+    with pytest.raises(UnknownNameError, match="did you mean 'tract'"):
+        NnefOptions("trakt")
+
+
+def test_options_without_effect_on_the_command_line(tmp_path):
+    result = CliRunner().invoke(main, ["infer", str(tmp_path / "model.onnx"), "--dialect", "tract"])
+    assert result.exit_code == 2
+    assert "options of NNEF for a model of the format ONNX" in result.output

@@ -1,0 +1,79 @@
+"""The source speaks the field's language: no identifier has a word of the private dialect it once had."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted(path for package in ("shapeinf", "opdefs") for path in (ROOT / package).rglob("*.py"))
+
+# What to write, and the private words that it replaces; docs/glossary.md says what each term means.
+REPLACEMENTS = {
+    "constraint, source": "blame blamed demand demanded demands fact facts law laws tell telling tells told",
+    "pending, stored": "kept",
+    "diagnostic, check": "believer doubt doubts finding findings look looks remark remarks",
+    "requested, query, user value": "asked asking given meant wish wishes",
+    "result, or the noun": "found made one ones",
+    "index, location, subject": "place places what who whole whom nobody somebody",
+    "text, display": "said say says shown",
+    "producer, consumer, builder": "beside maker makers taker takers",
+    "type_only, with_contents": "bare",
+    "redundant": "useless",
+    "what-if run": "trial trials",
+    "conflicting, over-constrained, merged": "pinned torn united",
+    "program point, event, overlap, live range": ("happening happenings life lives meeting meetings moment moments"),
+    "widening, undo log": "growth growths journal news",
+    "congruence, witness": "feasible residue residues",
+}
+INSTEAD = {word: term for term, words in REPLACEMENTS.items() for word in words.split()}
+
+# Terms of the field that contain such a word.
+TERMS = re.compile(
+    r"one_?hot\w*|\w*in_?place\w*|\w*placeholder\w*|\w*what_?if\w*|\w*not_?found\w*|with_ones",
+    re.IGNORECASE,
+)
+
+PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def identifiers(source: str) -> Iterator[tuple[int, str]]:
+    """Every name in the code with its line; no strings, comments or keywords."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
+            yield token.start[0], token.string
+
+
+def private_words(name: str) -> set[str]:
+    return set() if TERMS.fullmatch(name) else {part.lower() for part in PARTS.findall(name)} & INSTEAD.keys()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_identifiers_use_the_words_of_the_field(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    bad = [
+        f"line {line}: {name} (use: {INSTEAD[word]})"
+        for line, name in identifiers(source)
+        for word in private_words(name)
+    ]
+    assert not bad, f"{path.relative_to(ROOT)}: {', '.join(bad)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("_sizes_found", {"found"}),
+        ("PlanFinding", {"finding"}),
+        ("one_hot", set()),
+        ("in_place", set()),
+        ("foundation", set()),
+    ],
+)
+def test_a_private_word_is_a_part_of_a_name(name: str, words: set[str]) -> None:
+    assert private_words(name) == words

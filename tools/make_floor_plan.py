@@ -1,0 +1,139 @@
+"""Write the floor plan of the source into `CONTRIBUTING.md` and `docs/dev/architecture.md`.
+
+`ORDER` is the one list of the packages; a test holds the imports to it, and holds both pages to what this tool writes:
+
+    python tools/make_floor_plan.py
+
+What a package is for is the first line of its docstring. The arrows of the picture are the imports of today, without
+those that follow from others.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "shapeinf"
+GUIDE = ROOT / "CONTRIBUTING.md"
+ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
+
+ORDER = (
+    "schemas",
+    "texts",
+    "diagnostics",
+    "errors",
+    "sharing",
+    "expr",
+    "constraints",
+    "solver",
+    "lattice",
+    "layout",
+    "graph",
+    "ops",
+    "formats",
+    "inputs",
+    "engine",
+    "explain",
+    "program",
+    "contract",
+    "memory",
+    "result",
+    "api",
+    "edit",
+    "checks",
+    "runtime",
+    "report",
+    "cli",
+)
+"""Packages and top-level modules, one a height: each imports only those before it."""
+
+
+def path_of(name: str) -> Path:
+    """The file whose docstring describes a package or module."""
+    package = SOURCE / name / "__init__.py"
+    return package if package.exists() else SOURCE / f"{name}.py"
+
+
+def purpose(name: str) -> str:
+    """The first line of the docstring of a package or module."""
+    docstring = ast.get_docstring(ast.parse(path_of(name).read_text(encoding="utf-8")))
+    assert docstring, f"{name} has no docstring"
+    return docstring.splitlines()[0]
+
+
+def package_name(path: Path) -> str:
+    """The package or top-level module that a file belongs to."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and module of every import of a file, lazy ones and those for annotations too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.lineno, node.module
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+
+
+def arrows() -> nx.DiGraph:
+    """Which package imports which, without arrows that follow from others."""
+    graph = nx.DiGraph()
+    for path in sorted(SOURCE.rglob("*.py")):
+        for _, module in imports(path):
+            top, *rest = module.split(".")
+            if top == "shapeinf" and rest and rest[0] in ORDER and rest[0] != package_name(path):
+                graph.add_edge(package_name(path), rest[0])
+    graph.remove_node("__init__")
+    return nx.transitive_reduction(graph)
+
+
+def table() -> str:
+    """The packages from the top to the ground, with what each is for."""
+    rows = [f"| `shapeinf/{path_of(n).relative_to(SOURCE).parts[0]}` | {purpose(n)} |" for n in reversed(ORDER)]
+    return "\n".join(
+        ["| package | what it holds |", "|---|---|", *rows, "| `opdefs` | The operators, a package a dialect. |"]
+    )
+
+
+def picture() -> str:
+    """A mermaid picture of the arrows, the highest package first."""
+    edges = sorted(arrows().edges, key=lambda edge: (-ORDER.index(edge[0]), -ORDER.index(edge[1])))
+    return "\n".join(["```mermaid", "flowchart TD", *(f"    {above} --> {below}" for above, below in edges), "```"])
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """A page whose part between the two marks of this name is this text."""
+    begin, end = f"<!-- {name}: made by tools/make_floor_plan.py -->", f"<!-- end of {name} -->"
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each page that shows the floor plan, with the text that it should have."""
+    yield GUIDE, with_section(GUIDE.read_text(encoding="utf-8"), "packages", table())
+    yield ARCHITECTURE, with_section(ARCHITECTURE.read_text(encoding="utf-8"), "picture", picture())
+
+
+def violations() -> Iterator[str]:
+    """Every import of a package that does not stand below the importing one."""
+    heights = dict(zip(ORDER, itertools.count(), strict=False))
+    for path in sorted(SOURCE.rglob("*.py")):
+        here = package_name(path)
+        for line, module in imports(path):
+            top, *rest = module.split(".")
+            if top == "opdefs":
+                yield f"{path.relative_to(ROOT)}:{line} imports operators; dialects are found by entry point"
+            elif top == "shapeinf" and rest and here in heights and heights[rest[0]] > heights[here]:
+                yield f"{path.relative_to(ROOT)}:{line} imports {module}, which stands above {here}"
+
+
+if __name__ == "__main__":
+    for target, text in pages():
+        target.write_text(text, encoding="utf-8")
