@@ -200,7 +200,7 @@ def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
         yield f"no place for {tensor.name}: {tensor.cause}"
     unbounded = _unbounded_dims(memory) if plan.unplaced else ()
     if unbounded:
-        yield f"--bind or --dim says how large {', '.join(unbounded)} may be"
+        yield f"--bind gives sizes and --dim upper bounds for {', '.join(unbounded)}"
 
 
 def _slot_table(plan: Plan) -> Iterator[str]:

@@ -32,11 +32,11 @@ def model_bytes(graph: Graph) -> bytes:
         try:
             return bytes(graph.model.SerializeToString())
         except ValueError as error:
-            raise ModelError("is larger than a protobuf may be: keep its weights in a file beside it") from error
+            raise ModelError("is larger than a protobuf may be: store its weights as external data") from error
     if graph.source is None:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to run")
     if os.path.getsize(graph.source) > MAX_PROTO:
-        raise Refusal(f"{graph.source} has more than 2 GB in one file: keep its weights in a file beside it")
+        raise Refusal(f"{graph.source} has more than 2 GB in one file: store its weights as external data")
     with open(graph.source, "rb") as file:
         return file.read()
 

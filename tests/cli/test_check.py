@@ -17,7 +17,7 @@ def run(*args: object) -> Result:
 
 
 @pytest.fixture
-def pinned(tmp_path: Path) -> Path:
+def fixed(tmp_path: Path) -> Path:
     path = tmp_path / "pinned.onnx"
     path.write_bytes(reshaped(4, 2, 3).SerializeToString())
     return path
@@ -35,8 +35,8 @@ def test_without_diagnostics_the_exit_code_is_0(fine: Path) -> None:
     assert (result.exit_code, result.output.strip()) == (0, "nothing found")
 
 
-def test_diagnostics_are_printed_and_fail(pinned: Path) -> None:
-    result = run(pinned)
+def test_diagnostics_are_printed_and_fail(fixed: Path) -> None:
+    result = run(fixed)
     assert result.exit_code == 1
     assert result.output.startswith("warning[C101]: batch (x.shape[0], b.shape[0]) is declared as dynamic")
     assert result.output.strip().endswith("1 warning")
@@ -49,23 +49,23 @@ def test_notes_do_not_fail(tmp_path: Path) -> None:
     assert (result.exit_code, "note[C130]" in result.output) == (0, True)
 
 
-def test_json(pinned: Path, fine: Path) -> None:
-    data = json.loads(run(pinned, "--json").output)
+def test_json(fixed: Path, fine: Path) -> None:
+    data = json.loads(run(fixed, "--json").output)
     assert (data["schema"], data["ok"], len(data["findings"])) == ("shapeinf.check/1", False, 1)
     (diagnostic,) = data["findings"]
     assert (diagnostic["code"], diagnostic["node"], diagnostic["severity"]) == ("C101", "make_h", "warning")
     assert json.loads(run(fine, "--json").output)["ok"] is True
 
 
-def test_markdown(pinned: Path) -> None:
-    heading, _, names, rule, row = run(pinned, "--markdown").output.strip().split("\n")
+def test_markdown(fixed: Path) -> None:
+    heading, _, names, rule, row = run(fixed, "--markdown").output.strip().split("\n")
     assert heading.endswith("pinned.onnx`: 1 warning")
     assert names.count("|") == rule.count("|") == row.count("|") == 5
     assert row.startswith("| warning | C101 | `make_h` Reshape | batch ")
 
 
-def test_github(pinned: Path, fine: Path) -> None:
-    (line,) = run(pinned, "--github").output.strip().split("\n")
+def test_github(fixed: Path, fine: Path) -> None:
+    (line,) = run(fixed, "--github").output.strip().split("\n")
     assert line.startswith("::warning file=")
     assert ",title=C101 make_h::batch (x.shape[0], b.shape[0])" in line
     assert "%0Abecause the element count" in line

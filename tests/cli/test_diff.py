@@ -74,28 +74,32 @@ graph g( x ) -> ( y )
     ],
 )
 def test_differences(before: Any, after: Any, expected: list[str]) -> None:
-    assert [str(one) for one in diff(before, after)] == expected
+    assert [str(difference) for difference in diff(before, after)] == expected
 
 
 def test_conditions_are_compared_under_the_names_of_the_other() -> None:
-    pinned = make(["batch", 3], shape=[1, 3])
-    assert [one.name for one in diff(pinned, make(["n", 3], shape=[1, 3]))] == ["batch"]  # only its name
-    found = diff(pinned, make(["batch", 3], shape=[-1, 3]))
-    preconditions = [one for one in found if one.part == "condition"]
-    assert [(one.how, one.name) for one in preconditions] == [("removed", "batch == 1")]
+    fixed = make(["batch", 3], shape=[1, 3])
+    assert [difference.name for difference in diff(fixed, make(["n", 3], shape=[1, 3]))] == ["batch"]  # only its name
+    differences = diff(fixed, make(["batch", 3], shape=[-1, 3]))
+    preconditions = [difference for difference in differences if difference.what == "condition"]
+    assert [(difference.how, difference.name) for difference in preconditions] == [("removed", "batch == 1")]
     assert "pin" in str(preconditions[0])
-    assert [str(one) for one in found if one.part == "input"] == ["changed input x: float32[1, 3] -> float32[batch, 3]"]
-    back = diff(make(["batch", 3], shape=[-1, 3]), pinned)
-    assert [(one.how, one.name) for one in back if one.part == "condition"] == [("added", "batch == 1")]
+    assert [str(difference) for difference in differences if difference.what == "input"] == [
+        "changed input x: float32[1, 3] -> float32[batch, 3]"
+    ]
+    back = diff(make(["batch", 3], shape=[-1, 3]), fixed)
+    assert [(difference.how, difference.name) for difference in back if difference.what == "condition"] == [
+        ("added", "batch == 1")
+    ]
 
 
-def test_values_of_one_side_only(tmp_path: Path) -> None:
+def test_values_of_a_single_side(tmp_path: Path) -> None:
     before = make(["n", 3])
     after = onnx.ModelProto()
     after.CopyFrom(before)
     after.graph.input[0].name = after.graph.node[0].input[0] = "image"
     after.graph.node[0].output[0] = after.graph.node[1].input[0] = "h2"
-    assert [str(one) for one in diff(before, after)] == [
+    assert [str(difference) for difference in diff(before, after)] == [
         "removed input x: float32[n, 3]",
         "added input image: float32[n, 3]",
         "removed tensor h: float32[n, 3]",
@@ -104,11 +108,11 @@ def test_values_of_one_side_only(tmp_path: Path) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    one, two, text = tmp_path / "1.onnx", tmp_path / "2.onnx", tmp_path / "3.nnef"
-    onnx.save(make([2, 3]), one)
+    first, two, text = tmp_path / "1.onnx", tmp_path / "2.onnx", tmp_path / "3.nnef"
+    onnx.save(make([2, 3]), first)
     onnx.save(make(["n", 3]), two)
     text.write_text(NNEF)
-    same = run(one, text)
+    same = run(first, text)
     assert (same.exit_code, same.stdout) == (0, "no difference\n")
     bound = run(two, text, "-d", "x:[2,3]")
     assert bound.exit_code == 0, bound.output
@@ -123,5 +127,5 @@ def test_command(tmp_path: Path) -> None:
         "before": "float32[n, 3]",
         "after": "float32[2, 3]",
     }
-    assert run(one, tmp_path / "none.onnx").exit_code == 3
-    assert run(one, two, "--bind", "k=2").exit_code == 2
+    assert run(first, tmp_path / "none.onnx").exit_code == 3
+    assert run(first, two, "--bind", "k=2").exit_code == 2

@@ -115,11 +115,11 @@ def nnef_text(bad, broken=False):
 def run(*arguments):
     """What a command prints; every character of it is one that a terminal only shows."""
     done = CliRunner().invoke(main, list(map(str, arguments)))
-    told = done.output
+    output = done.output
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    assert "this is a bug of shapeinf" not in told, told
-    assert not [c for c in told if not c.isprintable() and c != "\n"], told
-    assert not re.search(r"^FAKE", told, re.M), told
+    assert "this is a bug of shapeinf" not in output, output
+    assert not [c for c in output if not c.isprintable() and c != "\n"], output
+    assert not re.search(r"^FAKE", output, re.M), output
     return done
 
 
@@ -179,13 +179,13 @@ def test_everything_that_is_written_of_a_model_that_runs(tmp_path, flavour):
     bad = STRINGS[flavour]
     path = tmp_path / "m.onnx"
     path.write_bytes(sound_model(bad))
-    made = ["m.html", "m.png", "e.csv", "e.json", "e.h", "e.parquet"]
-    for name in made:
+    files = ["m.html", "m.png", "e.csv", "e.json", "e.h", "e.parquet"]
+    for name in files:
         option = "--export" if name.startswith("e.") else f"--{name[2:]}"
         assert run("memory", path, option, tmp_path / name, "--input-shapes", "4x3").exit_code == 0
     assert run("plan", path, "--input-shapes", "4x3", "-o", tmp_path / "p.csv").exit_code == 0
     assert run("plan", "verify", tmp_path / "p.csv", "-m", path, "--input-shapes", "4x3").exit_code == 0
-    for name in (*made, "p.csv"):
+    for name in (*files, "p.csv"):
         CHECKS.get(tmp_path.joinpath(name).suffix, lambda _: None)(tmp_path / name)
 
 
@@ -221,10 +221,10 @@ class Tags(HTMLParser):
 def check_html(path):
     text = path.read_text(encoding="utf-8")
     assert not [c for c in text if not c.isprintable() and c != "\n"]
-    found = Tags()
-    found.feed(text)
-    assert not found.tags & {"script", "img", "iframe", "object", "embed", "link", "a", "form"}
-    assert not [name for name in found.attributes if name.startswith("on") or name in ("href", "src")]
+    tags = Tags()
+    tags.feed(text)
+    assert not tags.tags & {"script", "img", "iframe", "object", "embed", "link", "a", "form"}
+    assert not [name for name in tags.attributes if name.startswith("on") or name in ("href", "src")]
 
 
 def check_header(path):
@@ -267,7 +267,7 @@ def test_names_of_dims_stay_in_the_comments_of_a_document():
     assert infer_shapes(text.getvalue()).coverage.nodes == 1
 
 
-def test_only_one_module_prints():
+def test_a_single_module_prints():
     """Nothing in the command line prints past the function that escapes; rich prints texts that went through it."""
     folder = Path(shapeinf.cli.__file__).parent
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}

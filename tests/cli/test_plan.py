@@ -76,7 +76,7 @@ def test_a_tensor_without_a_bound_is_not_placed(model, tmp_path):
     done = run(model)
     assert done.exit_code == 1
     assert "no place for a: its size 16*n has no upper bound\n" in done.output
-    assert done.output.endswith("--bind or --dim says how large n may be\n")
+    assert done.output.endswith("--bind gives sizes and --dim upper bounds for n\n")
     assert run(model, "-o", tmp_path / "p.json").exit_code == 1
     checked = run("verify", tmp_path / "p.json", "-m", model)
     assert (
