@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
-from shapeinf.checks.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, try_evaluate
 
 _MAX_LISTED = 4
 """Up to so many legal sizes are listed; of more the message has the count."""
@@ -291,32 +291,3 @@ def _coupling_example(model: CheckedModel, condition: Precondition) -> tuple[Bin
                 if condition.holds(mixed) is False and is_legal(mixed):
                     return binding, mixed
     return None
-
-
-def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
-    """Whether another argument of a maximum is the largest from the next size on: there a table ends, or begins to."""
-    return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
-
-
-def _winners(atom: Maximum, binding: Binding) -> list[bool]:
-    sizes = [try_evaluate(arg, binding) for arg in atom.args]
-    known = [size for size in sizes if size is not None]
-    return [size == max(known, default=None) for size in sizes]
-
-
-def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
-    """All maxima in dims, also those inside of divisions and of each other; each once."""
-    seen: set[int] = set()
-    left = list(dims)
-    while left:
-        d = left.pop()
-        numbers = {} if isinstance(d, int) else {n: d.scope.atoms[n] for monomial, _ in d.terms for n in monomial}
-        for number, atom in numbers.items():
-            if number in seen:
-                continue
-            seen.add(number)
-            if isinstance(atom, Maximum):
-                yield atom
-                left += atom.args
-            elif isinstance(atom, Floor):
-                left.append(atom.numerator)
