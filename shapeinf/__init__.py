@@ -31,7 +31,7 @@ from shapeinf.errors import (
 from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.formats.nnef.language.problems import NnefError
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.lattice import Shape
 from shapeinf.result import Coverage, Result
@@ -46,7 +46,7 @@ __all__ = [
     "Contradiction",
     "Coverage",
     "CyclicGraphError",
-    "Declared",
+    "DeclaredType",
     "Diagnostic",
     "Difference",
     "Dim",

@@ -11,7 +11,7 @@ from itertools import islice
 
 import attrs
 
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 _MOST_SHOWN = 12
 _MOST_NAMES = 8
@@ -38,7 +38,7 @@ class ShapeInferenceError(Exception):
 
     def __str__(self) -> str:
         """The message on one line that any terminal may show: names in it come from files."""
-        return printable(super().__str__())
+        return escape_unprintable(super().__str__())
 
 
 class ShapeError(ShapeInferenceError):
@@ -81,7 +81,7 @@ class ShapeError(ShapeInferenceError):
             text += f" (because {self.because})"
         if self.node is not None:
             text = f"{self.op} '{self.node}': {text}"
-        return printable(f"{self.location}: {text}" if self.location else text)
+        return escape_unprintable(f"{self.location}: {text}" if self.location else text)
 
 
 class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literature calls it)

@@ -1,6 +1,6 @@
 """What several threads may ask at once: each public question runs under the lock of the symbols that it is about.
 
-A question may make new symbols, facts of its own and tables that later questions reuse. `exclusive` makes all public
+A question may make new symbols, facts of its own and tables that later questions reuse. `synchronized` makes all public
 methods and properties of a class take the lock, so that a new one cannot be forgotten.
 """
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Class = TypeVar("Class", bound=type)
 
-BUILDING = RLock()
+BUILD_LOCK = RLock()
 """Held while tables that the whole process shares are made, and packages of operators loaded, on first use.
 
 One lock for all of them: they need one another.
@@ -25,7 +25,7 @@ One lock for all of them: they need one another.
 _PRIVATE = frozenset({"lock", "__init__", "__new__"})
 
 
-class Locked(Protocol):
+class Lockable(Protocol):
     """What has a lock: the one of its scope."""
 
     @property
@@ -37,7 +37,7 @@ class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
     """A property that is worked out once.
 
     That of functools holds one lock for all objects of a class up to Python 3.11 while it works: two threads with two
-    results could wait for each other. This one has none; `exclusive` brings the lock of the object.
+    results could wait for each other. This one has none; `synchronized` brings the lock of the object.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
@@ -58,19 +58,19 @@ class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
         return value
 
 
-def built_once(function: Callable[P, T]) -> Callable[P, T]:
+def build_once(function: Callable[P, T]) -> Callable[P, T]:
     """A function whose answers are kept for ever; of several threads that come first, one works it out."""
     kept = lru_cache(maxsize=None)(function)
 
     @wraps(function)
     def built(*args: P.args, **kwargs: P.kwargs) -> T:
-        with BUILDING:
+        with BUILD_LOCK:
             return kept(*args, **kwargs)  # type: ignore[arg-type]
 
     return built
 
 
-def exclusive(owner: Class) -> Class:
+def synchronized(owner: Class) -> Class:
     """Class decorator: all public methods and properties, and the special ones, run under `self.lock`."""
     for name, member in list(vars(owner).items()):
         special = name.startswith("__") and name.endswith("__")
@@ -82,7 +82,7 @@ def exclusive(owner: Class) -> Class:
 
 
 @contextmanager
-def held(*shared: Locked) -> Iterator[None]:
+def hold_locks(*shared: Lockable) -> Iterator[None]:
     """Hold the locks of several objects, always taken in one order, so that nobody waits for one another."""
     locks = {id(lock): lock for lock in (one.lock for one in shared)}
     with ExitStack() as stack:
@@ -106,7 +106,7 @@ def _under_lock(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"{function.__qualname__} is a generator: its body would run without the lock")
 
     @wraps(function)
-    def guarded(self: Locked, *args: Any, **kwargs: Any) -> Any:
+    def guarded(self: Lockable, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
             return function(self, *args, **kwargs)
 

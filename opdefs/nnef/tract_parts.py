@@ -114,7 +114,7 @@ def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> Te
         return TensorType("int64", Shape((len(input.shape), count)))
     bounds = c.interval(count)
     named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
-    c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
+    c.created_unknowns = True  # symbols belong to one inference: the result must not be kept for another
     return TensorType("int64", Shape((len(input.shape), c.merge(named, count, "the count must be that of the name"))))
 
 

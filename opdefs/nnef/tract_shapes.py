@@ -44,7 +44,7 @@ def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
     named = text.elements[0] if text.elements else None
     if not isinstance(named, str):
         raise c.unknowable("the text that names an extent is not known", "int64")
-    c.made_fresh = True  # symbols belong to one inference: the result must not be kept for another
+    c.created_unknowns = True  # symbols belong to one inference: the result must not be kept for another
     dim, _ = parse_dim_lenient(named, c.store.scope, 0)
     return PartialTensor("int64", SCALAR, None if dim is None else (c.store.canon(dim),))
 

@@ -15,7 +15,7 @@ from shapeinf.checks.subject import Subject
 from shapeinf.checks.taken import taken_at_its_word
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.result import Result
-from shapeinf.sharing import held
+from shapeinf.sharing import hold_locks
 
 
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Finding]:
@@ -25,7 +25,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Fi
     its node as the `cause`. `ranges` are the dims that the user gave bounds of: what these let happen is more than a
     note.
     """
-    with held(result):
+    with hold_locks(result):
         subject = Subject(result, ranges)
         found = _sorted(_findings(subject), subject)
         if not any(one.fails for one in found):

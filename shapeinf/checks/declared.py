@@ -15,7 +15,7 @@ from shapeinf.checks.trial import shown
 from shapeinf.checks.upstream import differences
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 
 OUTPUTS = also("C111", "a declared output that the graph does not make")
 COMPARISONS = ("C110", OUTPUTS)
@@ -38,7 +38,7 @@ def stale(subject: Subject) -> Iterator[Finding]:
             yield _found(subject, one.tensor, message)
 
 
-def compared(subject: Subject, tensor: str, declared: Declared, made: TensorInfo) -> Iterator[Finding]:
+def compared(subject: Subject, tensor: str, declared: DeclaredType, made: TensorInfo) -> Iterator[Finding]:
     """How one declaration differs from what is made."""
     for message in _differences(subject, declared, made):
         yield _found(subject, tensor, message)
@@ -62,7 +62,7 @@ def _found(subject: Subject, tensor: str, message: str) -> Finding:
     )
 
 
-def _differences(subject: Subject, declared: Declared, made: TensorInfo) -> Iterator[str]:
+def _differences(subject: Subject, declared: DeclaredType, made: TensorInfo) -> Iterator[str]:
     known = made.dtype is not None or made.shape.dims is not None
     if declared.kind != made.kind.split("(")[0]:
         if known:
@@ -106,7 +106,7 @@ def renamed(subject: Subject) -> Iterator[Finding]:
                     yield attrs.evolve(_found(subject, tensor, message), severity="note", code="C112", help=help)
 
 
-def _text(declared: Declared) -> str:
+def _text(declared: DeclaredType) -> str:
     return "[" + ", ".join("?" if d is None else str(d) for d in declared.dims or ()) + "]"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from shapeinf.checks.sampling import Binding, legal
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
@@ -100,7 +100,7 @@ class Subject:
         return {output: name for name, node in self.nodes.items() for output in node.outputs if output}
 
     @cached_property
-    def declared(self) -> dict[str, Declared]:
+    def declared(self) -> dict[str, DeclaredType]:
         """What the file declares of values that nodes make."""
         return {name: one for name, one in self.graph.declared.items() if name in self.makers}
 

@@ -17,7 +17,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.engine.tensor_info import info
 from shapeinf.expr import Dim
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.result import Result
@@ -52,7 +52,7 @@ class _Believer:
 
     subject: Subject
     name: str
-    declared: Declared
+    declared: DeclaredType
     found: list[Finding]
 
     def __call__(self, number: int, step: Step) -> int:

@@ -20,7 +20,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.rerun import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.lattice import ShapeStore, TensorType
 
 
@@ -118,7 +118,7 @@ class _Watch:
 
     observer: _Observer
     name: str
-    declared: Declared
+    declared: DeclaredType
     seen: list[_Seen]
     held: dict[str, set[Dimension]]
 

@@ -21,7 +21,7 @@ from shapeinf.errors import (
 )
 from shapeinf.expr import DimSyntaxError
 from shapeinf.inputs.spec import SpecError
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 
 @contextmanager
@@ -43,9 +43,11 @@ def readable_errors() -> Iterator[None]:
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
-        stop(FAILED, printable(f"{error.filename or 'file'}: {error.strerror or error}"))
+        stop(FAILED, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
     except Exception as error:
-        stop(FAILED, printable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}"))
+        stop(
+            FAILED, escape_unprintable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}")
+        )
 
 
 def _finding(error: ShapeError) -> None:

@@ -12,7 +12,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension
 from shapeinf.report import as_table
 from shapeinf.result import Result
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 WIDE = 100_000
 """Columns of an output that is no terminal: nothing is cut or wrapped in a file or a pipe."""
@@ -64,4 +64,4 @@ def show_finding(console: Console, found: Diagnostic | Finding) -> None:
 
 def say(console: Console, line: str, style: str = "") -> None:
     """Print one line, whatever is in it."""
-    console.print(Text(printable(line), style=style), soft_wrap=True)
+    console.print(Text(escape_unprintable(line), style=style), soft_wrap=True)

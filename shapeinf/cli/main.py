@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 COMMANDS = {
     "infer": "infer.infer",
@@ -51,7 +51,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
-            error.message = printable(error.message)  # type: ignore[misc]
+            error.message = escape_unprintable(error.message)  # type: ignore[misc]
             raise
 
 

@@ -10,13 +10,13 @@ from typing import TextIO
 
 import click
 
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 
 def echo(*lines: str, err: bool = False) -> None:
     """Print lines. An argument is one line, whatever is in it."""
     for line in lines:
-        click.echo(printable(line), err=err)
+        click.echo(escape_unprintable(line), err=err)
 
 
 def echo_lines(text: str, *, err: bool = False) -> None:

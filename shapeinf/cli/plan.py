@@ -17,7 +17,7 @@ from shapeinf.memory import Memory
 from shapeinf.memory.planning import PLANNERS, Plan, PlanFinding, load_plan, save_plan, to_json
 from shapeinf.result import Result
 from shapeinf.solver.budget import cut_text
-from shapeinf.texts import counted, exact_bytes
+from shapeinf.texts import exact_bytes, format_count
 
 SCHEMA = "shapeinf.plan.verify/1"
 
@@ -129,7 +129,7 @@ def verify(
         if json_wanted:
             _print_json(plan, model, found)
         else:
-            told = f"valid: {counted(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
+            told = f"valid: {format_count(len(made.slots), 'slot')}, an arena of {exact_bytes(made.arena)}"
             echo(*(map(str, found) if found else [told]))
     if found:
         raise click.exceptions.Exit(FINDINGS)
@@ -138,7 +138,7 @@ def verify(
 def _print_plan(made: Plan, result: Result, memory: Memory) -> None:
     """A line a slot, from the bottom of the arena to its top; and for which sizes that is."""
     echo(
-        f"arena {exact_bytes(made.arena)} for {counted(len(made.slots), 'tensor')} by {made.planner}, "
+        f"arena {exact_bytes(made.arena)} for {format_count(len(made.slots), 'tensor')} by {made.planner}, "
         f"offsets are multiples of {made.alignment}; no plan needs less than {exact_bytes(made.problem.least_arena)}"
     )
     dims = dims_line(result)

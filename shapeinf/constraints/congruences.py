@@ -16,10 +16,10 @@ from shapeinf.constraints.records import Range
 from shapeinf.errors import Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
-from shapeinf.expr.equations import no_root, pivot
+from shapeinf.expr.equations import has_no_root, pivot
 from shapeinf.expr.evaluation import Substitution
 from shapeinf.expr.extremum import maximum
-from shapeinf.expr.interval import Bounds, Known, declared
+from shapeinf.expr.interval import Bounds, BoundsTable, declared
 
 
 class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
@@ -95,7 +95,7 @@ class Congruences(dict[int, Congruence]):
     def no_root(self, e: Dimension) -> bool:
         """True when no integers that have the residues make `e` zero."""
         inner = self.inner(e)
-        return inner != 0 if isinstance(inner, int) else no_root(e) or no_root(inner)
+        return inner != 0 if isinstance(inner, int) else has_no_root(e) or has_no_root(inner)
 
     def solution(self, e: Dimension) -> tuple[Dimension, Dim] | None:
         """A symbol for which `e == 0` can be solved, and its value."""
@@ -153,7 +153,7 @@ class Congruences(dict[int, Congruence]):
         return Congruence(symbol, modulus, rest, quotient, source)
 
 
-def knowledge(ranges: Mapping[int, Range], congruences: Congruences) -> Known:
+def knowledge(ranges: Mapping[int, Range], congruences: Congruences) -> BoundsTable:
     """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
@@ -162,7 +162,7 @@ def knowledge(ranges: Mapping[int, Range], congruences: Congruences) -> Known:
         known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
         return congruences.rounded(atom, known) if congruences else known
 
-    return Known(lookup)
+    return BoundsTable(lookup)
 
 
 class _Writer(Substitution):

@@ -22,8 +22,8 @@ from shapeinf.constraints.undo_log import Solutions, UndoLog, Uses
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
-from shapeinf.expr.equations import linear, primitive
-from shapeinf.expr.evaluation import resolved, substitute
+from shapeinf.expr.equations import as_linear, primitive_part
+from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 
 _MAX_RELATIONS_TRIED = 64
@@ -91,7 +91,7 @@ class ConstraintStore:
         if found is None:
             found = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
-                found = resolved(found, self._known.at_least_zero)
+                found = simplify_maxima(found, self._known.at_least_zero)
             self._canonical[d] = found = self.congruences.canonical(found)
             self._uses.add(d, found)
             if found is not d:
@@ -260,7 +260,7 @@ class ConstraintStore:
 
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Learn `e == 0` for a canonical `e`."""
-        e = primitive(e, self._positive)
+        e = primitive_part(e, self._positive)
         if e == 0 or self.bounds(e) == (0, 0):
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
@@ -320,7 +320,7 @@ class ConstraintStore:
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
-        parts = linear(e)
+        parts = as_linear(e)
         if parts is None:
             self._relate(e, bounds, source)
             return
@@ -394,7 +394,7 @@ class ConstraintStore:
 
     def _recheck_equation(self, disjunction: Disjunction) -> None:
         assert disjunction.equation is not None
-        equation = primitive(self.canon(disjunction.equation), self._positive)
+        equation = primitive_part(self.canon(disjunction.equation), self._positive)
         self._kept.drop(disjunction)
         if equation != 0:
             left, _, right = disjunction.template.partition(" == ")

@@ -21,10 +21,10 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
-from shapeinf.sharing import cached_property, exclusive
+from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget, cut_text
-from shapeinf.solver.witnesses import STEPS_A_FACT
-from shapeinf.texts import printable_lines
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
+from shapeinf.texts import escape_lines
 
 STEPS_A_NODE = 200
 """What it takes to infer a node once more, in the steps of a budget."""
@@ -58,7 +58,7 @@ class Answer:
         return word + (": " + "; ".join(self.reasons) if self.reasons else "")
 
 
-@exclusive
+@synchronized
 class Contract:
     """What a graph demands of the sizes of its inputs."""
 
@@ -127,7 +127,7 @@ class Contract:
 
     def __str__(self) -> str:
         """One condition a line."""
-        lines = printable_lines(map(str, self.preconditions)) or "nothing is demanded of the inputs"
+        lines = escape_lines(map(str, self.preconditions)) or "nothing is demanded of the inputs"
         return f"{lines}\n({_AS_TOLD})" if self.cut else lines
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
@@ -201,12 +201,12 @@ class Contract:
         return wide._solved(name, asked, Budget(work))
 
     def _solved(self, name: str, asked: list[int], budget: Budget) -> LegalSizes:
-        from shapeinf.solver.integer_sets import values_of
+        from shapeinf.solver.integer_sets import possible_values
 
         symbol = self._symbol(name)
         if not asked or self._failed(self._inference):
             return LegalSizes(name, (), "evaluation")
-        found = values_of(self._inference.store, symbol, asked[0], asked[-1], budget)
+        found = possible_values(self._inference.store, symbol, asked[0], asked[-1], budget)
         trials = _Trials(self, name, budget)
         if found is not None:
             solved = LegalSizes(name, tuple(sorted(set(found).intersection(asked))), "isl")
@@ -238,7 +238,7 @@ class _Trials:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_A_FACT * inference.store.count
+        self._steps = STEPS_A_NODE * len(inference.program.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def runs(self, size: int) -> bool | None:

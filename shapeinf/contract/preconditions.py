@@ -325,11 +325,11 @@ class Reader:
         symbols = {s for d in terms if isinstance(d, Dimension) for s in d.symbols()}
         if len(symbols) != 1 or not symbols <= self.labels.keys():
             return None
-        from shapeinf.solver.integer_sets import interval_of
+        from shapeinf.solver.integer_sets import solution_interval
 
         (symbol,) = symbols
         simple = attrs.evolve(disjunction, equation=equation, operands=operands)
-        found = interval_of(self.before, symbol, simple, self.budget)
+        found = solution_interval(self.before, symbol, simple, self.budget)
         if found is None:
             return None
         bounds = found[0], inf if found[1] is None else found[1]

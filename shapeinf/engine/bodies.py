@@ -13,7 +13,7 @@ from shapeinf.engine.learned import add_common
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.engine.violations import violations
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
-from shapeinf.graph import Graph, bound
+from shapeinf.graph import Graph, bind_attributes
 from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
 from shapeinf.ops import Body
 
@@ -61,7 +61,7 @@ class BodyRun:
         tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
             execute(child)
-            outer.made_fresh |= child.made_fresh
+            outer.created_unknowns |= child.created_unknowns
             found = results(child)
             return found if certain else list(map(_listed_only, found))
         finally:
@@ -78,7 +78,7 @@ class BodyRun:
         sure = next((note for note, sure in violations(self._last) if sure), None)
         return "" if sure is None else f"'{sure.node}': {sure.message}"
 
-    def require_with(self, other: Body) -> None:
+    def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""
         assert isinstance(other, BodyRun)
         one, another = self._last.told, other._last.told
@@ -98,7 +98,7 @@ class BodyRun:
             child = self._child(inputs, outer.certain)
             outer.trials.setdefault(self.step.place, []).append(child)
             execute(child)
-            outer.made_fresh |= child.made_fresh
+            outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
         """The inference of the body, with its inputs and what it reads of the outer graph."""
@@ -173,7 +173,7 @@ def _expanded(outer: Inference, step: Step, types: Sequence[Type | None]) -> lis
     for name, found in zip(program.graph.inputs, types, strict=False):
         child.set(name, found)
     execute(child)
-    outer.made_fresh |= child.made_fresh
+    outer.created_unknowns |= child.created_unknowns
     return results(child)
 
 
@@ -183,7 +183,7 @@ def _program(outer: Inference, step: Step, types: Sequence[Type | None]) -> Prog
     if operation.body is not None:
         if operation.expansion is None:
             function = program.functions[operation.body]
-            graph: Graph | None = bound(function, {**function.defaults, **operation.kind.attrs})
+            graph: Graph | None = bind_attributes(function, {**function.defaults, **operation.kind.attrs})
             assert graph is not None
             operation.expansion = compile_graph(graph, program.registry, program.functions)
         return operation.expansion

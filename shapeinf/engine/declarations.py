@@ -10,9 +10,9 @@ from shapeinf.engine.compiled import Step
 from shapeinf.engine.inference import Declaring, Inference, Refine
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, DimSyntaxError, parse_dim
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.inputs.reader import InputReader
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, SomeAxes, TensorType, Type
+from shapeinf.lattice import MapType, OptionalAxes, OptionalType, SequenceType, Shape, TensorType, Type
 
 _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
@@ -67,7 +67,9 @@ class Refiner:
     that no input has names an unknown; of a known size it says nothing, since exporters invent names freely.
     """
 
-    def __init__(self, inference: Inference, reader: InputReader, name: str, declared: Declared, trust: bool) -> None:
+    def __init__(
+        self, inference: Inference, reader: InputReader, name: str, declared: DeclaredType, trust: bool
+    ) -> None:
         """Remembers the declaration."""
         self._inference = weakref.ref(inference)  # which holds its refiners
         self.reader = reader
@@ -122,7 +124,7 @@ class Refiner:
         dims = self.declared.dims
         if dims is None:
             return shape
-        if shape.dims is None and isinstance(shape, SomeAxes) and not shape.allows(len(dims)):
+        if shape.dims is None and isinstance(shape, OptionalAxes) and not shape.allows(len(dims)):
             self._differ(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         if shape.dims is None:

@@ -34,7 +34,7 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
     """
     store, program = inference.store, inference.program
     before = store.copy()
-    growths = store.relaxer.growths
+    widenings = store.relaxer.widenings
     inside = set(group)
     heap = sorted(group)
     queued = set(group)
@@ -48,8 +48,8 @@ def _run_cycle(inference: Inference, group: list[int]) -> None:
         visits[index] += 1
         changed = inference.visit(step, relax=visits[index] > MAX_VISITS)
         readers = {reader for slot in changed for reader in program.consumers[slot] if reader in inside}
-        if store.relaxer.growths != growths:
-            growths = store.relaxer.growths
+        if store.relaxer.widenings != widenings:
+            widenings = store.relaxer.widenings
             store.reset(before)
             inference.forget()
             inference.table.refresh()

@@ -105,7 +105,7 @@ class Inference:
         self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
-        self.made_fresh = False
+        self.created_unknowns = False
         self.setup = store
         self.told: tuple[ShapeStore, ShapeStore] | None = None
         """Of a body that may not run, and has told facts that were taken back: the facts before and after it."""
@@ -158,7 +158,7 @@ class Inference:
         other.numbers, other.asked, other.reasons = list(self.numbers), dict(self.asked), dict(self.reasons)
         other.found = {place: list(notes) for place, notes in self.found.items()}
         other.children = {place: dict(bodies) for place, bodies in self.children.items()}
-        other.made_fresh, other.setup, other._memo = self.made_fresh, self.setup, dict(self._memo)
+        other.created_unknowns, other.setup, other._memo = self.created_unknowns, self.setup, dict(self._memo)
         other._made = dict(self._made)
         return other
 
@@ -264,8 +264,8 @@ class Inference:
         first = self._made.get((operation.kind.op, step.inputs))
         if first is not None and _does_the_same(first[0], step) and first[1][1:] == key[1:]:
             return first[2]
-        fresh = self.made_fresh
-        self.made_fresh = False
+        fresh = self.created_unknowns
+        self.created_unknowns = False
         types = [table.types[number] for number in key[1:]]
         try:
             if operation.call is not None:
@@ -282,11 +282,11 @@ class Inference:
                 error.location = error.location or self.program.graph.locations.get(step.node.name, "")
                 raise
             found = self._unknown(step, from_error(error, site, str(operation), self.operands(step)))
-        if not self.made_fresh and not operation.bodies:  # each node with bodies has runs of its own
+        if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = found
         elif self._is_repeatable(step):
             self._made[operation.kind.op, step.inputs] = step, key, found
-        self.made_fresh = fresh or self.made_fresh
+        self.created_unknowns = fresh or self.created_unknowns
         if self.store.epoch != table.epoch:
             table.refresh()
         return found
@@ -317,7 +317,7 @@ class Inference:
             site = self.path + step.site
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
             return self._unknown(step, note)
-        self.made_fresh |= outcome.fresh or bool(outcome.warnings)
+        self.created_unknowns |= outcome.fresh or bool(outcome.warnings)
         for broken in outcome.warnings:
             note = from_error(broken, self.path + step.site, str(operation), self.operands(step), "warning")
             self.found.setdefault(step.place, []).append(note)
@@ -338,7 +338,7 @@ class Inference:
         return self._unknown(step, note)
 
     def _unknown(self, step: Step, diagnostic: Diagnostic) -> Sequence[int]:
-        self.made_fresh = True
+        self.created_unknowns = True
         self.found.setdefault(step.place, []).append(diagnostic)
         self.reasons[step.place] = diagnostic.message
         return [self.table.add(unknown_type()) for _ in step.outputs]

@@ -16,7 +16,7 @@ MOST_ELEMENTS = 64
 """Longer contents are no shape; they are not asked about."""
 STEPS_A_RULE = 100
 """What it takes to run a rule once more, in the steps of a budget."""
-STEPS_A_FACT = 5
+STEPS_PER_CONSTRAINT = 5
 """What it takes to copy a fact."""
 STEPS_A_TELLING = 200
 """What it takes to learn a fact."""
@@ -77,7 +77,7 @@ class _Probe:
         """The type that the rule gives to the output; None when it refuses, and past the budget of the question."""
         assert self.call is not None
         store, budget = self.inference.store, self.point.frame.budget
-        if not budget.take(STEPS_A_RULE + STEPS_A_FACT * store.count):
+        if not budget.take(STEPS_A_RULE + STEPS_PER_CONSTRAINT * store.count):
             return None
         before, told = store.scope.work, store.copy()
         try:

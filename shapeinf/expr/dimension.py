@@ -278,7 +278,7 @@ class Scope:
             found = self.dims.setdefault(terms, Dimension(self, terms))
         return found
 
-    def of_terms(self, terms: Terms) -> Dim:
+    def from_terms(self, terms: Terms) -> Dim:
         """The dimension of terms that are in order and have no zero coefficient."""
         if not terms:
             return 0
@@ -288,7 +288,7 @@ class Scope:
 
     def make(self, coefficients: Mapping[Monomial, int]) -> Dim:
         """The dimension of a polynomial given as {monomial: coefficient}."""
-        return self.of_terms(tuple(sorted([(m, c) for m, c in coefficients.items() if c])))
+        return self.from_terms(tuple(sorted([(m, c) for m, c in coefficients.items() if c])))
 
     def add(self, a: Dimension, b: Dim) -> Dim:
         """`a + b`, not yet in the table."""

@@ -18,7 +18,7 @@ from math import gcd, inf
 
 from shapeinf.expr.atoms import Floor
 from shapeinf.expr.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, remember, scope_of, terms_of
-from shapeinf.expr.interval import bounds_of, finite, quotient_bounds
+from shapeinf.expr.interval import bounds_of, finite_bound, quotient_bounds
 
 _MAX_STEPS = 128
 
@@ -50,8 +50,8 @@ def _by_int(scope: Scope, p: Dim, q: int) -> Dim:
     if q < 0:
         return floordiv(scope, -p, -q)
     terms = terms_of(scope, p)
-    outside = scope.of_terms(tuple([(m, c // q) for m, c in terms if c // q]))
-    rest = scope.of_terms(tuple([(m, c % q) for m, c in terms if c % q]))
+    outside = scope.from_terms(tuple([(m, c // q) for m, c in terms if c // q]))
+    rest = scope.from_terms(tuple([(m, c % q) for m, c in terms if c % q]))
     return outside + _proper(scope, rest, q)
 
 
@@ -163,7 +163,7 @@ def _atom(scope: Scope, p: Dim, q: Dim) -> Dimension:
     depth = 1 + max(0 if isinstance(d, int) else d.depth for d in (p, q))
     if depth > MAX_DEPTH:
         low, high = quotient_bounds(bounds_of(p), bounds_of(q))
-        return scope.opaque(f"a division nests deeper than {MAX_DEPTH}", finite(low), finite(high))
+        return scope.opaque(f"a division nests deeper than {MAX_DEPTH}", finite_bound(low), finite_bound(high))
     return scope.floor(p, q)
 
 

@@ -9,7 +9,7 @@ from shapeinf.expr.atoms import Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial
 
 
-def no_root(e: Dimension) -> bool:
+def has_no_root(e: Dimension) -> bool:
     """True when no integers make `e` zero because of common factors: `2*a + 4*b + 1`."""
     constant = next((c for m, c in e.terms if not m), 0)
     return constant % gcd(*(c for m, c in e.terms if m)) != 0
@@ -35,7 +35,7 @@ def _elsewhere(e: Dimension, monomial: Monomial) -> bool:
     return any(symbol in e.scope.symbols_of(a) for m, _ in e.terms if m != monomial for a in m)
 
 
-def linear(e: Dimension) -> tuple[int, int, int] | None:
+def as_linear(e: Dimension) -> tuple[int, int, int] | None:
     """`factor*atom + constant` as (atom, factor, constant), None for anything else."""
     constant = next((c for m, c in e.terms if not m), 0)
     rest = [(m, c) for m, c in e.terms if m]
@@ -44,7 +44,7 @@ def linear(e: Dimension) -> tuple[int, int, int] | None:
     return rest[0][0][0], rest[0][1], constant
 
 
-def primitive(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
+def primitive_part(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
     """`e` of `e == 0` without its common integer and without common atoms that are `positive`."""
     if isinstance(e, int):
         return e
@@ -60,4 +60,4 @@ def primitive(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
         for atom in divisors:
             left.remove(atom)
         reduced[tuple(left)] = coefficient // number
-    return primitive(scope.make(reduced), positive) if divisors else scope.make(reduced)
+    return primitive_part(scope.make(reduced), positive) if divisors else scope.make(reduced)

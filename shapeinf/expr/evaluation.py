@@ -69,12 +69,12 @@ class Substitution:
         return self.maximum([self.dim(a) for a in found.args])
 
 
-def resolved(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
+def simplify_maxima(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
     """`d` without the arguments of maxima that never win; `at_least_zero` says what is known of a difference.
 
     >>> s = Scope()
     >>> x, y = s.symbol("x"), s.symbol("y")
-    >>> resolved(maximum(x, y) * 2, lambda difference: difference is x - y)
+    >>> simplify_maxima(maximum(x, y) * 2, lambda difference: difference is x - y)
     2*x
     """
     return d if isinstance(d, int) else _Resolution(at_least_zero).dim(d)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shapeinf.expr.atoms import Maximum
 from shapeinf.expr.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, depth_of, scope_of, terms_of
-from shapeinf.expr.interval import bounds_of, finite
+from shapeinf.expr.interval import bounds_of, finite_bound
 
 MAX_ARGS = 8
 
@@ -34,11 +34,11 @@ def minimum(*dims: Dim) -> Dim:
     return -maximum(*(-d for d in dims))
 
 
-def largest_of(d: Dim) -> list[Dim]:
+def expand_maximum(d: Dim) -> list[Dim]:
     """The dims of which one that is a maximum (and something more) is the largest; else the dim itself.
 
     >>> x = Scope().symbol("x")
-    >>> sorted(str(part) for part in largest_of(maximum(x, 4) + 1))
+    >>> sorted(str(part) for part in expand_maximum(maximum(x, 4) + 1))
     ['5', 'x + 1']
     """
     return _flatten(d.scope, d) if isinstance(d, Dimension) else [d]
@@ -56,7 +56,7 @@ def _maximum(scope: Scope, dims: tuple[Dim, ...]) -> Dim:
         low, high = max(p[0] for p in pairs), max(p[1] for p in pairs)
         many = f"a maximum of {len(args)} expressions, past the limit of {MAX_ARGS}"
         reason = many if len(args) > MAX_ARGS else f"a maximum nests deeper than {MAX_DEPTH}"
-        return scope.opaque(reason, finite(low), finite(high))
+        return scope.opaque(reason, finite_bound(low), finite_bound(high))
     base = _base(scope, args)
     rest = sorted((a - base for a in args), key=lambda a: terms_of(scope, a))
     return base + scope.maximum(tuple(rest))

@@ -21,7 +21,7 @@ _MAX_PARTS = 256
 
 
 @attrs.frozen
-class Known:
+class BoundsTable:
     """Where the bounds of symbols come from, and those of other atoms worked out from them so far."""
 
     symbol: Callable[[int, Symbol], Bounds]
@@ -64,14 +64,14 @@ class Interval:
         return (self.lo is None or self.lo <= value) and (self.hi is None or value <= self.hi)
 
 
-def finite(bound: float) -> int | None:
+def finite_bound(bound: float) -> int | None:
     """None for an infinity, else the int."""
     return None if bound in (inf, -inf) else int(bound)
 
 
 def as_interval(bounds: Bounds) -> Interval:
     """Bounds as an `Interval`."""
-    return Interval(finite(bounds[0]), finite(bounds[1]))
+    return Interval(finite_bound(bounds[0]), finite_bound(bounds[1]))
 
 
 def interval(d: Dim) -> Interval:
@@ -94,7 +94,7 @@ def bounds_of(d: Dim) -> Bounds:
     if isinstance(d, int):
         return d, d
     if d.bounds is None:
-        d.bounds = bounds_with(d, Known(declared, d.scope.declared_bounds))
+        d.bounds = bounds_with(d, BoundsTable(declared, d.scope.declared_bounds))
     return d.bounds
 
 
@@ -118,7 +118,7 @@ class _Splits:
         self.parts = _MAX_PARTS
 
 
-def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
+def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
     """Bounds of a dim under what is known of its symbols; none where its numbers are past the largest float."""
     if isinstance(d, int):
         return d, d
@@ -135,7 +135,7 @@ def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits |
         return -inf, inf
 
 
-def _split(d: Dimension, known: Known, splits: int, left: _Splits) -> Bounds:
+def _split(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through one of its floors or maxima."""
     atoms = d.scope.atoms
     result = _factored(d, known, splits, left)
@@ -162,7 +162,7 @@ def _meet(a: Bounds, b: Bounds) -> Bounds:
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def _plain(d: Dimension, known: Known) -> Bounds:
+def _plain(d: Dimension, known: BoundsTable) -> Bounds:
     lo: float = 0
     hi: float = 0
     for monomial, coefficient in d.terms:
@@ -173,7 +173,7 @@ def _plain(d: Dimension, known: Known) -> Bounds:
     return lo, hi
 
 
-def _factored(d: Dimension, known: Known, splits: int, left_parts: _Splits) -> Bounds:
+def _factored(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
     common = set(d.terms[0][0])
     for monomial, _ in d.terms[1:]:
@@ -190,7 +190,7 @@ def _factored(d: Dimension, known: Known, splits: int, left_parts: _Splits) -> B
     return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1, left_parts))
 
 
-def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
+def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bounds:
     if len(monomial) == 1:
         return _atom_bounds(scope, monomial[0], known)
     result: Bounds = (1, 1)
@@ -210,7 +210,7 @@ def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
     return result
 
 
-def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
+def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     result = known.atoms.get(atom)
     if result is None:
         found = scope.atoms[atom]
@@ -225,7 +225,9 @@ def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
     return result
 
 
-def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
+def _through_floor(
+    d: Dimension, m: Monomial, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits
+) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
@@ -235,7 +237,7 @@ def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known,
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _through_remainder(d: Dimension, place: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
+def _through_remainder(d: Dimension, place: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
     factor = scope.make({_without(monomial, place): c for monomial, c in d.terms if monomial.count(place) == 1})
@@ -261,7 +263,9 @@ def _multiple(d: Dim, of: Dim) -> int | None:
     return number if number and of * number is d else None
 
 
-def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int, left: _Splits) -> Bounds:
+def _through_max(
+    d: Dimension, m: Monomial, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits
+) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
     rest = d.scope.make({k: v for k, v in d.terms if k != m})
     pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]

@@ -52,10 +52,10 @@ def format_dim(
     >>> format_dim(half * half + half, longest=30)[:57]
     '<a dim of 2 terms and 1 symbols, too long to print, #4201'
     """
-    return expression_of(d, quote, labels, longest) or _summary(d)
+    return try_format_dim(d, quote, labels, longest) or _summary(d)
 
 
-def expression_of(
+def try_format_dim(
     d: Dim, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
 ) -> str | None:
     """The same, None for a dim that is too long to print: what is written must be read back."""
@@ -80,12 +80,12 @@ def _summary(d: Dim) -> str:
     return f"<a dim of {len(d.terms)} terms and {len(d.symbols())} symbols, too long to print, #{number}>"
 
 
-def label(d: Dim) -> str:
+def dim_label(d: Dim) -> str:
     """The dim as part of a name: a long text is cut, and told apart from others by a number made of it.
 
     Names that hold names would double at every turn.
 
-    >>> label(Scope().symbol("H") + 1), len(label(Scope().symbol("H" * 1000)))
+    >>> dim_label(Scope().symbol("H") + 1), len(dim_label(Scope().symbol("H" * 1000)))
     ('H + 1', 60)
     """
     text = format_dim(d)

@@ -92,7 +92,7 @@ class Lowering:
     >>> from shapeinf.expr import Scope
     >>> s = Scope()
     >>> b, n = s.symbol("b"), s.symbol("n")
-    >>> print(lowered([b * n, 4 * b * n + 1]))
+    >>> print(lower([b * n, 4 * b * n + 1]))
     r0 = b
     r1 = n
     r2 = 1
@@ -212,7 +212,7 @@ class Lowering:
         return found
 
 
-def lowered(dims: Iterable[Dim]) -> StraightLine:
+def lower(dims: Iterable[Dim]) -> StraightLine:
     """The program that evaluates dims, one output each."""
     lowering = Lowering()
     return lowering.program([lowering.dim(d) for d in dims])

@@ -19,15 +19,15 @@ def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool =
         for name in node.inputs:
             if name and name not in made and name not in outer:
                 raise ModelError(
-                    f"input {name!r} is no input, no constant and no node's output", node=label(graph, index)
+                    f"input {name!r} is no input, no constant and no node's output", node=node_label(graph, index)
                 )
     for name in graph.outputs:
         if name not in made and name not in outer:
             raise ModelError(f"graph output {name!r} is made by no node")
     if not allow_cycles and topological_order(graph) is None:
         cycle = next(group for group in components(graph) if len(group) > 1 or _reads_itself(graph, group[0]))
-        names = ", ".join(label(graph, i) for i in cycle[:8])
-        raise CyclicGraphError(f"the graph has a cycle through {names}", node=label(graph, cycle[0]))
+        names = ", ".join(node_label(graph, i) for i in cycle[:8])
+        raise CyclicGraphError(f"the graph has a cycle through {names}", node=node_label(graph, cycle[0]))
 
 
 def _producers(graph: Graph) -> dict[str, int]:
@@ -42,13 +42,13 @@ def _producers(graph: Graph) -> dict[str, int]:
                 continue
             if name in made:
                 before = made[name]
-                first = "a graph input or constant" if before < 0 else f"node {label(graph, before)}"
-                raise ModelError(f"output {name!r} is made twice, first by {first}", node=label(graph, index))
+                first = "a graph input or constant" if before < 0 else f"node {node_label(graph, before)}"
+                raise ModelError(f"output {name!r} is made twice, first by {first}", node=node_label(graph, index))
             made[name] = index
     return made
 
 
-def label(graph: Graph, index: int) -> str:
+def node_label(graph: Graph, index: int) -> str:
     """A node's name for messages: its own, else operator and position."""
     node = graph.nodes[index]
     return node.name or f"{node.op} (node {index})"

@@ -17,7 +17,7 @@ Kind = Literal["tensor", "sequence", "optional", "map"]
 
 
 @attrs.frozen
-class Declared:
+class DeclaredType:
     """What a file declares of a value: dims are ints, names or expressions as text, None where nothing is said.
 
     Of a sequence, an optional or a map `of` declares the elements; `dtype` of a map is that of its keys.
@@ -26,11 +26,11 @@ class Declared:
     dtype: str | None = None
     dims: tuple[int | str | None, ...] | None = None
     kind: Kind = "tensor"
-    of: Declared | None = None
+    of: DeclaredType | None = None
 
 
 @attrs.frozen
-class ContentsOf:
+class InputContents:
     """In place of an attribute, or of an item of one: the contents of an input, by its position among the inputs."""
 
     input: int
@@ -40,8 +40,9 @@ class ContentsOf:
 class NodeKind:
     """What a node does: operator, domain and attributes. Readers share one among equal nodes of a file.
 
-    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `Declared` or `ContentsOf`. In the
-    body of a function `references` names the attributes whose value is an attribute of the function.
+    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `DeclaredType` or
+    `InputContents`. In the body of a function `references` names the
+    attributes whose value is an attribute of the function.
     """
 
     op: str
@@ -135,7 +136,7 @@ class Graph:
     inputs: list[str] = Factory(list)
     outputs: list[str] = Factory(list)
     nodes: Sequence[Node] = Factory(list)
-    declared: dict[str, Declared] = Factory(dict)
+    declared: dict[str, DeclaredType] = Factory(dict)
     constants: dict[str, PartialTensor] = Factory(dict)
     unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)
     functions: dict[FunctionKey, Graph] = Factory(dict)
@@ -173,7 +174,7 @@ class Graph:
         return from_networkx(graph)
 
 
-def bound(function: Graph, given: Mapping[str, object]) -> Graph:
+def bind_attributes(function: Graph, given: Mapping[str, object]) -> Graph:
     """The body of a function with these attributes in place of references to them."""
     kinds: dict[NodeKind, NodeKind] = {}
     nodes = []
@@ -189,5 +190,5 @@ def _bound_kind(kind: NodeKind, given: Mapping[str, object]) -> NodeKind:
     values.update((name, given[source]) for name, source in kind.references.items() if source in given)
     for name, value in values.items():
         if isinstance(value, Graph):
-            values[name] = bound(value, given)
+            values[name] = bind_attributes(value, given)
     return NodeKind(kind.op, kind.domain, values, kind.overload)

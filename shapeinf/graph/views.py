@@ -19,7 +19,7 @@ from typing import Any
 import networkx as nx
 
 from shapeinf.errors import ModelError
-from shapeinf.graph.model import Declared, Graph, Node
+from shapeinf.graph.model import DeclaredType, Graph, Node
 
 
 def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
@@ -90,8 +90,8 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     )
 
 
-def _declared(given: Declared | Iterable[int | str | None]) -> Declared:
-    return given if isinstance(given, Declared) else Declared(None, tuple(given))
+def _declared(given: DeclaredType | Iterable[int | str | None]) -> DeclaredType:
+    return given if isinstance(given, DeclaredType) else DeclaredType(None, tuple(given))
 
 
 def _node(view: nx.DiGraph[Any], key: Any) -> Node:

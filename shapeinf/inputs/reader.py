@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim_lenient, quote_name
-from shapeinf.graph import Declared, Graph
+from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.given_dims import GivenDims
 from shapeinf.inputs.named_dims import NamedDim, recognised
 from shapeinf.inputs.spec import parse_dim_range, parse_shape_spec, split_specs
@@ -34,11 +34,11 @@ class InputReader:
     telling: set[str] = attrs.Factory(set)
     """The inputs whose given shapes say more than sizes and names: bounds, divisors."""
 
-    def declared(self, declared: Declared, site: str) -> Type:
+    def declared(self, declared: DeclaredType, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
         if declared.kind == "tensor":
             return PartialTensor(declared.dtype, self.shape(declared.dims, site), None)
-        inner = self.declared(declared.of or Declared(), site)
+        inner = self.declared(declared.of or DeclaredType(), site)
         if declared.kind == "map":
             return MapType(declared.dtype or "int64", inner)
         return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)

@@ -6,10 +6,10 @@ from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.types import PartialTensor
 
 
-class Bounded(PartialTensor):
+class BoundedTensor(PartialTensor):
     """Whole numbers from `least` to `most`; both are among the elements, which are never listed.
 
-    >>> Bounded("int64", Shape((5000,)), 0, 511)
+    >>> BoundedTensor("int64", Shape((5000,)), 0, 511)
     int64[5000]{0..511}
     """
 
@@ -28,7 +28,7 @@ class Bounded(PartialTensor):
 
     def __eq__(self, other: object) -> bool:
         """Same dtype, shape and range."""
-        return isinstance(other, Bounded) and super().__eq__(other)
+        return isinstance(other, BoundedTensor) and super().__eq__(other)
 
     def __hash__(self) -> int:
         """Consistent with equality."""

@@ -17,12 +17,12 @@ import attrs
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, label, maximum
-from shapeinf.expr.interval import Bounds, finite
+from shapeinf.expr import Dim, Dimension, dim_label, maximum
+from shapeinf.expr.interval import Bounds, finite_bound
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.shape_store import ShapeStore
 
-MAX_GROWTHS = 2
+MAX_WIDENINGS = 2
 
 MAX_SIDES = 8
 """Different sides of a join site, past which its limit would be no help to anybody."""
@@ -72,7 +72,10 @@ def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
     return store.scope.symbol(
-        f"broadcast({label(a)}, {label(b)})", finite(min(a_low, b_low)), finite(max(a_high, b_high)), anonymous=True
+        f"broadcast({dim_label(a)}, {dim_label(b)})",
+        finite_bound(min(a_low, b_low)),
+        finite_bound(max(a_high, b_high)),
+        anonymous=True,
     )
 
 
@@ -140,7 +143,7 @@ class _Site:
 
     symbol: Dimension
     bounds: Bounds
-    growths: list[int]
+    widenings: list[int]
     seen: dict[Dim, None] | None = attrs.Factory(dict)
 
 
@@ -148,16 +151,18 @@ class Relaxer:
     """The join sites of one inference."""
 
     def __init__(self, store: ConstraintStore) -> None:
-        """No site has been joined yet; `growths` counts the times that a site's bounds have grown since."""
+        """No site has been joined yet; `widenings` counts the times that a site's bounds have grown since."""
         self.store = store
         self.sites: dict[tuple[str, int], _Site] = {}
         self.unknown: dict[str, Shape] = {}
-        self.growths = 0
+        self.widenings = 0
 
-    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, at_one_moment: bool = False) -> Dim:
+    def dim(
+        self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, same_iteration: bool = False
+    ) -> Dim:
         """The join of two dims at an axis of a site; `least` is known of both, a size is at least 0.
 
-        `at_one_moment` says that both are sizes of the same trip of all loops around the site.
+        `same_iteration` says that both are sizes of the same trip of all loops around the site.
         """
         a, b = self.store.canon(a), self.store.canon(b)
         if a is b or a == b:
@@ -173,18 +178,18 @@ class Relaxer:
         low = self._widened(found, 0, grown[0], 0 if grown[0] >= 0 else -inf)
         found.bounds = low, self._widened(found, 1, grown[1], inf)
         self._publish(found)
-        self._limit(found, (a, b), at_one_moment)
-        self.growths += found.bounds != before
+        self._limit(found, (a, b), same_iteration)
+        self.widenings += found.bounds != before
         return found.symbol
 
-    def _limit(self, site: _Site, sides: tuple[Dim, Dim], at_one_moment: bool) -> None:
+    def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
         """The maximum of all sides of a site is a limit of its symbol; there is none when a side grows from it."""
         scope = self.store.scope
         for side in sides:
             if site.seen is None or side is site.symbol:
                 continue
             symbols = side.symbols() if isinstance(side, Dimension) else ()
-            lasting = at_one_moment or not any(s.symbol.anonymous for s in symbols)
+            lasting = same_iteration or not any(s.symbol.anonymous for s in symbols)
             if site.symbol in symbols or not lasting or len(site.seen) >= MAX_SIDES:
                 site.seen = None
                 scope.limits.pop(site.symbol, None)
@@ -196,8 +201,8 @@ class Relaxer:
     def _widened(self, site: _Site, end: int, new: float, extreme: float) -> float:
         if new == site.bounds[end]:
             return new
-        site.growths[end] += 1
-        return new if site.growths[end] <= MAX_GROWTHS else extreme
+        site.widenings[end] += 1
+        return new if site.widenings[end] <= MAX_WIDENINGS else extreme
 
     def publish(self) -> None:
         """Set the bounds of all sites again, after the facts were reset."""
@@ -208,14 +213,14 @@ class Relaxer:
         """A site's bounds may grow, which facts never do: they are set, not told."""
         self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
-    def shape(self, a: Shape, b: Shape, site: str, *, at_one_moment: bool = False) -> Shape:
+    def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:
         """The join of two shapes at a site; the site's unknown when the ranks differ. See `dim`."""
         if a is b or a == b:
             return a
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
             return self.unknown.setdefault(site, Shape.unknown())
         pairs = enumerate(zip(a.dims, b.dims, strict=True))
-        return Shape(tuple(self.dim(x, y, site, i, 0, at_one_moment=at_one_moment) for i, (x, y) in pairs))
+        return Shape(tuple(self.dim(x, y, site, i, 0, same_iteration=same_iteration) for i, (x, y) in pairs))
 
 
 def _hull(a: Bounds, b: Bounds) -> Bounds:

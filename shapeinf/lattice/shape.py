@@ -101,10 +101,10 @@ class Shape:
         return f"Shape({self})"
 
 
-class SomeAxes(Shape):
+class OptionalAxes(Shape):
     """An unknown rank of which the axes are known, but not whether all of them are there: some may be left out.
 
-    >>> some = SomeAxes([(2, False), (3, True)])
+    >>> some = OptionalAxes([(2, False), (3, True)])
     >>> some.of_rank(1), some.of_rank(2), some.of_rank(3)
     (Shape([2]), Shape([2, 3]), None)
     """
@@ -139,7 +139,7 @@ class SomeAxes(Shape):
 class RankNotKnown(NotKnown):
     """Raised inside a rule: which axes the output may have is known, but not which it has."""
 
-    def __init__(self, reason: str, shape: SomeAxes) -> None:
+    def __init__(self, reason: str, shape: OptionalAxes) -> None:
         """Keep the reason and the axes."""
         super().__init__(reason)
         self.shape = shape

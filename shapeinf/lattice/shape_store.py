@@ -11,9 +11,9 @@ from shapeinf.constraints.records import Disjunction, Relation
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
 from shapeinf.expr.atoms import Symbol
-from shapeinf.expr.extremum import largest_of
-from shapeinf.expr.interval import Bounds, Known, as_interval, bounds_with
-from shapeinf.lattice.shape import Shape, SomeAxes
+from shapeinf.expr.extremum import expand_maximum
+from shapeinf.expr.interval import Bounds, BoundsTable, as_interval, bounds_with
+from shapeinf.lattice.shape import OptionalAxes, Shape
 
 if TYPE_CHECKING:
     from shapeinf.lattice.joins import Relaxer
@@ -74,7 +74,7 @@ class ShapeStore(ConstraintStore):
         """As `ConstraintStore.interval`; below 0 also by the parts of a maximum and by relations."""
         low, high = self.bounds(d)
         if low < 0 and isinstance(d, Dimension):
-            low = max(self.bounds(part)[0] for part in largest_of(self.canon(d)))
+            low = max(self.bounds(part)[0] for part in expand_maximum(self.canon(d)))
             low = 0 if low < 0 and self.prove_le(0, d) else low
         return as_interval((low, high))
 
@@ -83,9 +83,9 @@ class ShapeStore(ConstraintStore):
         left, right = self.canon_shape(unknown), self.canon_shape(shape)
         if left is right:
             return left
-        if isinstance(left, SomeAxes):
+        if isinstance(left, OptionalAxes):
             left, right = right, left
-        if isinstance(right, SomeAxes) and left.dims is not None:
+        if isinstance(right, OptionalAxes) and left.dims is not None:
             left, right = right, self._chosen(right, left, source)
         if left.dims is None:
             self.shapes[left] = right
@@ -100,7 +100,7 @@ class ShapeStore(ConstraintStore):
         self._changed()
         return self.canon_shape(left)
 
-    def _chosen(self, some: SomeAxes, shape: Shape, source: Source) -> Shape:
+    def _chosen(self, some: OptionalAxes, shape: Shape, source: Source) -> Shape:
         """What some axes are, of the rank of a shape: tells sizes, also of those that are not there.
 
         What a file declares tells nothing of named dims.
@@ -175,7 +175,7 @@ class ShapeStore(ConstraintStore):
                 self.open_ended.add(atom)
             return (max(low, 0), max(low, 0)) if atom in self.open_ended else (low, high)
 
-        return bounds_with(d, Known(lookup))
+        return bounds_with(d, BoundsTable(lookup))
 
     def presumed_size(self, hint: str) -> Dimension:
         """A new unknown of which nodes may assume what they may assume of inputs."""
@@ -197,7 +197,7 @@ class ShapeStore(ConstraintStore):
             least = max(self._known.symbol(atom, symbol)[0], 0)
             return least, least
 
-        known = Known(lookup)
+        known = BoundsTable(lookup)
         for relation in self.assumed:
             left = self.canon(relation.expression)
             expression = left if isinstance(left, Dimension) else relation.expression

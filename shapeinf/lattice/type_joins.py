@@ -61,17 +61,17 @@ def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -
     return x
 
 
-def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, at_one_moment: bool = False) -> Type:
+def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration: bool = False) -> Type:
     """The join of two types at a site: what is equal in both stays. Raises ShapeError for kinds that have no join.
 
-    See `Relaxer.dim` for `at_one_moment`.
+    See `Relaxer.dim` for `same_iteration`.
     """
-    once = at_one_moment
+    once = same_iteration
     if a == b:
         return a
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         dtype = a.dtype if a.dtype == b.dtype else None
-        shape = relaxer.shape(a.shape, b.shape, site, at_one_moment=once)
+        shape = relaxer.shape(a.shape, b.shape, site, same_iteration=once)
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
@@ -81,7 +81,7 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, at_one_moment: 
         if type(a) is SequenceType and type(b) is SequenceType:
             return _relax_sequences(relaxer, a, b, site, once)
         source = Source(site, "either may be true here")
-        return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site, at_one_moment=once), source)
+        return _rewrapped(a, b, relax_type(relaxer, a.element, b.element, site, same_iteration=once), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds: nothing is both or either")
 
 
@@ -90,14 +90,14 @@ def _relax_sequences(relaxer: Relaxer, a: SequenceType, b: SequenceType, site: s
     if a.length == 0 or b.length == 0:
         element = b.element if a.length == 0 else a.element
     else:
-        element = relax_type(relaxer, a.element, b.element, site, at_one_moment=once)
+        element = relax_type(relaxer, a.element, b.element, site, same_iteration=once)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         pairs = enumerate(zip(a.items, b.items, strict=True))
-        items = (relax_type(relaxer, x, y, f"{site}[{i}]", at_one_moment=once) for i, (x, y) in pairs)
+        items = (relax_type(relaxer, x, y, f"{site}[{i}]", same_iteration=once) for i, (x, y) in pairs)
         return SequenceType(element, items=tuple(items))
     if a.length is None or b.length is None:
         return SequenceType(element)
-    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", at_one_moment=once))
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", same_iteration=once))
 
 
 def _relaxed_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, once: bool) -> Element:
@@ -105,7 +105,7 @@ def _relaxed_element(relaxer: Relaxer, x: Element, y: Element, site: str, index:
     if _same(x, y):
         return x
     if _is_whole(x) and _is_whole(y):
-        return relaxer.dim(x, y, f"{site}.value", index, at_one_moment=once)  # type: ignore[arg-type]
+        return relaxer.dim(x, y, f"{site}.value", index, same_iteration=once)  # type: ignore[arg-type]
     return None
 
 

@@ -18,9 +18,9 @@ from shapeinf.memory.order import bytes_at, candidates, peak_at, typical_binding
 from shapeinf.memory.planning import Plan, PlanFinding, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
-from shapeinf.sharing import cached_property, exclusive
+from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
-from shapeinf.solver.long_sums import sum_of
+from shapeinf.solver.long_sums import sum_dims
 
 if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
@@ -29,7 +29,7 @@ Order = Literal["file", "least"]
 ORDERS = ("file", "least")
 
 
-@exclusive
+@synchronized
 class Memory:
     """The blocks of memory that a model uses over time, and their bytes by role.
 
@@ -134,7 +134,7 @@ class Memory:
     def bodies(self) -> Dim:
         """The bytes of those activations of known size that lie inside of bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
-        return sum_of(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
+        return sum_dims(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
 
     def plan(
         self,
@@ -175,7 +175,7 @@ class Memory:
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]
-        return sum_of(self.store.scope, sizes)
+        return sum_dims(self.store.scope, sizes)
 
 
 def _least(

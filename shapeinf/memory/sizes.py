@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, Type, element_bits
-from shapeinf.solver.long_sums import sum_of
+from shapeinf.solver.long_sums import sum_dims
 
 MAX_SIZE_TERMS = 4096
 """A size of more terms than this is no help to anybody, and a hostile file could ask for any number of them."""
@@ -78,7 +78,7 @@ def _size_of_container(store: ShapeStore, found: SequenceType) -> Size:
     if found.items is not None:
         sizes = [size_of(store, item) for item in found.items]
         unsized = next((size for size in sizes if size.bytes is None), None)
-        return unsized or Size(sum_of(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
+        return unsized or Size(sum_dims(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
     inner = found.element
     alike = isinstance(inner, TensorType) and not any(d.is_anonymous for d in inner.shape.symbols())
     if found.length is None or not alike:

@@ -37,7 +37,7 @@ class Body(Protocol):
     def failure(self) -> str:
         """Why what was run last is sure to fail when it runs; empty where it is not."""
 
-    def require_with(self, other: Body) -> None:
+    def require_common(self, other: Body) -> None:
         """One of two bodies that have run, none of them for certain, does run: what both demand is demanded."""
 
     def demand(self, inputs: Sequence[Type | None]) -> None:

@@ -1,4 +1,4 @@
-"""Calls of which an attribute is the contents of an input (`ContentsOf`): known only when the inputs are."""
+"""Calls of which an attribute is the contents of an input (`InputContents`): known only when the inputs are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import prod
 
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
@@ -18,7 +18,7 @@ _UNKNOWN = "an attribute is the contents of an input, which are not known"
 
 
 class DeferredCall(Call):
-    """Puts the contents of inputs in place of `ContentsOf`, then calls the rule on the other inputs."""
+    """Puts the contents of inputs in place of `InputContents`, then calls the rule on the other inputs."""
 
     def __init__(
         self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
@@ -26,7 +26,7 @@ class DeferredCall(Call):
         """See `Call`."""
         super().__init__(op_def, attributes, version, wanted)
         self.contents = Contents.ANY
-        self._taken = {i for value in self.attributes.values() for i in referenced(value)}
+        self._taken = {i for value in self.attributes.values() for i in referenced_inputs(value)}
         self._calls: dict[tuple[object, ...], Call] = {}
 
     def reads(self, position: int) -> bool:
@@ -57,7 +57,7 @@ class DeferredCall(Call):
 
     def _resolved(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
         try:
-            found = resolved(value, inputs)
+            found = resolve_contents(value, inputs)
         except NotKnown:
             found = None
         if found is None and value is not None and name not in self.rule.open:
@@ -65,21 +65,21 @@ class DeferredCall(Call):
         return found
 
 
-def referenced(value: object) -> set[int]:
+def referenced_inputs(value: object) -> set[int]:
     """The inputs whose contents an attribute is made of."""
-    if isinstance(value, ContentsOf):
+    if isinstance(value, InputContents):
         return {value.input}
-    return set().union(*map(referenced, value)) if isinstance(value, tuple) else set()
+    return set().union(*map(referenced_inputs, value)) if isinstance(value, tuple) else set()
 
 
-def resolved(value: object, inputs: Sequence[Type | None]) -> object:
+def resolve_contents(value: object, inputs: Sequence[Type | None]) -> object:
     """An attribute with the contents of inputs in it: a scalar's element, the nested tuples of any other tensor.
 
     What is not known is None. Raises NotKnown where not even the number of elements is known.
     """
     if isinstance(value, tuple):
-        return tuple([resolved(item, inputs) for item in value])
-    if not isinstance(value, ContentsOf):
+        return tuple([resolve_contents(item, inputs) for item in value])
+    if not isinstance(value, InputContents):
         return value
     found = inputs[value.input] if value.input < len(inputs) else None
     if not isinstance(found, TensorType) or not _countable(found.shape):

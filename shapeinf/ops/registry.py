@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
-from shapeinf.ops.deferred import DeferredCall, referenced
+from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
-from shapeinf.sharing import BUILDING, built_once
+from shapeinf.sharing import BUILD_LOCK, build_once
 
 ENTRY_POINTS = "shapeinf.opdefs"
 
@@ -157,7 +157,7 @@ class InstalledDialects:
     def get(self, name: str) -> Dialect | None:
         """A dialect with all that is added to it. A thread that comes while another one loads it waits."""
         if name not in self._loaded and name in self._entries:
-            with BUILDING:
+            with BUILD_LOCK:
                 if name not in self._loaded and name not in self._loading:
                     self._loading.add(name)
                     try:
@@ -251,12 +251,12 @@ class OpRegistry:
         if found is None:
             if len(self._calls) >= MAX_CALLS:
                 self._calls.clear()
-            make = DeferredCall if any(map(referenced, attributes.values())) else Call
+            make = DeferredCall if any(map(referenced_inputs, attributes.values())) else Call
             found = self._calls.setdefault(key, make(op_def, attributes, version, wanted))
         return found
 
 
-@built_once
+@build_once
 def default_registry() -> OpRegistry:
     """The registry of all installed dialects, made once."""
     return OpRegistry.discover()

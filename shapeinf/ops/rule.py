@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from shapeinf.errors import ShapeError
-from shapeinf.graph import Declared, Graph
+from shapeinf.graph import DeclaredType, Graph
 from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
 
 Ints = tuple[int, ...]
@@ -28,7 +28,7 @@ _KINDS: dict[object, str] = {
     tuple[object, ...]: "list",
     Graph: "graph",
     PartialTensor: "tensor",
-    Declared: "type_proto",
+    DeclaredType: "type_proto",
 }
 """What annotations say of the kinds of attributes."""
 

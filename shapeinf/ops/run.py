@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
-from shapeinf.graph import Declared, Graph
+from shapeinf.graph import DeclaredType, Graph
 from shapeinf.lattice import (
     OptionalType,
     PartialTensor,
@@ -129,13 +129,13 @@ class Call:
         except NotKnown as unknown:
             return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
         if self.outputs == 1 and not isinstance(found, tuple):
-            outcome = Outcome((self.filled(found, 0, inputs),), None, c.made_fresh, c.warnings)
-            if not inputs and not c.made_fresh:
+            outcome = Outcome((self.filled(found, 0, inputs),), None, c.created_unknowns, c.warnings)
+            if not inputs and not c.created_unknowns:
                 self._constant = outcome
             return outcome
         given = found if isinstance(found, tuple) else (found,)
         types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
-        return Outcome(types, None, c.made_fresh, c.warnings)
+        return Outcome(types, None, c.created_unknowns, c.warnings)
 
     def _unknown(self, why: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
         """The output types of a call that does not know."""
@@ -194,7 +194,7 @@ _ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
     "tensor": TensorType,
     "graph": Graph,
     "graphs": tuple,
-    "type_proto": Declared,
+    "type_proto": DeclaredType,
     "bool": bool,
     "list": tuple,
 }

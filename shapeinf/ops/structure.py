@@ -48,7 +48,7 @@ class StructureMixin(RuleContext):
 
     def unknown_shape(self) -> Shape:
         """A new unknown rank."""
-        self.made_fresh = True
+        self.created_unknowns = True
         return Shape.unknown()
 
     def unknown_shape_of_rank(self, rank: int) -> Shape:
@@ -128,12 +128,12 @@ class StructureMixin(RuleContext):
 
     def relax(self, old: Shape, new: Shape) -> Shape:
         """Either may be true; what is equal in both stays. A join, where TensorFlow's is an update (see the docs)."""
-        self.made_fresh = True
+        self.created_unknowns = True
         return self.store.relaxer.shape(old, new, self._relax_site())
 
     def relax_dim(self, old: Dim, new: Dim) -> Dim:
         """Either may be true; an equal size stays."""
-        self.made_fresh = True
+        self.created_unknowns = True
         return self.store.relaxer.dim(old, new, self._relax_site())
 
     def _relax_site(self) -> str:

@@ -10,11 +10,11 @@ from typing import NoReturn, overload
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
+    OptionalAxes,
     PartialTensor,
     RankNotKnown,
     Shape,
     ShapeStore,
-    SomeAxes,
     TensorType,
     Type,
     broadcast,
@@ -33,13 +33,13 @@ MAX_RANK = 1000
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
 
-    made_fresh = False
+    created_unknowns = False
     wanted: tuple[bool, ...] = ()
     """Of each output that the node lists, whether it has a name."""
     warnings: tuple[ShapeError, ...] = ()
     bodies: Mapping[str, Body] = MappingProxyType({})
     written: Mapping[str, object] = MappingProxyType({})
-    """The attributes as the node has them, where some are contents of inputs: with `ContentsOf` in their places."""
+    """The attributes as the node has them, where some are contents of inputs: with `InputContents` in their places."""
     _relaxed = 0
 
     def __init__(
@@ -182,29 +182,29 @@ class RuleContext:
     def join(self, *shapes: Shape | None) -> Shape:
         """Any of them may be true: relaxed at this site; shapes that are not there yet (None) do not count."""
         there = [s for s in shapes if s is not None]
-        self.made_fresh = True
+        self.created_unknowns = True
         result = there[0]
         for shape in there[1:]:
             result = self.store.relaxer.shape(result, shape, self.site)
         return result
 
-    def relax_type(self, a: Type, b: Type, place: str, *, at_one_moment: bool = False) -> Type:
+    def relax_type(self, a: Type, b: Type, place: str, *, same_iteration: bool = False) -> Type:
         """Either type may be true at a place of this site: what is equal in both stays, nothing of different kinds.
 
-        `at_one_moment` says that both are of the same trip of all loops around the node, as the branches of an If are.
+        `same_iteration` says that both are of the same trip of all loops around the node, as the branches of an If are.
         """
         if a == b:
             return a
-        self.made_fresh = True
+        self.created_unknowns = True
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.store.relaxer, a, b, f"{self.site}.{place}", at_one_moment=at_one_moment)
+        return relax_type(self.store.relaxer, a, b, f"{self.site}.{place}", same_iteration=same_iteration)
 
     @property
-    def growths(self) -> int:
+    def widenings(self) -> int:
         """How often the bounds of join sites have grown; a fixpoint is reached when they do not."""
-        return self.store.relaxer.growths
+        return self.store.relaxer.widenings
 
     def same_rank(self, *shapes: Shape) -> int:
         """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""
@@ -245,10 +245,10 @@ class RuleContext:
 
     def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, named by this site."""
-        self.made_fresh = True
+        self.created_unknowns = True
         return self.store.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
-    def some_of(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
+    def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
         """A new unknown that is never more than `most`: nothing is demanded, it follows from what the node does."""
         found = self.fresh(hint, lo, self.interval(most).hi)
         self.store.scope.limits[found] = most
@@ -270,7 +270,7 @@ class RuleContext:
         """
         return NotKnown(reason, dtype)
 
-    def unknowable_rank(self, reason: str, shape: SomeAxes) -> NotKnown:
+    def unknowable_rank(self, reason: str, shape: OptionalAxes) -> NotKnown:
         """What to raise when only the rank of the output cannot be known: it is found once something tells the rank."""
         return RankNotKnown(reason, shape)
 

@@ -12,10 +12,10 @@ from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lower import Lowered
-from shapeinf.sharing import exclusive
+from shapeinf.sharing import synchronized
 
 
-@exclusive
+@synchronized
 class EvaluatedShapes:
     """What one call of a `ShapeProgram` gives: arrays with one row a binding.
 

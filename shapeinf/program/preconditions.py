@@ -9,7 +9,7 @@ import attrs
 from shapeinf.constraints.records import Clause
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, format_dim, substitute
-from shapeinf.expr.interval import as_interval, finite
+from shapeinf.expr.interval import as_interval, finite_bound
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
 
@@ -89,7 +89,7 @@ class Demands:
         atom = symbol.terms[0][0][0]
         told = self.store.ranges.get(atom)
         clauses = []
-        low, high = finite(bounds[0]), finite(bounds[1])
+        low, high = finite_bound(bounds[0]), finite_bound(bounds[1])
         if low is not None:
             clauses.append(symbol - low)
         if high is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from shapeinf.checks import Finding, title_of
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 SCHEMA = "shapeinf.check/1"
 
@@ -48,7 +48,7 @@ def _row(one: Finding) -> str:
 
 def _code(text: str) -> str:
     """Text as code; with backquotes inside, the fence is longer than any row of them."""
-    text = printable(" ".join(text.split()))
+    text = escape_unprintable(" ".join(text.split()))
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {text} {fence}" if longest else f"`{text}`"
@@ -56,7 +56,7 @@ def _code(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text that stays in its cell and is no markup: no emphasis, code, link, picture, tag, and nobody is mentioned."""
-    text = re.sub(r"([\\`*\[\]])", r"\\\1", printable(" ".join(text.split())))
+    text = re.sub(r"([\\`*\[\]])", r"\\\1", escape_unprintable(" ".join(text.split())))
     return text.replace("|", "\\|").replace("<", "&lt;").replace("@", "@<!-- -->")
 
 
@@ -83,12 +83,12 @@ def _text(one: Finding) -> str:
 
 def _data(text: str) -> str:
     """Escaped as GitHub's runner reads the message of a workflow command."""
-    return "%0A".join(printable(line).replace("%", "%25") for line in text.split("\n"))
+    return "%0A".join(escape_unprintable(line).replace("%", "%25") for line in text.split("\n"))
 
 
 def _property(text: str) -> str:
     """Escaped as GitHub's runner reads a property of a workflow command."""
-    return printable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    return escape_unprintable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
 
 
 def summary(findings: Iterable[Finding]) -> str:

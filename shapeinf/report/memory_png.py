@@ -11,7 +11,7 @@ from shapeinf.report.memory_columns import Step, areas, columns
 from shapeinf.report.memory_picture import COLOURS
 from shapeinf.report.memory_svg import near_peak
 from shapeinf.report.memory_view import MemoryView
-from shapeinf.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import axis_ticks, byte_ticks, format_bytes, shorten_text
 
 REST = "#c4cad1"
 MARK = "#b3261e"
@@ -51,7 +51,7 @@ def _over_time(axes: Any, view: MemoryView, window: range) -> None:
     named, rest = areas(view, drawn)
     steps_of = {id(block): steps for block, steps in named}
     for block, colour in zip(view.named, COLOURS, strict=False):
-        _fill(axes, steps_of[id(block)], colour, f"{of_bytes(block.size)}  {_text(block.name, NAME)}")
+        _fill(axes, steps_of[id(block)], colour, f"{format_bytes(block.size)}  {_text(block.name, NAME)}")
     _fill(axes, rest, REST, "all others")
     if window:
         axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
@@ -80,16 +80,18 @@ def _plan(axes: Any, view: MemoryView) -> None:
     for colour, steps in groups.items():
         _fill(axes, steps, colour, "")
     axes.axhline(view.arena, color=MARK, linestyle="--", linewidth=1)
-    axes.set_title(f"the plan: {of_bytes(view.arena)}", color=MARK, fontsize=11)
+    axes.set_title(f"the plan: {format_bytes(view.arena)}", color=MARK, fontsize=11)
     _axes(axes, range(len(view.moments)), view.arena)
 
 
 def _axes(axes: Any, window: range, most: int) -> None:
-    marks = ticks(most)
+    marks = byte_ticks(most)
     axes.set_xlim(window.start, max(window.stop, 1))
     axes.set_ylim(0, max(most * 1.04, 1))
-    axes.set_yticks([mark for mark in marks if mark <= most * 1.04], [of_bytes(m) for m in marks if m <= most * 1.04])
-    shown = places(window)
+    axes.set_yticks(
+        [mark for mark in marks if mark <= most * 1.04], [format_bytes(m) for m in marks if m <= most * 1.04]
+    )
+    shown = axis_ticks(window)
     axes.set_xticks([place + 0.5 for place in shown], [str(place) for place in shown])
     axes.set_xlabel("node, in the order in which they run")
     axes.grid(axis="y", color="#d1d9e0", linewidth=0.7)
@@ -100,4 +102,4 @@ def _axes(axes: Any, window: range, most: int) -> None:
 
 def _text(text: str, most: int) -> str:
     """A name as it is: without what matplotlib would read as a formula."""
-    return shortened(text, most).replace("$", r"\$")
+    return shorten_text(text, most).replace("$", r"\$")

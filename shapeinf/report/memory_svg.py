@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.report.memory_columns import Column, Step, areas, columns, outline, runs
 from shapeinf.report.memory_view import Block, MemoryView
-from shapeinf.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import axis_ticks, byte_ticks, format_bytes, shorten_text
 
 MOST_SLOTS = 4000
 """Rectangles of a plan that are drawn, the largest first."""
@@ -29,7 +29,7 @@ NEAR = 40
 
 def quoted(text: str, most: int = 120) -> str:
     """A text from a file for a page: printable, not too long, and no markup."""
-    return escape(shortened(text, most))
+    return escape(shorten_text(text, most))
 
 
 @attrs.frozen
@@ -66,13 +66,13 @@ class Frame:
 
     def axes(self, what: str) -> Iterator[str]:
         """Lines and labels of both axes."""
-        for count in ticks(self.top):
+        for count in byte_ticks(self.top):
             if count > self.top:
                 break
             y = self.y(count)
             yield f'<line class="grid" x1="{self.left}" x2="{self.width - self.right}" y1="{y}" y2="{y}"/>'
-            yield f'<text class="tick" x="{self.left - 8}" y="{y + 4}" text-anchor="end">{of_bytes(count)}</text>'
-        for moment in places(self.window):
+            yield f'<text class="tick" x="{self.left - 8}" y="{y + 4}" text-anchor="end">{format_bytes(count)}</text>'
+        for moment in axis_ticks(self.window):
             x = self.x(moment + 0.5)
             yield f'<text class="tick" x="{x}" y="{self.base + 17}" text-anchor="middle">{moment}</text>'
         middle = (self.left + self.width - self.right) / 2
@@ -92,7 +92,7 @@ def over_time(view: MemoryView, window: range | None = None) -> str:
     """The areas of the named tensors, all others on top of them, the total and the peak; of all moments or a window."""
     window = window or range(len(view.moments))
     drawn = columns(view, window)
-    frame = Frame(window, ticks(view.peak_bytes)[-1])
+    frame = Frame(window, byte_ticks(view.peak_bytes)[-1])
     named, rest = areas(view, drawn)
     colours = {id(block): i for i, block in enumerate(view.named)}
     parts = [*frame.axes("node, in the order in which they run")]
@@ -109,7 +109,7 @@ def over_time(view: MemoryView, window: range | None = None) -> str:
 
 def of_plan(view: MemoryView) -> str:
     """The slots of a plan: time from left to right, offsets from the bottom up."""
-    frame = Frame(range(len(view.moments)), ticks(view.arena)[-1])
+    frame = Frame(range(len(view.moments)), byte_ticks(view.arena)[-1])
     colours = {(block.name, block.birth): i for i, block in enumerate(view.named)}
     parts = [*frame.axes("node, in the order in which they run")]
     slots = sorted((s for s in view.slots if s.size), key=lambda s: -s.size)
@@ -118,7 +118,7 @@ def of_plan(view: MemoryView) -> str:
         x, y = frame.x(slot.lower), frame.y(slot.offset + slot.size)
         width, height = frame.x(slot.upper) - x, frame.y(slot.offset) - y
         style = f"slot {_style(colour)}" + (" edge" if width > 4 and height > 3 else "")
-        told = f"{quoted(slot.name)}\n{of_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
+        told = f"{quoted(slot.name)}\n{format_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
         parts.append(
             f'<rect class="{style}" x="{x}" y="{y}" width="{width:.2f}" '
             f'height="{height:.2f}"><title>{told}</title></rect>'
@@ -137,7 +137,7 @@ def _limits(frame: Frame, view: MemoryView) -> Iterator[str]:
         y = frame.y(count)
         above = top if y - top < 20 else y  # between two near lines there is no room, and below them are slots
         yield f'<line class="limit" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
-        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{what} ({of_bytes(count)})</text>'
+        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{what} ({format_bytes(count)})</text>'
 
 
 def _style(colour: int | None) -> str:
@@ -145,7 +145,7 @@ def _style(colour: int | None) -> str:
 
 
 def _told(view: MemoryView, block: Block) -> str:
-    return f"{block.name}\n{block.what}, {of_bytes(block.size)}, #{block.birth} to #{block.death - 1}"
+    return f"{block.name}\n{block.what}, {format_bytes(block.size)}, #{block.birth} to #{block.death - 1}"
 
 
 def _area(frame: Frame, run: Sequence[Step], style: str, told: str) -> str:
@@ -189,7 +189,7 @@ def _hovers(frame: Frame, view: MemoryView, drawn: Sequence[Column]) -> Iterator
     for column in drawn:
         x, width = frame.x(column.first), frame.x(column.last) - frame.x(column.first)
         top = frame.y(view.totals[column.at])
-        told = quoted(f"{view.at(column.at)}: {of_bytes(view.totals[column.at])} in use", 200)
+        told = quoted(f"{view.at(column.at)}: {format_bytes(view.totals[column.at])} in use", 200)
         for y, height in ((frame.above, top - frame.above), (frame.base, 22)):
             yield (
                 f'<rect class="hover" x="{x:g}" y="{y:g}" width="{width:.2f}" height="{height:.2f}">'

@@ -13,9 +13,9 @@ from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
 from shapeinf.memory.peak.answers import qualified
 from shapeinf.memory.peak.query import Asked
 from shapeinf.memory.peak.terms import sizes_of
-from shapeinf.sharing import cached_property, held
+from shapeinf.sharing import cached_property, hold_locks
 from shapeinf.solver.budget import Budget
-from shapeinf.texts import of_bytes
+from shapeinf.texts import format_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
 """What nodes make. Inputs and weights are apart: their sums are said, not drawn."""
@@ -134,7 +134,7 @@ class MemoryView:
     @property
     def headline(self) -> str:
         """The peak in a few words."""
-        return f"peak {self.peak_as(of_bytes)} at {self.at(self.peak)}"
+        return f"peak {self.peak_as(format_bytes)} at {self.at(self.peak)}"
 
     def peak_as(self, text: Callable[[int], str]) -> str:
         """The bytes of the peak as a text, which says where they are no exact number."""
@@ -193,7 +193,7 @@ def view_of_memory(
     Sizes that depend on data stand with their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
     as `Peak.at` does.
     """
-    with held(memory):
+    with hold_locks(memory):
         asked = Asked(memory.store, memory.labels)
         found = sizes_of(memory.timeline.buffers, memory.store, asked.kept, Budget(memory.work))
         values = asked.evaluate(found.upper, asked.bound(sizes))

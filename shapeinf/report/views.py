@@ -11,7 +11,7 @@ from rich.text import Text
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim
 from shapeinf.result import Result
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 SCHEMA = "shapeinf.infer/1"
 
@@ -24,7 +24,7 @@ def as_table(result: Result) -> Table:
     for name, origin in _origins(result).items():
         info = result.tensors[name]
         cells = (name, info.dtype or "?", _shape(info), _ranges(result, info), origin)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
+        table.add_row(*(Text(escape_unprintable(cell)) for cell in cells))
     return table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.texts import counted, printable_lines
+from shapeinf.texts import escape_lines, format_count
 
 SCHEMA = "shapeinf.verify/1"
 MOST_LINES = 20
@@ -96,17 +96,19 @@ class Run:
         lines = [", ".join(parts) or "no dims to bind"]
         if self.tensors:
             lines.append(
-                f"  {counted(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds of "
-                f"sizes that depend on data, {self.unknown} not known"
+                f"  {format_count(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds "
+                f"of sizes that depend on data, {self.unknown} not known"
             )
         if self.bound or self.unbound:
-            lines.append(f"  {counted(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
+            lines.append(
+                f"  {format_count(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)"
+            )
         lines += _first(f"  not bound: {one.tensor} ({one.reason})" for one in self.unbound)
         lines += _first(f"  skipped: {one.tensor} ({one.reason})" for one in self.skipped)
         lines += _first(f"  WRONG {one}" for one in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
-        return printable_lines(lines)
+        return escape_lines(lines)
 
 
 def _first(lines: Iterable[str]) -> list[str]:

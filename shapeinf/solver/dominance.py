@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical, is_long
+from shapeinf.solver.long_sums import canonical_form, is_long
 from shapeinf.solver.witnesses import sample_points, value_at
 
 MAX_COMPARED = 512
@@ -116,7 +116,7 @@ def atoms_in(monomial: Monomial) -> Monomial:
     return monomial[1:] if monomial[:1] == (WHOLE,) else monomial
 
 
-def undominated(
+def find_undominated(
     store: ConstraintStore, dims: Sequence[Dim], proofs: int = MAX_PROOFS, budget: Budget | None = None
 ) -> list[int]:
     """The places of dims of which none is proved to be always at most another one; `dims` must be all different.
@@ -126,10 +126,10 @@ def undominated(
     >>> from shapeinf.expr import Scope
     >>> store = ConstraintStore(Scope())
     >>> x, y = store.scope.symbol("x"), store.scope.symbol("y")
-    >>> undominated(store, [x, 2 * x * y, y * y, x + y])
+    >>> find_undominated(store, [x, 2 * x * y, y * y, x + y])
     [1, 2]
     """
-    forms = [canonical(store, d) for d in dims]
+    forms = [canonical_form(store, d) for d in dims]
     kept = _by_coefficients(Shift(store), forms)
     if 1 < len(kept) <= MAX_COMPARED:
         kept = _by_proof(store, forms, kept, proofs, budget or Budget())

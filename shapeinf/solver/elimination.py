@@ -13,7 +13,7 @@ from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical, is_long
+from shapeinf.solver.long_sums import canonical_form, is_long
 
 _MAX_RELATIONS = 256
 _MAX_CUTS = 2
@@ -47,14 +47,14 @@ class Elimination:
 
     def upper(self, d: Dim) -> Dim | None:
         """An upper bound of a dim; the dim itself where nothing is to go, None where there is no bound."""
-        form = canonical(self.store, d)
+        form = canonical_form(self.store, d)
         if isinstance(form, Dimension) and not self.stays(form):
             self._prepare(form)
         return self._bound(form, True)
 
     def lower(self, d: Dim) -> Dim | None:
         """A lower bound of a dim."""
-        return self._bound(canonical(self.store, d), False)
+        return self._bound(canonical_form(self.store, d), False)
 
     def stays(self, d: Dim) -> bool:
         """Whether a dim holds no symbol that is to go."""
@@ -62,7 +62,7 @@ class Elimination:
 
     def unbounded(self, d: Dim) -> list[Dimension]:
         """The symbols of a dim that are to go and have no upper bound."""
-        form = canonical(self.store, d)
+        form = canonical_form(self.store, d)
         symbols = form.symbols() if isinstance(form, Dimension) else ()
         return sorted((s for s in symbols if self.upper(s) is None), key=str)
 

@@ -21,7 +21,7 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl_questions import TooMuch, ask_isl, number
+from shapeinf.solver.isl_questions import IslLimitReached, number, run_isl
 
 MAX_OPERATIONS = 50_000
 """Limit of isl's own operation count, for one question."""
@@ -64,7 +64,7 @@ def decide_ne(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = No
     return _decide(store, store.canon(a - b), "!= 0", "= 0", budget or Budget())
 
 
-def values_of(
+def possible_values(
     store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget | None = None
 ) -> list[int] | None:
     """The values of a symbol in `low..high` for which the other symbols can be chosen so that all facts hold.
@@ -76,7 +76,7 @@ def values_of(
     >>> store = ConstraintStore(Scope())
     >>> h = store.scope.symbol("H")
     >>> _ = store.add_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
-    >>> values_of(store, h, 1, 128)
+    >>> possible_values(store, h, 1, 128)
     [32, 64, 96, 128]
     """
     try:
@@ -90,15 +90,15 @@ def values_of(
             isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}").foreach_point(points.append)
             return sorted(map(_coordinate, points))
 
-        return ask_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
-    except TooMuch:
+        return run_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
+    except IslLimitReached:
         return None
 
 
 def _all_facts(
     store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget
 ) -> tuple[_Writer, list[str]]:
-    """All facts, and that a symbol is in a range; TooMuch where isl cannot hold them exactly."""
+    """All facts, and that a symbol is in a range; IslLimitReached where isl cannot hold them exactly."""
     writer = _Writer(store, budget)
     asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
     constraints = [f"{asked} = {writer.dim(store.canon(symbol))}", f"{low} <= {asked} <= {high}"]
@@ -108,15 +108,15 @@ def _all_facts(
                 writer, attrs.evolve(disjunction, operands=tuple(map(store.canon, disjunction.operands)))
             )
             if alternatives is None:
-                raise TooMuch
+                raise IslLimitReached
             constraints.append(alternatives)
     constraints += writer.store()
     if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
-        raise TooMuch
+        raise IslLimitReached
     return writer, constraints
 
 
-def interval_of(
+def solution_interval(
     store: ConstraintStore, symbol: Dimension, disjunction: Disjunction, budget: Budget | None = None
 ) -> tuple[int, int | None] | None:
     """The bounds of a symbol for which a guard about it alone holds; None where that is no interval, or not known.
@@ -128,7 +128,7 @@ def interval_of(
     >>> store = ConstraintStore(Scope())
     >>> s = store.scope.symbol("seq")
     >>> from shapeinf.expr import minimum
-    >>> interval_of(store, s, Disjunction("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
+    >>> solution_interval(store, s, Disjunction("{0} == {1}", Source("add", "equal"), None, (s, minimum(s, 64))))
     (1, 64)
     """
     writer = _Writer(store, budget or Budget())
@@ -146,8 +146,8 @@ def interval_of(
         if constraint is None or len(writer.names) != 1:
             return None
         text = f"{{ [{name}] : {' and '.join([*known, constraint])} }}"
-        return ask_isl(writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _whole(context, text, name))
-    except TooMuch:
+        return run_isl(writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _whole(context, text, name))
+    except IslLimitReached:
         return None
 
 
@@ -187,9 +187,9 @@ def _decide(store: ConstraintStore, e: Dim, holds: str, fails: str, budget: Budg
         for value, relation in ((True, fails), (False, holds)):
             constraints = [*known, _compared(text, relation)]
             size = writer.size(constraints)
-            if ask_isl(budget, MAX_OPERATIONS, size, lambda context: _empty(context, writer, constraints)):  # noqa: B023
+            if run_isl(budget, MAX_OPERATIONS, size, lambda context: _empty(context, writer, constraints)):  # noqa: B023
                 return Verdict(value, "isl")
-    except TooMuch:
+    except IslLimitReached:
         return Verdict(None, "interval")
     return Verdict(None, "isl")
 
@@ -239,13 +239,13 @@ class _Writer:
                 yield store.canon(d.expression), f"mod {d.divisor} = 0"
 
     def dim(self, d: Dim) -> str:
-        """One dim as a quasi-affine expression; TooMuch for one that is too long."""
+        """One dim as a quasi-affine expression; IslLimitReached for one that is too long."""
         if isinstance(d, int):
             return f"({d})"
         if d not in self._texts:
             text = "(" + " + ".join(f"{c}*{self._monomial(d, m)}" if m else str(c) for m, c in d.terms) + ")"
             if len(text) > MAX_TEXT or not self.budget.take(len(text) // 16):
-                raise TooMuch
+                raise IslLimitReached
             self._texts[d] = text
         return self._texts[d]
 

@@ -16,12 +16,12 @@ MAX_STEPS = 500_000
 """Steps of one question."""
 
 
-class TooMuch(Exception):  # noqa: N818  (an answer, as StopIteration is)
+class IslLimitReached(Exception):  # noqa: N818  (an answer, as StopIteration is)
     """isl needs more operations than it may have."""
 
 
-def ask_isl(budget: Budget, operations: int, size: int, question: Callable[[Any], Found]) -> Found:
-    """What isl answers in at most so many of its operations; raises TooMuch.
+def run_isl(budget: Budget, operations: int, size: int, question: Callable[[Any], Found]) -> Found:
+    """What isl answers in at most so many of its operations; raises IslLimitReached.
 
     An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. How many operations
     were needed isl does not tell: the question is asked with a few first, then with more.
@@ -37,7 +37,7 @@ def ask_isl(budget: Budget, operations: int, size: int, question: Callable[[Any]
             return question(context)
         except isl.Error:
             continue
-    raise TooMuch
+    raise IslLimitReached
 
 
 def number(value: Any) -> Fraction:

@@ -16,12 +16,12 @@ def is_long(d: Dim) -> bool:
     return not isinstance(d, int) and len(d.terms) > SHORT
 
 
-def sum_of(scope: Scope, dims: Iterable[Dim]) -> Dim:
+def sum_dims(scope: Scope, dims: Iterable[Dim]) -> Dim:
     """The sum of any number of dims; the cap on the terms of a sum of two does not hold here.
 
     >>> scope = Scope()
     >>> n = scope.symbol("N")
-    >>> sum_of(scope, [4 * n, 8, 12 * n])
+    >>> sum_dims(scope, [4 * n, 8, 12 * n])
     16*N + 8
     """
     total: dict[Monomial, int] = {}
@@ -31,13 +31,13 @@ def sum_of(scope: Scope, dims: Iterable[Dim]) -> Dim:
     return scope.make(total)
 
 
-def by_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
+def map_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
     """The sum of what a change makes of the terms of a dim; of the dim itself where it is short."""
     if isinstance(d, int) or not is_long(d):
         return change(d)
-    return sum_of(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
+    return sum_dims(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
 
 
-def canonical(store: ConstraintStore, d: Dim) -> Dim:
+def canonical_form(store: ConstraintStore, d: Dim) -> Dim:
     """The canonical form of a dim under the equalities of the facts, however long it is."""
-    return d if store.plain else by_terms(d, store.canon)
+    return d if store.plain else map_terms(d, store.canon)

@@ -23,8 +23,8 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl_questions import TooMuch, ask_isl, number
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at
+from shapeinf.solver.isl_questions import IslLimitReached, number, run_isl
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 MAX_OPERATIONS = 300_000
 """Limit of isl's own operation count, for one bound: less than a second."""
@@ -51,18 +51,18 @@ class Most:
     unbounded: tuple[Dimension, ...] = ()
 
 
-def reach(
+def value_range(
     store: ConstraintStore, symbol: Dimension, budget: Budget | None = None
 ) -> tuple[int | None, int | None] | None:
     """The least and the greatest value of a symbol by all linear facts; None where isl cannot tell.
 
-    Raises NoPoint where the facts cannot hold.
+    Raises Infeasible where the facts cannot hold.
 
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
     >>> h = store.scope.symbol("H", 1, 500)
     >>> _ = store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
-    >>> reach(store, h)
+    >>> value_range(store, h)
     (17, 500)
     """
     try:
@@ -77,15 +77,15 @@ def reach(
                 return None
             return None if low.is_neginfty() else int(number(low)), None if high.is_infty() else int(number(high))
 
-        found = ask_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
-    except (TooMuch, _TooLarge):
+        found = run_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
+    except (IslLimitReached, _TooLarge):
         return None
     if found is None:
-        raise NoPoint
+        raise Infeasible
     return found
 
 
-class NoPoint(Exception):  # noqa: N818  (an answer, as StopIteration is)
+class Infeasible(Exception):  # noqa: N818  (an answer, as StopIteration is)
     """No sizes satisfy all facts."""
 
 
@@ -93,7 +93,7 @@ class _TooLarge(Exception):  # noqa: N818  (an answer, as StopIteration is)
     """More coordinates than isl can be asked about in reasonable time."""
 
 
-def most(store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Budget | None = None) -> Most | None:
+def maximize(store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Budget | None = None) -> Most | None:
     """The least bound that isl finds for a canonical dim; None where it is too much for isl.
 
     It need not be less than `enough`.
@@ -102,13 +102,13 @@ def most(store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Bud
     >>> store = ConstraintStore(Scope())
     >>> p, s = store.scope.symbol("past", 0), store.scope.symbol("seq")
     >>> store.add_le(p + s, 4096, Source("", "assumed"))
-    >>> most(store, 4 * s * (p + s) + 768 * s + 512 * p).value
+    >>> maximize(store, 4 * s * (p + s) + 768 * s + 512 * p).value
     70254592
     """
     try:
         writer = _Writer(store, budget or Budget())
         polynomial, domain, names = writer.question(e)
-    except (TooMuch, _TooLarge):
+    except (IslLimitReached, _TooLarge):
         return None
     coordinates = ", ".join(names)
     partial: list[Most] = []
@@ -124,8 +124,8 @@ def most(store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Bud
         return _Cuts(writer, e, whole, points, value, enough).most(partial)
 
     try:
-        return ask_isl(writer.budget, MAX_OPERATIONS, len(names), answer)
-    except TooMuch:
+        return run_isl(writer.budget, MAX_OPERATIONS, len(names), answer)
+    except IslLimitReached:
         return partial[-1] if partial else None
 
 
@@ -184,7 +184,7 @@ class _Cuts:
         """Look for a point of a part that is larger than those known."""
         store = self.writer.store
         names = {s.name for s in self.e.symbols()}
-        if not self.writer.budget.take(STEPS_A_FACT * MAX_CORNERS * store.count):
+        if not self.writer.budget.take(STEPS_PER_CONSTRAINT * MAX_CORNERS * store.count):
             return
         for corner in islice(self.writer.corners(points), MAX_CORNERS):
             value = value_at(store, self.e, corner)
@@ -297,7 +297,7 @@ class _Writer:
         while known != len(self.symbols) + len(left):
             known = len(self.symbols) + len(left)
             if not self.budget.take(10 * len(left)):
-                raise TooMuch
+                raise IslLimitReached
             for fact in tuple(left):
                 e, relation = fact
                 if e.symbols() & set(self.symbols):

@@ -14,8 +14,8 @@ from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.solver.budget import Budget, cut_text
 from shapeinf.solver.dominance import Shift
-from shapeinf.solver.long_sums import canonical, is_long
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at
+from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 Engine = Literal["exact", "isl", "interval"]
 
@@ -70,7 +70,7 @@ def upper_bound(
     >>> print(upper_bound(store, b * s * 4))
     1024 (isl, tight)
     """
-    e = canonical(store, expression)
+    e = canonical_form(store, expression)
     if isinstance(e, int):
         return UpperBound(e, "exact", tight=True)
     budget = budget or Budget()
@@ -112,13 +112,13 @@ def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | 
     return best, chosen
 
 
-def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
+def narrow_ranges(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
     """Tell facts what all of them together say of the bounds of the symbols of dims. Raises Contradiction."""
-    from shapeinf.solver.polytopes import NoPoint, reach
+    from shapeinf.solver.polytopes import Infeasible, value_range
 
     if not store.relations and not store.disjunctions and not store.divisibilities:
         return
-    forms = (canonical(store, d) for d in dims)
+    forms = (canonical_form(store, d) for d in dims)
     operands = (store.canon(d) for disjunction in store.disjunctions for d in disjunction.operands)
     in_words = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
     for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
@@ -126,8 +126,8 @@ def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
             continue
         source = Source("", f"all that is known of {symbol}")
         try:
-            found = reach(store, symbol, budget)
-        except NoPoint:
+            found = value_range(store, symbol, budget)
+        except Infeasible:
             raise Contradiction(f"no sizes satisfy all that is known of {symbol}", source) from None
         if found is not None:
             store.add_range(symbol, *found, source)
@@ -135,16 +135,16 @@ def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
 
 def interval_bound(store: ConstraintStore, e: Dim) -> int | None:
     """An upper bound from the bounds of symbols alone; None for none."""
-    value = Shift(store).upper(canonical(store, e))
+    value = Shift(store).upper(canonical_form(store, e))
     if not is_long(e):
         value = min(value, store.bounds(e)[1])
     return None if value == inf else int(value)
 
 
 def _by_isl(store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget) -> UpperBound:
-    from shapeinf.solver.polytopes import most
+    from shapeinf.solver.polytopes import maximize
 
-    found = most(store, e, enough, budget)
+    found = maximize(store, e, enough, budget)
     if found is not None and found.empty:
         raise Contradiction(f"no sizes satisfy all that is known of {_listed(e.symbols())}", Source("", "all facts"))
     by_isl = None if found is None else found.value
@@ -164,7 +164,7 @@ def _listed(symbols: Iterable[Dimension]) -> str:
 
 def _climbed(store: ConstraintStore, e: Dimension, budget: Budget) -> dict[str, int] | None:
     """A corner of the bounds of the symbols: that of all upper bounds, with each changed that makes `e` larger."""
-    if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_A_FACT * store.count):
+    if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_PER_CONSTRAINT * store.count):
         return None
     bounds = {s.name: store.bounds(s) for s in e.symbols()}
     if any(inf in map(abs, pair) for pair in bounds.values()):

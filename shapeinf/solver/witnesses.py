@@ -12,10 +12,10 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.long_sums import canonical_form
 
 SAMPLES = 24
-STEPS_A_FACT = 40
+STEPS_PER_CONSTRAINT = 40
 """What it takes to look at a fact at one point, in the steps of a budget."""
 _SPREAD = 4096
 
@@ -56,7 +56,7 @@ def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: 
     ordered = sorted(symbols, key=lambda s: s.terms[0][0][0])
     found = []
     for number in range(SAMPLES):
-        if not budget.take(STEPS_A_FACT * (store.count + len(ordered))):
+        if not budget.take(STEPS_PER_CONSTRAINT * (store.count + len(ordered))):
             break
         values = _sample(store, ordered, random.Random(number), number)
         if holds_at(store, values):
@@ -119,6 +119,6 @@ def _in_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
 def value_at(store: ConstraintStore, d: Dim, values: Mapping[str, int]) -> int | None:
     """The value of a dim at a point; None where a symbol of it has none, or it divides by zero."""
     try:
-        return int(evaluate(canonical(store, d), values))
+        return int(evaluate(canonical_form(store, d), values))
     except (KeyError, ZeroDivisionError):
         return None

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from shapeinf import infer_shapes
-from shapeinf.expr import DimSyntaxError, Scope, evaluate, label, maximum, parse_dim, parse_dim_lenient
+from shapeinf.expr import DimSyntaxError, Scope, dim_label, evaluate, maximum, parse_dim, parse_dim_lenient
 from shapeinf.expr.dimension import MAX_TERMS
 from shapeinf.expr.parsing import MAX_LENGTH, MAX_NESTING
-from shapeinf.expr.printing import LONGEST_TEXT, expression_of
+from shapeinf.expr.printing import LONGEST_TEXT, try_format_dim
 
 BY_ZERO = [
     "N % 0",
@@ -88,10 +88,10 @@ def test_dims_that_are_too_long_are_told_apart():
     scope = Scope()
     names = [scope.symbol(f"a rather long name of a dim, number {i}" * 20) for i in range(60)]
     first = sum(names)
-    texts = {f(d) for d in (first, first + 1, 2 * first, first - names[0]) for f in (str, label)}
+    texts = {f(d) for d in (first, first + 1, 2 * first, first - names[0]) for f in (str, dim_label)}
     assert len(texts) == 8
     assert all(len(text) < LONGEST_TEXT for text in texts)
-    assert expression_of(first) is None
+    assert try_format_dim(first) is None
     with pytest.raises(DimSyntaxError):
         parse_dim(str(first), scope)
 
@@ -103,7 +103,7 @@ def test_any_limit_gives_a_text_that_is_read_back(steps, longest):
     dim = scope.symbol("N")
     for step in steps:
         dim = STEPS[step](dim, scope.symbol("M"))
-    text = expression_of(dim, longest=longest)
+    text = try_format_dim(dim, longest=longest)
     assert text is None or (len(text) <= longest and parse_dim(text, scope) is dim)
 
 

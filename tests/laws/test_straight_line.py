@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shapeinf.expr import Scope, evaluate
 from shapeinf.expr.many_bindings import CHUNK, MAX_BITS, run
-from shapeinf.expr.straight_line import Lowering, StraightLine, lowered
+from shapeinf.expr.straight_line import Lowering, StraightLine, lower
 from tests.laws.strategies import BINDINGS, EXPRESSIONS, NAMES
 
 INT64 = range(-(1 << 63), 1 << 63)
@@ -28,7 +28,7 @@ def arguments(program: StraightLine, bindings: list[dict[str, int]]) -> list[np.
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=4), st.lists(BINDINGS, min_size=1, max_size=4))
 def test_it_is_what_the_expressions_mean(expressions, bindings) -> None:
     scope = Scope()
-    program = lowered([make(scope) for make, _ in expressions])
+    program = lower([make(scope) for make, _ in expressions])
     found = run(program, arguments(program, bindings), len(bindings))
     assert not found.overflow and not found.undefined
     assert found.matrix.tolist() == [[meaning(env) for env in bindings] for _, meaning in expressions]
@@ -41,7 +41,7 @@ def test_it_is_what_the_expressions_mean(expressions, bindings) -> None:
 def test_overflow_is_what_does_not_fit_and_nothing_else(expressions, bindings) -> None:
     scope = Scope()
     dims = [make(scope) for make, _ in expressions]
-    program = lowered(dims)
+    program = lower(dims)
     found = run(program, arguments(program, bindings), len(bindings))
     for row, d in enumerate(dims):
         for column, env in enumerate(bindings):
@@ -58,7 +58,7 @@ def test_overflow_is_what_does_not_fit_and_nothing_else(expressions, bindings) -
 def test_division_floors_and_zero_is_found(pairs, expression) -> None:
     scope = Scope()
     n, m = scope.symbol("n", None), scope.symbol("m", None)
-    program = lowered([expression(n, m), m + 1])
+    program = lower([expression(n, m), m + 1])
     sizes = {"n": [a for a, _ in pairs], "m": [b for _, b in pairs]}
     found = run(program, [np.array(sizes[s.name], dtype=np.int64) for s in program.symbols], len(pairs))
     for column, (a, b) in enumerate(pairs):
@@ -77,7 +77,7 @@ def test_one_large_binding_does_not_spoil_the_others() -> None:
     count = 2 * CHUNK + 5
     sizes = np.arange(1, count + 1, dtype=np.int64)
     sizes[CHUNK + 3] = 1 << 40
-    found = run(lowered([n * n, n * n // (1 << 20)]), [sizes], count)
+    found = run(lower([n * n, n * n // (1 << 20)]), [sizes], count)
     assert np.flatnonzero(found.overflow[0]).tolist() == [CHUNK + 3]
     assert 1 not in found.overflow and found.matrix[1, CHUNK + 3] == 1 << 60
     others = np.delete(np.arange(count), CHUNK + 3)
@@ -98,9 +98,9 @@ def test_common_parts_are_there_once() -> None:
     scope = Scope()
     h, w, b = (scope.symbol(n) for n in "hwb")
     part = b * (h // 2) * (w // 2)
-    once, many = lowered([part]), lowered([part * k for k in range(11, 60)])
+    once, many = lower([part]), lower([part * k for k in range(11, 60)])
     assert len(many.instructions) == len(once.instructions) + 2 * 49  # a constant and a product each
-    assert len(lowered([h + 1, h + 1]).instructions) == len(lowered([h + 1]).instructions)
+    assert len(lower([h + 1, h + 1]).instructions) == len(lower([h + 1]).instructions)
 
 
 @pytest.mark.parametrize("depth", [20, 200])
@@ -118,5 +118,5 @@ def test_numbers_on_the_way_are_bounded(depth: int) -> None:
 
 def test_no_bindings_and_no_outputs() -> None:
     n = Scope().symbol("n")
-    assert run(lowered([n]), [np.array([], dtype=np.int64)], 0).matrix.shape == (1, 0)
-    assert run(lowered([]), [], 3).matrix.shape == (0, 3)
+    assert run(lower([n]), [np.array([], dtype=np.int64)], 0).matrix.shape == (1, 0)
+    assert run(lower([]), [], 3).matrix.shape == (0, 3)

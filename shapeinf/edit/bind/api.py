@@ -22,7 +22,7 @@ from shapeinf.formats import save
 from shapeinf.inputs.reader import RangeLike, SpecLike
 from shapeinf.ops import OpRegistry
 from shapeinf.result import Result
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 
 class BindError(ShapeInferenceError):
@@ -36,7 +36,7 @@ class BindError(ShapeInferenceError):
 
     def __str__(self) -> str:
         """The headline, and the lines of each finding."""
-        return "\n".join([printable(self.headline), *map(str, self.findings)])
+        return "\n".join([escape_unprintable(self.headline), *map(str, self.findings)])
 
 
 @attrs.frozen

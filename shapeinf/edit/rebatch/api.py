@@ -18,7 +18,7 @@ from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
 from shapeinf.result import Result
-from shapeinf.texts import printable_lines
+from shapeinf.texts import escape_lines
 
 
 class RebatchError(ShapeInferenceError):
@@ -32,7 +32,7 @@ class RebatchError(ShapeInferenceError):
 
     def __str__(self) -> str:
         """The headline, and a line for each reason."""
-        return printable_lines([self.headline, *self.reasons])
+        return escape_lines([self.headline, *self.reasons])
 
 
 @attrs.frozen

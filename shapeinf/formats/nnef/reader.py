@@ -24,7 +24,7 @@ from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import Graph, NodeKind, NodeTable, Remark
 from shapeinf.ops import default_registry
-from shapeinf.sharing import built_once
+from shapeinf.sharing import build_once
 
 MAX_CALLS_SHOWN = 4
 
@@ -104,13 +104,13 @@ def _replaced(document: Document, library: Library, expand: Collection[str] | Li
     return _without_rules(document.dialect).union(expand)
 
 
-@built_once
+@build_once
 def _library(dialect: DialectName) -> Library:
     """The operations of a dialect; those without rules are no more than fragments, which documents may replace."""
     return Library(_declarations(dialect), replaceable=_without_rules(dialect))
 
 
-@built_once
+@build_once
 def _without_rules(dialect: DialectName) -> frozenset[str]:
     """The compound operations that nobody has a rule for, such as layers: their bodies say what they do."""
     registry, version = default_registry(), VERSIONS[dialect]

@@ -9,7 +9,7 @@ from typing import Any
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, exact
-from shapeinf.expr.straight_line import lowered
+from shapeinf.expr.straight_line import lower
 from shapeinf.memory.csv_lines import csv_text as csv_of
 from shapeinf.memory.exports.subject import Subject
 from shapeinf.memory.timeline import Buffer
@@ -72,7 +72,7 @@ class _Numbers:
         return isinstance(d, int) or d.symbols() <= self.bindings.values.keys()
 
     def value(self, d: Dim, what: str) -> int:
-        program = lowered([d])
+        program = lower([d])
         arguments = [int(a) if isinstance(a, int) else int(a[0]) for a in self.bindings.arguments(program)]
         (found,) = exact(program, arguments)
         if found is None:

@@ -24,10 +24,10 @@ from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import by_terms, canonical
+from shapeinf.solver.long_sums import canonical_form, map_terms
 from shapeinf.solver.monotonicity import is_monotone_in
-from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
-from shapeinf.solver.witnesses import STEPS_A_FACT, holds_at, value_at, violated_at
+from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at, violated_at
 
 MAX_TRIED = 20_000
 """Sizes for which the bound over the other dims is asked, one after the other; some minutes at the very worst."""
@@ -49,8 +49,8 @@ class Search:
         self.symbol = asked.followed(name, store)
         self.name = asked.labels[asked.symbol(name)]
         self.at_least = at_least
-        narrow(store, [self.symbol, *(term.size for term in terms)], work)
-        self.dims: list[Dim] = [canonical(store, term.size) for term in terms]
+        narrow_ranges(store, [self.symbol, *(term.size for term in terms)], work)
+        self.dims: list[Dim] = [canonical_form(store, term.size) for term in terms]
         low, high = store.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
@@ -115,7 +115,7 @@ class Search:
     def _most_at(self, value: int) -> UpperBound:
         """The bound over the other dims, which no fact ties to this one."""
         return self._most(
-            self.store, [by_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
+            self.store, [map_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
         )
 
     def _most(self, store: ShapeStore, dims: Sequence[Dim]) -> UpperBound:
@@ -175,7 +175,7 @@ class Search:
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
-            if not self.work.take(STEPS_A_FACT * (2 + self.store.count) + sum(map(_terms, self.dims))):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_terms, self.dims))):
                 return self._answer(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
@@ -218,16 +218,16 @@ class Search:
 
     def _legal(self, value: int) -> bool | None:
         """Whether other sizes can be chosen so that all facts hold; None where isl cannot tell."""
-        from shapeinf.solver.integer_sets import values_of
+        from shapeinf.solver.integer_sets import possible_values
 
         if holds_at(self.store, {self.symbol.name: value}):
             return True
-        found = values_of(self.store, self.symbol, value, value, self.work)
+        found = possible_values(self.store, self.symbol, value, value, self.work)
         return None if found is None else bool(found)
 
     def _legal_down(self, top: int) -> Iterator[int]:
         """The sizes that agree with all facts, from `top` downwards. Raises LimitError."""
-        from shapeinf.solver.integer_sets import values_of
+        from shapeinf.solver.integer_sets import possible_values
 
         if holds_at(self.store, {self.symbol.name: top}):
             yield top
@@ -236,7 +236,7 @@ class Search:
             if top < self.low:
                 return
             start = max(self.low, top - WINDOW + 1)
-            found = values_of(self.store, self.symbol, start, top, self.work)
+            found = possible_values(self.store, self.symbol, start, top, self.work)
             yield from self._legal_by_trial(start, top) if found is None else reversed(found)
             if self.work.cut:
                 return
@@ -245,7 +245,7 @@ class Search:
 
     def _legal_by_trial(self, start: int, top: int) -> Iterator[int]:
         for value in range(top, start - 1, -1):
-            if not self.work.take(STEPS_A_FACT * (2 + self.store.count)):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count)):
                 return
             if self._with(value) is not None:
                 yield value

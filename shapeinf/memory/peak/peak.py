@@ -15,13 +15,13 @@ from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import PeakTerm, Sizes, Unbounded, sizes_of, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
-from shapeinf.sharing import cached_property, exclusive
+from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
-from shapeinf.solver.long_sums import canonical
-from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow
+from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges
 
 
-@exclusive
+@synchronized
 class Peak:
     """The most memory that is in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
 
@@ -136,7 +136,9 @@ class Peak:
 
     def __str__(self) -> str:
         """`max(...)` of the terms, in bytes."""
-        texts = list(dict.fromkeys(self._asked.shown(canonical(self.store, term.size)) for term in self.terms)) or ["0"]
+        texts = list(
+            dict.fromkeys(self._asked.shown(canonical_form(self.store, term.size)) for term in self.terms)
+        ) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualified(text, self.at_least, self.at_most)
 
@@ -182,7 +184,7 @@ class Peak:
         store = self._asked.ranged(given, assume)
         dims = [term.size for term in self.terms]
         budget = Budget(self.work)
-        narrow(store, dims, budget)
+        narrow_ranges(store, dims, budget)
         best, place = largest_bound(store, dims or [0], budget)
         return PeakBound(
             best.value,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import Values, exact, run
-from shapeinf.expr.straight_line import StraightLine, lowered
+from shapeinf.expr.straight_line import StraightLine, lower
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Region
 from shapeinf.memory.peak.query import Asked
@@ -18,7 +18,7 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.long_sums import canonical_form
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22
@@ -37,7 +37,7 @@ def regions_of(
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
-    dims = [only(canonical(store, term.size), symbol, store, asked) for term in terms]
+    dims = [only(canonical_form(store, term.size), symbol, store, asked) for term in terms]
     parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
     winners = np.concatenate(parts)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
@@ -67,7 +67,7 @@ def values_along(
     Raises LimitError for too many.
     """
     count = high - low + 1
-    program = lowered(dims)
+    program = lower(dims)
     steps = count * len(program.instructions) // NUMBERS_A_STEP
     if count > MAX_SIZES or not budget.take(steps):
         raise LimitError(f"{count} sizes of {symbol} are more than can be tried: give a smaller range")

@@ -13,9 +13,9 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.dominance import undominated
+from shapeinf.solver.dominance import find_undominated
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical, is_long
+from shapeinf.solver.long_sums import canonical_form, is_long
 
 MAX_WORK = 2_000_000
 """Coefficients of all totals together: ten thousand nodes with hundreds of different products of dims; some seconds."""
@@ -75,7 +75,7 @@ def sizes_of(buffers: Sequence[Buffer], store: ShapeStore, kept: Callable[[Dimen
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, without)))
             low = 0 if buffer.size is None else without.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not without.stays(canonical(store, buffer.size)):
+        elif buffer.size is not None and not without.stays(canonical_form(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return Sizes(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
@@ -151,5 +151,5 @@ def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> No
 def terms_of_peak(found: Mapping[Dim, Sequence[int]], store: ShapeStore, budget: Budget) -> tuple[PeakTerm, ...]:
     """The totals that are not proved to be always at most another one, in the order of their first moments."""
     dims = list(found)
-    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in undominated(store, dims, budget=budget)]
+    kept = [PeakTerm(dims[place], tuple(found[dims[place]])) for place in find_undominated(store, dims, budget=budget)]
     return tuple(sorted(kept, key=lambda term: term.moments))

@@ -31,7 +31,7 @@ class Operation:
         inputs: its tensors in the order of the declaration, then the items of its arrays of tensors, then the tensors
             that its attributes are made of. A literal stands for itself, None for one that is not given.
         attributes: all other parameters, with defaults; shared among equal operations. Items that only the graph
-            knows are `ContentsOf` an input.
+            knows are `InputContents` an input.
         outputs: the names of its results; the items of an array one by one.
         type_argument: what `?` stands for in its declaration, where no tensor among the inputs tells it.
         at: the offset of the invocation, in the innermost fragment that the document itself declares.

@@ -12,7 +12,7 @@ from shapeinf.formats.nnef.evaluation.forms import Form
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import AxisOf, BadValue, Symbol, Tensor, Value, literal_shape
 from shapeinf.formats.nnef.language.ast import DialectName, Fragment, Invocation
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 
 ShapeOf = Callable[[Sequence[Operation], str], "Sequence[int | None] | None"]
 """The extents of a tensor after some operations, as far as they are known; None where the rank is not."""
@@ -64,7 +64,7 @@ def part_of_tensor(
             attributes[name] = (bound,)
         else:
             inputs.append(emitter.operand(bound, at))
-            attributes[name] = (ContentsOf(len(inputs) - 1),)
+            attributes[name] = (InputContents(len(inputs) - 1),)
     found = emitter.simple("slice", tuple(inputs), attributes, value.of, target if ends else None, base, at)
     return found if ends else emitter.simple("squeeze", (found,), {"axes": (0,)}, value.of, target, base, at)
 

@@ -33,7 +33,7 @@ from shapeinf.formats.nnef.language.cursor import KEYWORDS
 from shapeinf.formats.nnef.language.expressions import STRENGTH, UNARY_STRENGTH
 from shapeinf.formats.nnef.language.lexer import is_identifier, quoted
 from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, Primitive, TensorOf, TupleOf
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 _INDENT = "    "
 _SELECT, _PRIMARY = 0, UNARY_STRENGTH + 1
@@ -91,7 +91,7 @@ class _Printer:
                 # Without a `;` the statement before would go on, with a subscript or arguments.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
             line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
-            lines.append((line, f"  # {printable(remark)}" if remark else ""))
+            lines.append((line, f"  # {escape_unprintable(remark)}" if remark else ""))
         return "{\n" + "".join(f"{line}{remark}\n" for line, remark in lines) + "}\n"
 
     def _type(self, of: NnefType) -> str:

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.errors import ModelError
 from shapeinf.sharing import cached_property
-from shapeinf.texts import printable, printable_lines
+from shapeinf.texts import escape_lines, escape_unprintable
 
 MAX_PROBLEMS = 20
 """Problems after which a check stops looking."""
@@ -83,8 +83,8 @@ def shown(problem: Problem, source: SourceText) -> str:
     written = source.line(line)[start : start + _SHOWN_WIDTH].replace("\t", " ")
     before = written[: column - 1 - start]
     lines = [f"{source.name}:{line}:{column}: {problem.message} [{problem.code}]", f"    {written}"]
-    lines.append(" " * (4 + len(printable(before))) + "^")
+    lines.append(" " * (4 + len(escape_unprintable(before))) + "^")
     for at in problem.calls:
         called_line, called_column = source.position(at)
         lines.append(f"  called at {source.name}:{called_line}:{called_column}")
-    return printable_lines(lines)
+    return escape_lines(lines)
