@@ -187,7 +187,7 @@ def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tupl
     rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
     for i in range(length):
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]
-        for row, out in zip(rows, c.bodies["body"].run(each, certain=True, beside=i > 0), strict=False):
+        for row, out in zip(rows, c.bodies["body"].run(each, certain=True, accumulate=i > 0), strict=False):
             if not isinstance(out, TensorType):
                 c.fail("a mapped body must give tensors", out)
             row.append(TensorType(out.dtype, out.shape))

@@ -56,14 +56,14 @@ class _Trip:
         carried: Sequence[Type | None],
         *,
         certain: bool,
-        beside: bool = False,
+        accumulate: bool = False,
     ) -> list[Type]:
         """See `Body.run`."""
-        return self.body.run([*self._head(number, condition), *carried], certain=certain, beside=beside)
+        return self.body.run([*self._head(number, condition), *carried], certain=certain, accumulate=accumulate)
 
-    def demand(self, number: Element, carried: Sequence[Type]) -> None:
-        """See `Body.demand`."""
-        self.body.demand([*self._head(number, True), *carried])
+    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
+        """See `Body.require_inputs`."""
+        self.body.require_inputs([*self._head(number, True), *carried])
 
     def _head(self, number: Element, condition: Element) -> tuple[PartialTensor, PartialTensor]:
         pairs = ("int64", self.number, number), ("bool", self.condition, condition)
@@ -102,7 +102,7 @@ def iterated(
             c.limit(number, maximum(trips, 1) - 1)
             if c.prove_le(1, trips) is True:
                 last = [after(trips - 1, i) for i in range(width)]
-                trip.demand(trips - 1, last)
+                trip.require_inputs(trips - 1, last)
             final = [after(trips, i) for i in range(width)]
             return Iterated(trips, final, outputs[1 + width :])
     if isinstance(limit, int) and limit <= MAX_UNROLLED and go_on is True:
@@ -255,7 +255,7 @@ def _unrolled(trip: _Trip, limit: int, carried: Sequence[Type]) -> Iterated | No
     state = list(carried)
     scanned: list[Type] = []
     for number in range(limit):
-        outputs = trip.run(number, True, state, certain=True, beside=number > 0)
+        outputs = trip.run(number, True, state, certain=True, accumulate=number > 0)
         state = outputs[1 : 1 + width]
         if number and outputs[1 + width :] != scanned:
             scanned = [_either(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]

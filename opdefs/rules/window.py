@@ -126,7 +126,9 @@ def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tupl
     if not _fits(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
         if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
-            c.assume_at_most(least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, given=True)
+            c.assume_at_most(
+                least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, include_user_sizes=True
+            )
             return _truncated(c, size, least, stride)
     return window_size(size, kernel, stride, pads, dilation)
 

@@ -46,14 +46,14 @@ class BodyRun:
         declared = graph.declared.get(graph.inputs[index])
         return None if declared is None or declared.dims is None else len(declared.dims)
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
+    def run(self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
         before_it = outer.children.get(self.step.place, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.program.rows)):
             raise NotKnown("the bodies of this model, run as often as they must be, have too many nodes to be followed")
         child = self._child(inputs, certain and outer.certain)
-        child.beside = before_it if beside else None
+        child.beside = before_it if accumulate else None
         if before_it is not None and before_it.certain:
             outer.trials.setdefault(self.step.place, []).append(before_it)
         outer.children.setdefault(self.step.place, {})[self.name] = child
@@ -91,7 +91,7 @@ class BodyRun:
     def _last(self) -> Inference:
         return self.outer.children[self.step.place][self.name]
 
-    def demand(self, inputs: Sequence[Type | None]) -> None:
+    def require_inputs(self, inputs: Sequence[Type | None]) -> None:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
         if outer.budget.spend(len(self.program.rows)):

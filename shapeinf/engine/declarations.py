@@ -108,7 +108,7 @@ class Refiner:
             self._differ(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
         if shape is found.shape and dtype == found.dtype:
             return found
-        return found.retyped(dtype, shape)
+        return found.with_type(dtype, shape)
 
     def _other_kind(self, found: Type, step: Step) -> Type:
         """A sequence, optional or map: taken as declared where nothing is inferred."""

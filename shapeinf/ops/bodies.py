@@ -22,10 +22,10 @@ class Body(Protocol):
     def declared_rank(self, index: int) -> int | None:
         """The rank that the body declares for a formal input, None where it declares none."""
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool, beside: bool = False) -> list[Type]:
+    def run(self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> list[Type]:
         """The types of its outputs for these inputs.
 
-        What a run finds takes the place of what those before it found, unless it is `beside` them: another trip, or
+        What a run finds takes the place of what those before it found, unless it is `accumulate` them: another trip, or
         another element. All of these together are what the body does.
 
         What its nodes tell the facts is kept only when it is `certain` that the body runs when the outer graph does.
@@ -40,7 +40,7 @@ class Body(Protocol):
     def require_common(self, other: Body) -> None:
         """One of two bodies that have run, none of them for certain, does run: what both demand is demanded."""
 
-    def demand(self, inputs: Sequence[Type | None]) -> None:
+    def require_inputs(self, inputs: Sequence[Type | None]) -> None:
         """Let its nodes tell what they demand of inputs that are sure to come up in some run of it.
 
         Nothing else is kept of that. Raises as `run` does where the body is certain to run.

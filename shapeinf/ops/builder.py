@@ -136,7 +136,7 @@ class OpDefBuilder:
         from shapeinf.ops.rule import Rule
 
         function = self._shape_fns[0] if self._shape_fns else None
-        return Rule.of(function) if callable(function) else None
+        return Rule.from_function(function) if callable(function) else None
 
     def _arguments(self, what: str, specs: list[str], attributes: dict[str, AttrDef]) -> tuple[ArgDef, ...]:
         found = (self._guarded(what, spec, lambda text: _argument(text, attributes)) for spec in specs)

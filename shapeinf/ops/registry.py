@@ -78,7 +78,7 @@ class Dialect:
         """
 
         def register(function: Function) -> Function:
-            rule = Rule.of(function)
+            rule = Rule.from_function(function)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
                 others = [entry for entry in versions if entry.since == since]

@@ -80,7 +80,7 @@ class Rule:
     open: frozenset[str]
 
     @classmethod
-    def of(cls, function: Callable[..., object]) -> Rule:
+    def from_function(cls, function: Callable[..., object]) -> Rule:
         """Inspect a shape function."""
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]

@@ -109,13 +109,15 @@ class RuleContext:
         """Tell `d <= bound`."""
         self._tell_le(d, bound, message)
 
-    def assume_at_most(self, d: Dim, bound: Dim, message: str, *, given: bool = False) -> bool:
-        """Assume `d <= bound` of sizes that nobody gave, without which the node runs but its output is another one.
+    def assume_at_most(self, d: Dim, bound: Dim, message: str, *, include_user_sizes: bool = False) -> bool:
+        """Assume `d <= bound` of presumed sizes, without which the node runs but has another output.
 
-        Also of sizes that the user gave, with `given`: where no graph of use runs. False where it must not be assumed:
-        then the output must be right without it.
+        With `include_user_sizes` also of sizes of the user: where no useful graph runs otherwise. False where it must
+        not be assumed: then the output must be right without it.
         """
-        return self.store.assume_le(d, bound, Source(self.site, message, assumed=True), given=given)
+        return self.store.assume_le(
+            d, bound, Source(self.site, message, assumed=True), include_user_sizes=include_user_sizes
+        )
 
     def assume_small(self, d: Dim, limit: int, message: str) -> bool:
         """Assume `d <= limit` of sizes of which nobody gave an upper end; False where it must not be assumed."""
