@@ -150,7 +150,7 @@ def _of_no_trip(c: InferenceContext, trips: Dim, before: int) -> Dim:
 
     The condition of every trip is within the bounds of what any trip may make, and so is the trip that it ends.
     """
-    if isinstance(trips, int) or all(s.terms[0][0][0] < before for s in trips.symbols()):
+    if isinstance(trips, int) or all(s.atom < before for s in trips.symbols()):
         return trips
     bounds = c.interval(trips)
     return c.fresh("trips", bounds.lo or 0, bounds.hi)

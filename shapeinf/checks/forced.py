@@ -144,12 +144,12 @@ def _fixed_product(subject: Subject, equation: Dim) -> tuple[str, int] | None:
     """`("batch*seq", 128)` for `batch*seq - 128 == 0`: sizes that grow alone cannot have but few values."""
     if isinstance(equation, int):
         return None
-    constant = next((c for monomial, c in equation.terms if not monomial), 0)
+    constant = equation.constant
     rest = equation - constant
     if not isinstance(rest, Dimension) or constant == 0:
         return None
     signs = {c > 0 for _, c in rest.terms}
-    atoms = {atom for monomial, _ in rest.terms for atom in monomial}
+    atoms = set(rest.atom_numbers())
     if len(signs) > 1 or any(subject.store.bounds(rest.scope.atom_dim(atom))[0] < 0 for atom in atoms):
         return None
     return (str(rest), -constant) if signs == {True} else (str(-rest), constant)

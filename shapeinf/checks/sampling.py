@@ -104,10 +104,10 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
         if not isinstance(d, Dimension) or (d, outer) in seen:
             continue
         seen.add((d, outer))
-        for atom in (d.scope.atoms[number] for monomial, _ in d.terms for number in monomial):
+        for atom in (d.scope.atoms[number] for number in d.atom_numbers()):
             if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
                 by = outer * atom.denominator
-                yield by, next((c for monomial, c in atom.numerator.terms if not monomial), 0)
+                yield by, atom.numerator.constant
                 left.append((atom.numerator, by))
             elif isinstance(atom, Maximum):
                 left += [(arg, outer) for arg in atom.args]
@@ -196,7 +196,7 @@ def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
     left = list(dims)
     while left:
         d = left.pop()
-        numbers = {} if isinstance(d, int) else {n: d.scope.atoms[n] for monomial, _ in d.terms for n in monomial}
+        numbers = {} if isinstance(d, int) else {n: d.scope.atoms[n] for n in d.atom_numbers()}
         for number, atom in numbers.items():
             if number in seen:
                 continue

@@ -19,7 +19,7 @@ from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.equations import has_no_root, pivot
 from shapeinf.expr.evaluation import Substitution
 from shapeinf.expr.extremum import maximum
-from shapeinf.expr.interval import Bounds, BoundsTable, declared
+from shapeinf.expr.interval import Bounds, BoundsTable, declared_bounds
 
 
 class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
@@ -39,7 +39,7 @@ class Congruence:
     @property
     def atom(self) -> int:
         """The number of the symbol's atom."""
-        return self.symbol.terms[0][0][0]
+        return self.symbol.atom
 
     def rounded(self, bounds: Bounds) -> Bounds:
         """Bounds of the symbol, moved inwards to sizes that have the residue."""
@@ -65,7 +65,7 @@ class Congruences(dict[int, Congruence]):
         """The residues of the symbols of a dim."""
         if not self or isinstance(d, int):
             return []
-        return [self[atom] for atom in sorted(s.terms[0][0][0] for s in d.symbols()) if atom in self]
+        return [self[atom] for atom in sorted(s.atom for s in d.symbols()) if atom in self]
 
     def rounded(self, atom: int, bounds: Bounds) -> Bounds:
         """Bounds of a symbol, moved inwards where it has a residue."""
@@ -114,7 +114,7 @@ class Congruences(dict[int, Congruence]):
 
     def by_symbol(self, symbol: Dimension) -> Congruence | None:
         """The residue of a symbol."""
-        return self.get(symbol.terms[0][0][0])
+        return self.get(symbol.atom)
 
     def by_quotient(self, symbol: Dimension) -> Congruence | None:
         """The residue that a hidden symbol belongs to."""
@@ -128,17 +128,18 @@ class Congruences(dict[int, Congruence]):
         """
         inner = self.inner(e)
         terms = [] if isinstance(inner, int) else [(m, c % divisor) for m, c in inner.terms if m and c % divisor]
-        constant = inner if isinstance(inner, int) else next((c for m, c in inner.terms if not m), 0)
+        constant = inner if isinstance(inner, int) else inner.constant
         common = gcd(divisor, *(c for _, c in terms))
         if constant % common:
             raise NoSolution
         modulus = divisor // common
-        if len(terms) != 1 or len(terms[0][0]) != 1 or modulus == 1:
+        if len(terms) != 1 or modulus == 1:
             return None
-        symbol = self.scope.atom_dim(terms[0][0][0])
-        if not symbol.is_symbol:
+        ((monomial, factor),) = terms
+        if not isinstance(self.scope.only_atom(monomial), Symbol):
             return None
-        rest = -(constant // common) * pow(terms[0][1] // common, -1, modulus) % modulus
+        symbol = self.scope.atom_dim(monomial[0])
+        rest = -(constant // common) * pow(factor // common, -1, modulus) % modulus
         return self._lifted(symbol, modulus, rest, source)
 
     def _lifted(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
@@ -149,7 +150,7 @@ class Congruences(dict[int, Congruence]):
         declared = symbol.symbol.lo
         low = None if declared is None else -((rest - declared) // modulus)
         quotient = self.scope.fresh(f"{symbol}//{modulus}", low)
-        self._atoms[quotient] = symbol.terms[0][0][0]
+        self._atoms[quotient] = symbol.atom
         return Congruence(symbol, modulus, rest, quotient, source)
 
 
@@ -157,7 +158,7 @@ def knowledge(ranges: Mapping[int, Range], congruences: Congruences) -> BoundsTa
     """Bounds as told. It does not hold the facts, which hold it: nothing is left to the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
-        low, high = declared(atom, symbol)
+        low, high = declared_bounds(atom, symbol)
         told = ranges.get(atom)
         known = (low, high) if told is None else (max(low, told[0][0]), min(high, told[0][1]))
         return congruences.rounded(atom, known) if congruences else known
@@ -171,7 +172,7 @@ class _Writer(Substitution):
     def __init__(self, congruences: Sequence[Congruence]) -> None:
         super().__init__({r.symbol: r.quotient * r.modulus + r.rest for r in congruences})
         self.congruences = {r.quotient: r for r in congruences}
-        self.symbols = {r.quotient.terms[0][0][0]: r.atom for r in congruences}
+        self.symbols = {r.quotient.atom: r.atom for r in congruences}
 
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)
@@ -195,7 +196,7 @@ class _Writer(Substitution):
         """Whether a quotient is inside of a division or maximum."""
         if isinstance(d, int):
             return False
-        atoms = {a for m, _ in d.terms for a in m if not isinstance(d.scope.atoms[a], Symbol)}
+        atoms = {a for a in d.atom_numbers() if not isinstance(d.scope.atoms[a], Symbol)}
         return any(s in self.congruences for a in atoms for s in d.scope.symbols_of(a))
 
     def back(self, d: Dim) -> Dim:

@@ -127,4 +127,4 @@ def _expression(fact: Fact) -> Dim:
 
 
 def _age(symbol: Dimension) -> int:
-    return symbol.terms[0][0][0]
+    return symbol.atom

@@ -20,7 +20,7 @@ def conflict_source(store: ConstraintStore, *about: Dim | str) -> Source | None:
     Dims that are numbers by now do not say of what symbol: it is the one that is such a number, if there is one only.
     """
     for symbol in sorted({s for d in about if isinstance(d, Dimension) for s in d.symbols()}, key=lambda s: s.terms):
-        atom = symbol.terms[0][0][0]
+        atom = symbol.atom
         if symbol in store.sources:
             return store.sources[symbol]
         if atom in store.ranges:

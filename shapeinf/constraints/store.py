@@ -212,9 +212,9 @@ class ConstraintStore:
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
-        told = self.ranges.get(symbol.terms[0][0][0])
+        told = self.ranges.get(symbol.atom)
         if told is None or told.bounds != bounds:
-            self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
+            self.ranges[symbol.atom] = Range(bounds, source)
             self.news.append(symbol)
             self.epoch += self.scope.has_maxima
             self._changed(symbol)
@@ -274,7 +274,7 @@ class ConstraintStore:
                 self.version += 1
             return
         symbol, value = chosen
-        low, high = self._known.symbol(symbol.terms[0][0][0], symbol.symbol)
+        low, high = self._known.symbol(symbol.atom, symbol.symbol)
         self._solve(symbol, value, source)
         self._bound(self.canon(value), (low, high), source)
         self._recheck(symbol)
@@ -347,7 +347,7 @@ class ConstraintStore:
                 self.version += 1
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
-        atom = symbol.terms[0][0][0]
+        atom = symbol.atom
         low, high = self._known.symbol(atom, symbol.symbol)
         new = self.congruences.rounded(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:

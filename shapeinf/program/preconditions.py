@@ -86,7 +86,7 @@ class Demands:
 
     def _bounds(self, symbol: Dimension) -> Iterator[Demand]:
         bounds = self.store.bounds(symbol)
-        atom = symbol.terms[0][0][0]
+        atom = symbol.atom
         told = self.store.ranges.get(atom)
         clauses = []
         low, high = finite_bound(bounds[0]), finite_bound(bounds[1])

@@ -107,7 +107,7 @@ class Elimination:
         maximal = d.scope.atoms[atom]
         if not isinstance(maximal, Maximum) or self.store.bounds(factor)[0] < 0:
             return None
-        rest = d.scope.make({m: c for m, c in d.terms if m != monomial})
+        rest = d.without(monomial)
         taken = factor * -dict(d.terms)[monomial]
         self._cuts += 1
         try:
@@ -149,7 +149,7 @@ class Elimination:
         return d.scope.make(total)
 
     def _product(self, scope: Scope, monomial: Monomial, up: bool) -> Dim | None:
-        whole = scope.make({monomial: 1})
+        whole = scope.monomial_dim(monomial)
         if self.stays(whole):
             return whole
         factors = [scope.atom_dim(atom) for atom in monomial]
@@ -211,7 +211,7 @@ class Elimination:
 
 
 def _age(symbol: Dimension) -> int:
-    return symbol.terms[0][0][0]
+    return symbol.atom
 
 
 def _solved(expression: Dim) -> list[tuple[Dimension, Dim]]:
@@ -222,7 +222,7 @@ def _solved(expression: Dim) -> list[tuple[Dimension, Dim]]:
         if coefficient > 0 or len(monomial) != 1:
             continue
         symbol = expression.scope.atom_dim(monomial[0])
-        rest = expression.scope.make({m: c for m, c in expression.terms if m != monomial})
+        rest = expression.without(monomial)
         if symbol.is_symbol and (isinstance(rest, int) or symbol not in rest.symbols()):
             found.append((symbol, rest // -coefficient))
     return found

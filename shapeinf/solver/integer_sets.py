@@ -220,7 +220,7 @@ class _Writer:
         """All facts, or those that a dim has to do with, and the bounds of the parameters that are named then."""
         found = [_compared(self.dim(e), relation) for e, relation in self._told(about)]
         for monomial, name in self.names.items():
-            low, high = self._store.bounds(self._store.scope.make({monomial: 1}))
+            low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
             found += [f"{name} >= {int(low)}"] if low > -inf else []
             found += [f"{name} <= {int(high)}"] if high < inf else []
         return found or ["1 = 1"]

@@ -53,7 +53,7 @@ def holds_at(store: ConstraintStore, values: Mapping[str, int]) -> bool:
 
 def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: Budget) -> list[dict[str, int]]:
     """Some points at which all facts hold, the same at every call; none where they are hard to hit."""
-    ordered = sorted(symbols, key=lambda s: s.terms[0][0][0])
+    ordered = sorted(symbols, key=lambda s: s.atom)
     found = []
     for number in range(SAMPLES):
         if not budget.take(STEPS_PER_CONSTRAINT * (store.count + len(ordered))):
