@@ -1,4 +1,4 @@
-"""Texts for people: names that come from files, and numbers of bytes."""
+"""Texts for users: names from files, numbers of bytes, ticks of axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 def escape_unprintable(text: str) -> str:
     r"""The text for a terminal, on one line: control characters, line ends and marks of direction as their escapes.
 
-    Names come from files that nobody vouches for.
+    Names come from untrusted files.
 
     >>> print(escape_unprintable("a\x1b[31m"))
     a\x1b[31m
@@ -19,7 +19,7 @@ def escape_unprintable(text: str) -> str:
 
 
 def escape_lines(lines: Iterable[str]) -> str:
-    r"""Several lines as one text; a line end inside of one is no line end.
+    r"""Several lines as one text; a line end inside of a line is escaped.
 
     >>> print(escape_lines(["a\nb", "c"]))
     a\nb
@@ -28,21 +28,21 @@ def escape_lines(lines: Iterable[str]) -> str:
     return "\n".join(map(escape_unprintable, lines))
 
 
-def shorten_text(text: str, most: int) -> str:
-    """Printable, and at most so many characters: names differ at their ends, so the middle or the start is left out.
+def shorten_text(text: str, limit: int) -> str:
+    """An escaped text of at most `limit` characters, without its middle or start: names differ at their ends.
 
     >>> shorten_text("encoder/layer/0/attention/output", 27), shorten_text("encoder/layer/0/attention/output", 12)
     ('encoder/laye...ntion/output', '...on/output')
     """
     text = escape_unprintable(text)
-    if len(text) <= most:
+    if len(text) <= limit:
         return text
-    head = (most - 3) // 2 if most > 20 else 0
-    return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
+    head = (limit - 3) // 2 if limit > 20 else 0
+    return f"{text[:head]}...{text[len(text) - (limit - 3 - head) :]}"
 
 
 def format_bytes(count: int) -> str:
-    """A number of bytes in the unit that suits it, with three digits.
+    """A number of bytes in a suitable unit, with three digits.
 
     >>> [format_bytes(n) for n in (0, 1023, 1024, 1500, 3 << 20, 135266304)]
     ['0 B', '1023 B', '1 KiB', '1.46 KiB', '3 MiB', '129 MiB']
@@ -53,7 +53,7 @@ def format_bytes(count: int) -> str:
 
 
 def exact_bytes(count: int) -> str:
-    """A number of bytes in the unit that suits it, and all of its digits.
+    """A number of bytes in a suitable unit, and exactly.
 
     >>> exact_bytes(1536), exact_bytes(635)
     ('1.5 KiB (1,536 bytes)', '635 bytes')
@@ -61,33 +61,33 @@ def exact_bytes(count: int) -> str:
     return f"{format_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
 
 
-def format_count(count: int, what: str) -> str:
-    """A number of things.
+def format_count(count: int, noun: str) -> str:
+    """A number with its noun.
 
     >>> format_count(1, "slot"), format_count(2, "slot")
     ('1 slot', '2 slots')
     """
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def byte_unit(count: int) -> int:
-    """The unit that suits a number of bytes, by its place in `UNITS`."""
+    """The index in `UNITS` of the unit for a number of bytes."""
     unit = 0
     while unit + 1 < len(UNITS) and count >= 1024 ** (unit + 1):
         unit += 1
     return unit
 
 
-def byte_ticks(most: int, wanted: int = 5) -> list[int]:
-    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `most`.
+def byte_ticks(largest: int, wanted: int = 5) -> list[int]:
+    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `largest`.
 
     >>> byte_ticks(129 << 20) == [n << 20 for n in (0, 32, 64, 96, 128, 160)]
     True
     """
     step = 1
-    while step * wanted < most:
+    while step * wanted < largest:
         step *= 2
-    return list(range(0, max(most, 1) + step, step))
+    return list(range(0, max(largest, 1) + step, step))
 
 
 def axis_ticks(window: range, wanted: int = 10) -> list[int]:
@@ -100,4 +100,4 @@ def axis_ticks(window: range, wanted: int = 10) -> list[int]:
     while step * wanted < len(window):
         power = 10 ** (len(str(step)) - 1)
         step = next(power * f for f in factors if power * f > step)
-    return [place for place in range(-(-window.start // step) * step, window.stop, step)]
+    return list(range(-(-window.start // step) * step, window.stop, step))

@@ -1,6 +1,5 @@
-"""The graph that every format becomes, its networkx views and its checks."""
+"""The graph of all formats, its order and well-formedness, its networkx views."""
 
-from shapeinf.graph.checks import components, topological_order, validate
 from shapeinf.graph.model import (
     DeclaredType,
     FunctionKey,
@@ -13,6 +12,7 @@ from shapeinf.graph.model import (
     subgraphs,
 )
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
+from shapeinf.graph.topology import components, topological_order, validate
 
 __all__ = [
     "MISSING",

@@ -1,7 +1,7 @@
 """Bounds of polynomials over the set of integer points of all linear constraints, by isl's Bernstein expansion.
 
-Where the bound is not attained at a corner of the set, the set is cut in two, then the part with the larger bound is cut
-again, until a point attains the bound or the limit of cuts is reached: the result of every step is a bound.
+Where the bound is not attained at a corner of the set, the set is cut in two, then the part of the larger bound, until
+a point attains the bound or the limit of cuts is reached: the result of every step is a bound.
 
 Each symbol is a coordinate, and so is each floor `f = n // q`, with `q*f <= n <= q*f + q - 1`, and each maximum. A
 nonlinear constraint (a product of symbols inside a floor, or in a relation) is left out: the set can only be too large,

@@ -179,8 +179,8 @@ def test_a_networkx_node_without_operator_is_an_error():
     ("nodes", "message"),
     [
         ([("Relu", ["nowhere"], ["y"], {})], "input 'nowhere'"),
-        ([("Relu", ["x"], ["y"], {}), ("Relu", ["x"], ["y"], {})], "output 'y' is made twice"),
-        ([("Relu", ["x"], ["x"], {})], "output 'x' is made twice"),
+        ([("Relu", ["x"], ["y"], {}), ("Relu", ["x"], ["y"], {})], "output 'y' is produced twice"),
+        ([("Relu", ["x"], ["x"], {})], "output 'x' is produced twice"),
         ([("Relu", ["x"], ["z"], {})], "graph output 'y'"),
     ],
 )
