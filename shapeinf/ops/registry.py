@@ -240,8 +240,8 @@ class OpRegistry:
     ) -> Call | None:
         """The call of an operator with these attributes; None for one without a rule.
 
-        `kind` identifies operator and attributes: readers share one among equal nodes of many files. `MAX_CALLS` of them
-        are cached.
+        `kind` identifies operator and attributes: readers share one among equal nodes of many files. The cache holds at
+        most `MAX_CALLS`.
         """
         if op_def.rule is None:
             return None
