@@ -1,4 +1,4 @@
-"""Dims as text and back: what occurs several times, what is long, and what no dim is."""
+"""Dims as text and back: repeated parts, long texts, and texts that are no dims."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BY_ZERO = [
 
 
 def tower(scope, step, levels):
-    """A dim of so many levels, each with the one below it several times."""
+    """A dim of several levels, each of which contains the one below it several times."""
     dim, other = scope.symbol("N"), scope.symbol("M")
     for _ in range(levels):
         dim = step(dim, other)
@@ -46,7 +46,7 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("levels", [1, 2, 4, 12, 20])
-def test_what_is_printed_is_read_back(step, levels):
+def test_printed_text_is_parsed_back(step, levels):
     """As the same dim of the same scope; in another scope as a dim with the same values.
 
     Deep maxima are spread out when they are made anew, and may pass a cap then.
@@ -83,7 +83,7 @@ def test_names_of_parts_are_no_names_of_the_model():
     assert parse_dim(text, scope) is dim
 
 
-def test_dims_that_are_too_long_are_told_apart():
+def test_summaries_of_long_dims_differ():
     """They may be parts of names: `broadcast(...)`."""
     scope = Scope()
     names = [scope.symbol(f"a rather long name of a dim, number {i}" * 20) for i in range(60)]
@@ -125,7 +125,7 @@ def test_named_parts_are_read_in_expressions_and_shapes():
         ("N = 4", 2, "an operator or the end"),
     ],
 )
-def test_named_parts_are_refused_with_place(text, position, expected):
+def test_errors_in_named_parts_have_a_position(text, position, expected):
     with pytest.raises(DimSyntaxError) as caught:
         parse_dim(text, Scope())
     assert (caught.value.position, expected in caught.value.expected) == (position, True), str(caught.value)
@@ -177,12 +177,12 @@ def test_a_limit_is_named():
 
 
 @pytest.mark.parametrize("text", [*BY_ZERO, "+".join(["N"] * 2000), "*".join(["N"] * 2000), "(" * 90 + "N" + ")" * 90])
-@pytest.mark.parametrize("place", ["input", "output", "inside"])
-def test_odd_dims_of_files_are_names(text, place):
+@pytest.mark.parametrize("location", ["input", "output", "inside"])
+def test_odd_dims_of_files_are_names(text, location):
     value = helper.make_tensor_value_info
-    x = value("x", 1, [text if place == "input" else "N", 4])
-    y = value("y", 1, [text if place == "output" else "K", 4])
-    z = value("z", 1, [text if place == "inside" else "L", 4])
+    x = value("x", 1, [text if location == "input" else "N", 4])
+    y = value("y", 1, [text if location == "output" else "K", 4])
+    z = value("z", 1, [text if location == "inside" else "L", 4])
     nodes = [helper.make_node("Unheard", ["x"], ["z"], domain="my"), helper.make_node("Relu", ["z"], ["y"])]
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my", 1)]
     model = helper.make_model(helper.make_graph(nodes, "g", [x], [y], value_info=[z]), opset_imports=opsets)
@@ -192,7 +192,7 @@ def test_odd_dims_of_files_are_names(text, place):
 @pytest.mark.parametrize("version", [2**31 - 1, 2**31, 2**33, 2**62, -(2**40)])
 @pytest.mark.parametrize(("domain", "op"), [("", "Relu"), ("", "Foo"), ("ai.onnx.ml", "Scaler"), ("ai.onnx.ml", "Foo")])
 def test_versions_of_any_size(domain, op, version):
-    """Files have 64 bits for them: what is newer than all that is known is the newest that is known."""
+    """Files have 64 bits for them: a version newer than all known ones is the newest known one."""
     x = helper.make_tensor_value_info("x", 1, ["N", 4])
     y = helper.make_tensor_value_info("y", 1, None)
     graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain=domain)], "g", [x], [y])
