@@ -77,7 +77,7 @@ def synchronized(owner: Class) -> Class:
         if name in _PRIVATE or (name.startswith("_") and not special):
             continue
         if inspect.isfunction(member) or isinstance(member, (property, cached_property)):
-            setattr(owner, name, _guarded(member))
+            setattr(owner, name, _lock_member(member))
     return owner
 
 
@@ -91,17 +91,17 @@ def hold_locks(*owners: Lockable) -> Iterator[None]:
         yield
 
 
-def _guarded(member: Any) -> Any:
+def _lock_member(member: Any) -> Any:
     if isinstance(member, property):
         assert member.fget is not None
-        return property(_under_lock(member.fget), doc=member.__doc__)
+        return property(_with_lock(member.fget), doc=member.__doc__)
     if isinstance(member, cached_property):
-        member.function = _compute_once(member.function, member.name)
+        member.function = _compute_with_lock(member.function, member.name)
         return member
-    return _under_lock(member)
+    return _with_lock(member)
 
 
-def _under_lock(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_lock(function: Callable[..., Any]) -> Callable[..., Any]:
     if inspect.isgeneratorfunction(function):
         raise TypeError(f"{function.__qualname__} is a generator: its body would run without the lock")
 
@@ -113,7 +113,7 @@ def _under_lock(function: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def _compute_once(function: Callable[[Any], T], name: str) -> Callable[[Any], T]:
+def _compute_with_lock(function: Callable[[Any], T], name: str) -> Callable[[Any], T]:
     """A thread that had to wait takes the result of the other one."""
 
     @wraps(function)

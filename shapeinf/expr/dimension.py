@@ -242,7 +242,7 @@ class Scope:
             return symbol
         with self.lock:
             if name not in self._names:
-                self._names[name] = self._atom(Symbol(name, lo, hi, anonymous))
+                self._names[name] = self._append_atom(Symbol(name, lo, hi, anonymous))
             return self._names[name]
 
     @property
@@ -267,7 +267,7 @@ class Scope:
                 count += 1
                 name = f"{hint}#{count}"
             self._hints[hint] = count + 1
-            symbol = self._names[name] = self._atom(Symbol(name, lo, hi, True))
+            symbol = self._names[name] = self._append_atom(Symbol(name, lo, hi, True))
             return symbol
 
     def opaque(self, reason: str, lo: int | None, hi: int | None) -> Dimension:
@@ -281,23 +281,23 @@ class Scope:
         key = (numerator, denominator)
         if key not in self._floors:
             depth = 1 + max(depth_of(numerator), depth_of(denominator))
-            self._number(self._floors, key, Floor(numerator, denominator, depth))
+            self._register_atom(self._floors, key, Floor(numerator, denominator, depth))
         return self.atom_dim(self._floors[key])
 
     def maximum(self, args: tuple[Dim, ...]) -> Dimension:
         """The interned atom `max(args)` (already normalised and ordered)."""
         if args not in self._maxes:
-            self._number(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
+            self._register_atom(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
         return self.atom_dim(self._maxes[args])
 
-    def _number(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> None:
+    def _register_atom(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> None:
         """Number a new atom, unless another thread has just done so: equal atoms must share a number."""
         with self.lock:
             if key not in numbers:
                 self.atoms.append(atom)
                 numbers[key] = len(self.atoms) - 1
 
-    def _atom(self, atom: Atom) -> Dimension:
+    def _append_atom(self, atom: Atom) -> Dimension:
         self.atoms.append(atom)
         return self.atom_dim(len(self.atoms) - 1)
 
@@ -329,7 +329,7 @@ class Scope:
         total = dict(a.terms)
         for monomial, coefficient in terms_of(self, b):
             total[monomial] = total.get(monomial, 0) + coefficient
-        result = self._capped(total, "sum", a, b)
+        result = self._apply_caps(total, "sum", a, b)
         memoize(a, "sums", b, result)
         return result
 
@@ -339,7 +339,7 @@ class Scope:
         rest = a.terms if first else a.terms[1:]
         total = b if first else constant + b
         if not -MAX_COEFFICIENT < total < MAX_COEFFICIENT or len(rest) >= MAX_TERMS:
-            return self._too_large("sum", a, b)
+            return self._replace("sum", a, b)
         result = self._intern((((), total), *rest) if total else rest)
         memoize(a, "sums", b, result)
         return result
@@ -348,7 +348,7 @@ class Scope:
         """Only the coefficients change."""
         terms = tuple([(m, c * b) for m, c in a.terms])
         if not all(-MAX_COEFFICIENT < c < MAX_COEFFICIENT for _, c in terms):
-            return self._too_large("product", a, b)
+            return self._replace("product", a, b)
         result: Dim = self._intern(terms) if b else 0
         memoize(a, "products", b, result)
         return result
@@ -362,26 +362,26 @@ class Scope:
         total: dict[Monomial, int] = {}
         right = terms_of(self, b)
         if len(a.terms) * len(right) > MAX_TERMS * MAX_TERMS:
-            return self._too_large("product", a, b)
+            return self._replace("product", a, b)
         for m, c in a.terms:
             for n, k in right:
                 monomial = tuple(sorted(m + n)) if n and m else m or n
                 total[monomial] = total.get(monomial, 0) + c * k
-        result = self._capped(total, "product", a, b)
+        result = self._apply_caps(total, "product", a, b)
         memoize(a, "products", b, result)
         if isinstance(b, Dimension):
             memoize(b, "products", a, result)
         return result
 
-    def _capped(self, total: Mapping[Monomial, int], operation: Operation, a: Dimension, b: Dim) -> Dim:
+    def _apply_caps(self, total: Mapping[Monomial, int], operation: Operation, a: Dimension, b: Dim) -> Dim:
         self.work += len(total)
         if len(total) > MAX_TERMS or any(
             len(m) > MAX_DEGREE or not -MAX_COEFFICIENT < c < MAX_COEFFICIENT for m, c in total.items()
         ):
-            return self._too_large(operation, a, b)
+            return self._replace(operation, a, b)
         return self.make(total)
 
-    def _too_large(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
+    def _replace(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
         from shapeinf.expr.interval import rough_bounds
 
         lo, hi = rough_bounds(operation, a, b)

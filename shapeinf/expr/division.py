@@ -51,13 +51,13 @@ def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
         return p // q
     if p == 0:
         return 0
-    result = _by_int(scope, p, q) if isinstance(q, int) else _by_dimension(scope, p, q)
+    result = _divide_by_int(scope, p, q) if isinstance(q, int) else _divide_by_dimension(scope, p, q)
     if isinstance(p, Dimension):
         memoize(p, "quotients", q, result)
     return result
 
 
-def _by_int(scope: Scope, p: Dim, q: int) -> Dim:
+def _divide_by_int(scope: Scope, p: Dim, q: int) -> Dim:
     if q == 0:
         raise ZeroDivisionError("division of a dimension by zero")
     if q < 0:
@@ -65,16 +65,16 @@ def _by_int(scope: Scope, p: Dim, q: int) -> Dim:
     terms = terms_of(scope, p)
     outside = scope.from_terms(tuple([(m, c // q) for m, c in terms if c // q]))
     rest = scope.from_terms(tuple([(m, c % q) for m, c in terms if c % q]))
-    return outside + _proper(scope, rest, q)
+    return outside + _reduced_floor(scope, rest, q)
 
 
-def _proper(scope: Scope, r: Dim, q: int) -> Dim:
+def _reduced_floor(scope: Scope, r: Dim, q: int) -> Dim:
     """`floor(r/q)` where every coefficient of r is in 0..q-1."""
     if isinstance(r, int):
         return r // q
     symbols = scope.make({m: 1 for m, c in r.terms if m and 2 * c > q})
     for outside in (0, symbols) if symbols else (0,):
-        known = _known_floor(r - q * outside, q)
+        known = _bounded_floor(r - q * outside, q)
         if known is not None:
             return outside + known
     common = gcd(q, *(c for m, c in r.terms if m))
@@ -91,7 +91,7 @@ def _proper(scope: Scope, r: Dim, q: int) -> Dim:
     return _atom(scope, r, q) if flat is None else flat
 
 
-def _known_floor(n: Dim, q: int) -> int | None:
+def _bounded_floor(n: Dim, q: int) -> int | None:
     """`floor(n/q)` where the bounds of n leave one value, as those of `4*ceil(x/4) - x` do for a q of 4 or more."""
     lo, hi = bounds_of(n)
     return int(lo // q) if lo > -inf and hi < inf and lo // q == hi // q else None
@@ -103,7 +103,7 @@ def _reflect(scope: Scope, r: Dimension, q: int) -> Dim:
     return symbols - floordiv(scope, q * symbols - r + (q - 1), q)
 
 
-def _by_constant(scope: Scope, monomial: Monomial) -> Floor | None:
+def _constant_floor(scope: Scope, monomial: Monomial) -> Floor | None:
     """The floor that a monomial consists of, if its divisor is a number."""
     atom = scope.only_atom(monomial)
     return atom if isinstance(atom, Floor) and isinstance(atom.denominator, int) else None
@@ -112,7 +112,7 @@ def _by_constant(scope: Scope, monomial: Monomial) -> Floor | None:
 def _nest(scope: Scope, r: Dimension, q: int) -> Dim | None:
     """`floor((n + d*m)/(d*k))` as `floor((floor(n/d) + m)/k)` where `floor(n/d)` is in `m` already; None otherwise."""
     for monomial, coefficient in r.terms:
-        atom = _by_constant(scope, monomial)
+        atom = _constant_floor(scope, monomial)
         if atom is None:
             continue
         d = atom.denominator
@@ -133,7 +133,7 @@ def _flatten_nested(scope: Scope, r: Dimension, q: int) -> Dim | None:
     """
     for factor in (1, -1):
         floors = [
-            (m, atom) for m, c in r.terms if (c - factor) % q == 0 and (atom := _by_constant(scope, m)) is not None
+            (m, atom) for m, c in r.terms if (c - factor) % q == 0 and (atom := _constant_floor(scope, m)) is not None
         ]
         if len(floors) > 1:
             return None
@@ -155,7 +155,7 @@ def _is_rounded_up(n: Dim, d: int, rest: Dim) -> bool:
     return 2 * coefficient < d <= 2 * n.constant + 1 and any(m == lead and c % 2 for m, c in rest.terms)
 
 
-def _by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
+def _divide_by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
     if p is q:
         return 1
     quotient, rest = _divide(scope, p, q)

@@ -24,12 +24,12 @@ def pivot(e: Dimension) -> tuple[Dimension, int] | None:
             continue
         atom = scope.only_atom(monomial)
         rank = (isinstance(atom, Symbol) and atom.anonymous, monomial[0])
-        if isinstance(atom, Symbol) and (best is None or rank > best) and not _elsewhere(e, monomial):
+        if isinstance(atom, Symbol) and (best is None or rank > best) and not _occurs_elsewhere(e, monomial):
             best, sign = rank, coefficient
     return None if best is None else (scope.atom_dim(best[1]), sign)
 
 
-def _elsewhere(e: Dimension, monomial: Monomial) -> bool:
+def _occurs_elsewhere(e: Dimension, monomial: Monomial) -> bool:
     symbol = e.scope.atom_dim(monomial[0])
     return any(symbol in e.scope.symbols_of(a) for m, _ in e.terms if m != monomial for a in m)
 

@@ -124,31 +124,31 @@ def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Sp
         return d, d
     d.scope.work += len(d.terms)
     try:
-        result = _plain(d, known)
+        result = _interval_bounds(d, known)
         if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
             left = left or _Splits()
             left.parts -= 1
             if left.parts >= 0:
-                result = _meet(result, _split(d, known, splits, left))
+                result = _meet(result, _split_bounds(d, known, splits, left))
         return result
     except OverflowError:
         return -inf, inf
 
 
-def _split(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through one of its floors or maxima."""
     atoms = d.scope.atoms
-    result = _factored(d, known, splits, left)
+    result = _factored_bounds(d, known, splits, left)
     for monomial, coefficient in d.terms:
         atom = d.scope.only_atom(monomial)
         if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-            return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1, left))
+            return _meet(result, _split_floor(d, monomial, coefficient, atom, known, splits - 1, left))
         if isinstance(atom, Maximum):
-            return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1, left))
+            return _meet(result, _split_maximum(d, monomial, coefficient, atom, known, splits - 1, left))
     for number in set(d.atom_numbers()):
         atom = atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
-            result = _meet(result, _through_remainder(d, number, atom, known, splits - 1, left))
+            result = _meet(result, _split_remainder(d, number, atom, known, splits - 1, left))
     return result
 
 
@@ -162,7 +162,7 @@ def _meet(a: Bounds, b: Bounds) -> Bounds:
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def _plain(d: Dimension, known: BoundsTable) -> Bounds:
+def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
     lo: float = 0
     hi: float = 0
     for monomial, coefficient in d.terms:
@@ -173,14 +173,14 @@ def _plain(d: Dimension, known: BoundsTable) -> Bounds:
     return lo, hi
 
 
-def _factored(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
+def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
     common = set.intersection(*(set(monomial) for monomial, _ in d.terms))
     if not common:
         return -inf, inf
     atom = min(common)
     rest = d.scope.make({_remove_atom(monomial, atom): c for monomial, c in d.terms})
-    return _times(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
+    return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
 
 
 def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bounds:
@@ -196,10 +196,10 @@ def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bo
         low, high = _atom_bounds(scope, atom, known)
         factor = (low, high)
         for _ in range(power - 1):
-            factor = _times(factor, (low, high))
+            factor = _product(factor, (low, high))
         if power % 2 == 0 and low < 0:
             factor = (max(factor[0], 0), factor[1])
-        result = _times(result, factor)
+        result = _product(result, factor)
     return result
 
 
@@ -218,7 +218,7 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     return result
 
 
-def _through_floor(
+def _split_floor(
     d: Dimension, m: Monomial, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits
 ) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
@@ -230,9 +230,7 @@ def _through_floor(
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _through_remainder(
-    d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits
-) -> Bounds:
+def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
     factor = scope.make({_remove_atom(monomial, number): c for monomial, c in d.terms if monomial.count(number) == 1})
@@ -258,7 +256,7 @@ def _integer_ratio(d: Dim, divisor: Dim) -> int | None:
     return ratio if ratio and divisor * ratio is d else None
 
 
-def _through_max(
+def _split_maximum(
     d: Dimension, m: Monomial, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits
 ) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
@@ -268,7 +266,7 @@ def _through_max(
     return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
 
 
-def _times(a: Bounds, b: Bounds) -> Bounds:
+def _product(a: Bounds, b: Bounds) -> Bounds:
     products = [0 if x == 0 or y == 0 else x * y for x in a for y in b]
     return min(products), max(products)
 

@@ -74,11 +74,11 @@ def run(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Va
     for start in range(0, bindings, CHUNK):
         part = slice(start, min(start + CHUNK, bindings))
         chunk = [a if isinstance(a, int) else a[part] for a in arguments]
-        unsafe = _too_large(program, chunk, part.stop - start) if wide else np.zeros(part.stop - start, dtype=bool)
-        _plain(program, chunk, matrix[:, part], unsafe)
+        unsafe = _find_unsafe(program, chunk, part.stop - start) if wide else np.zeros(part.stop - start, dtype=bool)
+        _run_in_int64(program, chunk, matrix[:, part], unsafe)
         for column in np.flatnonzero(unsafe):
             binding = [a if isinstance(a, int) else int(a[column]) for a in chunk]
-            _store(values, start + int(column), exact(program, binding))
+            _store(values, start + int(column), run_exactly(program, binding))
     return values
 
 
@@ -94,7 +94,7 @@ def _store(values: Values, column: int, outputs: Sequence[int | None]) -> None:
         table.setdefault(row, np.zeros(values.matrix.shape[1], dtype=bool))[column] = True
 
 
-def exact(program: StraightLine, arguments: Sequence[int]) -> list[int | None]:
+def run_exactly(program: StraightLine, arguments: Sequence[int]) -> list[int | None]:
     """The outputs at one binding, as Python's ints; None for an output that divides by zero.
 
     A number of `MAX_BITS` bits stands for every larger one.
@@ -106,14 +106,14 @@ def exact(program: StraightLine, arguments: Sequence[int]) -> list[int | None]:
         elif instruction.op == "symbol":
             registers.append(arguments[instruction.left])
         else:
-            registers.append(_exact_step(instruction, registers[instruction.left], registers[instruction.right]))
+            registers.append(_step_exactly(instruction, registers[instruction.left], registers[instruction.right]))
     return [registers[number] for number in program.outputs]
 
 
 _HUGE = 1 << MAX_BITS
 
 
-def _exact_step(instruction: Instruction, a: int | None, b: int | None) -> int | None:
+def _step_exactly(instruction: Instruction, a: int | None, b: int | None) -> int | None:
     if a is None or b is None or (instruction.op == "floordiv" and b == 0):
         return None
     if _HUGE in (a, b):
@@ -171,7 +171,7 @@ _RANGES: dict[str, Callable[[Range, Range], Range]] = {
 }
 
 
-def _too_large(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Flags:
+def _find_unsafe(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Flags:
     """The bindings at which some register may not fit int64, by float64 upper bounds of the magnitudes."""
     unsafe = np.zeros(bindings, dtype=bool)
     registers: list[Any] = []
@@ -201,7 +201,7 @@ _MAGNITUDES: dict[str, Callable[[Any, Any], Any]] = {
 # -- in int64 --------------------------------------------------------------------------------------------------------
 
 
-def _plain(program: StraightLine, arguments: Sequence[Number], out: Ints, unsafe: Flags) -> None:
+def _run_in_int64(program: StraightLine, arguments: Sequence[Number], out: Ints, unsafe: Flags) -> None:
     """Run in int64 at the bindings that are not `unsafe`; a division by zero adds to these.
 
     Unsafe bindings run with the values of a safe one; their results are overwritten later.
@@ -245,9 +245,9 @@ def _step(instruction: Instruction, a: Number, b: Number, into: Ints | None, uns
             unsafe |= b == 0
             b = np.where(b == 0, 1, b)
     if isinstance(a, int) and isinstance(b, int):
-        exact_result = _exact_step(instruction, a, b)
-        assert exact_result is not None
-        return exact_result
+        value = _step_exactly(instruction, a, b)
+        assert value is not None
+        return value
     result: Ints = _STEPS[instruction.op](a, b, out=into)
     return result
 

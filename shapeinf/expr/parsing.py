@@ -173,7 +173,7 @@ class _Parser:
 
     def _primary(self) -> Thunk:
         if self._take("("):
-            inner = self._named_parts() if self._at_let() else self._sum()
+            inner = self._named_parts() if self._is_let() else self._sum()
             if not self._take(")"):
                 raise self._error("')'")
             return inner
@@ -193,7 +193,7 @@ class _Parser:
     def _name(self, name: str) -> Thunk:
         return self.parts.get(name) or (lambda: self.scope.symbol(name, self.lo))
 
-    def _at_let(self) -> bool:
+    def _is_let(self) -> bool:
         kinds = [token[:2] for token in self.tokens[self.at : self.at + 3]]
         return len(kinds) == 3 and kinds[0] == ("name", "let") and kinds[1][0] == "name" and kinds[2] == ("op", "=")
 

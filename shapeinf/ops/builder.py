@@ -315,24 +315,24 @@ def _argument(text: str, attributes: dict[str, AttrDef]) -> ArgDef:
         )
     if word in DTYPES:
         return attrs.evolve(arg, type=canonical_dtype(word))
-    return _typed(arg, word, attributes)
+    return _set_type(arg, word, attributes)
 
 
-def _referenced(name: str, attributes: dict[str, AttrDef]) -> AttrDef:
+def _require_attribute(name: str, attributes: dict[str, AttrDef]) -> AttrDef:
     if name not in attributes:
         raise OpDefError(f"Reference to unknown attr '{name}'")
     return attributes[name]
 
 
 def _number(name: str, attributes: dict[str, AttrDef]) -> str:
-    attribute = _referenced(name, attributes)
+    attribute = _require_attribute(name, attributes)
     if attribute.minimum is None:
         attributes[name] = attrs.evolve(attribute, minimum=1)
     return name
 
 
-def _typed(arg: ArgDef, name: str, attributes: dict[str, AttrDef]) -> ArgDef:
-    attribute = _referenced(name, attributes)
+def _set_type(arg: ArgDef, name: str, attributes: dict[str, AttrDef]) -> ArgDef:
+    attribute = _require_attribute(name, attributes)
     if attribute.type == "type":
         return attrs.evolve(arg, type_attr=name)
     if attribute.type == "list(type)":

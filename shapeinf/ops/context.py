@@ -190,7 +190,7 @@ class InferenceContext(TensorsMixin):
         merged = []
         for (shape, dtype), (other, other_dtype) in zip(old, data, strict=True):
             result = self._merge_or_keep(shape, other)
-            changed |= _gained(shape, result) or dtype != other_dtype
+            changed |= _is_more_specific(shape, result) or dtype != other_dtype
             merged.append((result, other_dtype))
         if changed:
             self._handles[side, index] = merged
@@ -224,7 +224,7 @@ def _types_agree(old: HandleData, new: HandleData) -> bool:
     return all(a in (b, INVALID) for (_, a), (_, b) in zip(old, new, strict=True))
 
 
-def _gained(old: Shape, new: Shape) -> bool:
+def _is_more_specific(old: Shape, new: Shape) -> bool:
     """Whether the new shape has a known rank or size where the old one has not."""
     if old.dims is None or new.dims is None:
         return new.dims is not None

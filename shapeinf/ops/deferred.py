@@ -45,7 +45,7 @@ class DeferredCall(Call):
         try:
             values = {name: self._resolve(name, value, inputs) for name, value in self.attributes.items()}
         except NotKnown as unknown:
-            types = [self.filled(Shape.unknown(), i, own) for i in range(self.outputs)]
+            types = [self.fill_type(Shape.unknown(), i, own) for i in range(self.outputs)]
             return Outcome(types, unknown.reason, True)
         key = tuple(values.items())
         call = self._calls.get(key)

@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
-class _Registered(NamedTuple):
+class _Registration(NamedTuple):
     """A rule with its first version and the storage properties of its operators; see `OpDef`."""
 
     since: int
@@ -58,7 +58,7 @@ class Dialect:
         self.schemas = schemas
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations as text: the syntax trees of the operations of a variant of the format."""
-        self._rules: dict[tuple[str, str], list[_Registered]] = {}
+        self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
 
@@ -84,7 +84,7 @@ class Dialect:
                 if any(_origin(entry.rule) != _origin(rule) for entry in others):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
                 versions[:] = [entry for entry in versions if entry not in others]  # its module is reloaded
-                versions.append(_Registered(since, rule, views, in_place, stored))
+                versions.append(_Registration(since, rule, views, in_place, stored))
                 versions.sort(key=lambda entry: entry.since)
             self._lookups.clear()
             return function
@@ -120,7 +120,7 @@ class Dialect:
             stored=registered.stored,
         )
 
-    def _rule(self, domain: str, op: str, version: int) -> _Registered | None:
+    def _rule(self, domain: str, op: str, version: int) -> _Registration | None:
         versions = self._rules.get((domain, op), [])
         if not versions:
             return None
@@ -268,11 +268,11 @@ def _origin(rule: Rule) -> tuple[str, str]:
 def _misfit(loaded: object, name: str, dialect: Dialect | None) -> str:
     """Why a loaded object is not the dialect of its entry point's name; empty where it is."""
     if not isinstance(loaded, Dialect):
-        return f"gives an object of the type {type(loaded).__name__}, not a Dialect"
+        return f"is an object of the type {type(loaded).__name__}, not a Dialect"
     if loaded.name != name:
-        return f"is of the dialect {loaded.name!r}, but its name says {name!r}"
+        return f"is the dialect {loaded.name!r}, but has the name of {name!r}"
     if dialect is not None and loaded is not dialect:
-        return f"is not used: it makes a second dialect {name!r} in place of adding to the one that is there"
+        return f"is not used: it defines a second dialect {name!r} instead of adding to the existing one"
     return ""
 
 

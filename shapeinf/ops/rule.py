@@ -39,7 +39,7 @@ Operand = Annotated[PartialTensor, "together"]
 """Annotation of an input whose contents a rule reads only where all such inputs have some (element-wise operators)."""
 
 
-class Wants(enum.Enum):
+class InputUse(enum.Enum):
     """The part of an input that a rule reads."""
 
     SHAPE = enum.auto()
@@ -53,7 +53,7 @@ class Param:
     """One input of a rule."""
 
     name: str
-    wants: Wants
+    use: InputUse
     optional: bool
     variadic: bool
 
@@ -120,10 +120,10 @@ class Rule:
             return self.params[index]
         return self.params[-1] if self.variadic else None
 
-    def wants(self, index: int) -> Wants:
+    def input_use(self, index: int) -> InputUse:
         """The part of an input, by position, that the rule reads (a raw rule may read anything)."""
         param = self.param(index)
-        return Wants.TYPE if self.raw else Wants.SHAPE if param is None else param.wants
+        return InputUse.TYPE if self.raw else InputUse.SHAPE if param is None else param.use
 
     def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
         """The positional arguments for these inputs. Raises ShapeError for a missing or superfluous input."""
@@ -137,7 +137,7 @@ class Rule:
         for index, type_ in enumerate(inputs):
             param = params[index if index < last else last]
             if type_.__class__ is PartialTensor or type_.__class__ is Progression:
-                args.append(type_.shape if param.wants is Wants.SHAPE else type_)
+                args.append(type_.shape if param.use is InputUse.SHAPE else type_)
             else:
                 args.append(_argument(param, type_))
         for param in params[len(inputs) :]:
@@ -169,16 +169,16 @@ def _kind(hint: object) -> str:
 
 def _param(p: inspect.Parameter, hint: object) -> Param:
     members = (hint,) if hasattr(hint, "__metadata__") else typing.get_args(hint)
-    wants = Wants.SHAPE
+    use = InputUse.SHAPE
     members = members or (hint,)
     if SequenceType in members or TensorType in members:
-        wants = Wants.TYPE
+        use = InputUse.TYPE
     elif Operand in members:
-        wants = Wants.OPERAND
+        use = InputUse.OPERAND
     elif PartialTensor in members:
-        wants = Wants.VALUE
+        use = InputUse.VALUE
     optional = p.default is None or type(None) in members
-    return Param(p.name, wants, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
+    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
 
 
 def _argument(param: Param, type_: Type | None) -> Any:
@@ -186,11 +186,11 @@ def _argument(param: Param, type_: Type | None) -> Any:
         if param.optional:
             return None
         raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
-    wants = param.wants
-    if wants is Wants.TYPE:
+    use = param.use
+    if use is InputUse.TYPE:
         return type_
     if not isinstance(type_, TensorType):
         raise ShapeError(f"input {param.name!r} must be a tensor, not {type_!r}", code="S104")
-    if wants is Wants.SHAPE:
+    if use is InputUse.SHAPE:
         return type_.shape
     return type_ if isinstance(type_, PartialTensor) else PartialTensor(type_.dtype, type_.shape, None)

@@ -21,7 +21,7 @@ from shapeinf.lattice import (
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, OpDef
-from shapeinf.ops.rule import Wants
+from shapeinf.ops.rule import InputUse
 from shapeinf.ops.structure import INT64_MAX
 
 
@@ -93,7 +93,7 @@ class Call:
 
     def reads(self, position: int) -> bool:
         """Whether the rule reads more of an input than its shape."""
-        return self.rule.wants(position) is not Wants.SHAPE
+        return self.rule.input_use(position) is not InputUse.SHAPE
 
     def run(
         self,
@@ -129,22 +129,22 @@ class Call:
         except NotKnown as unknown:
             return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
         if self.outputs == 1 and not isinstance(result, tuple):
-            outcome = Outcome((self.filled(result, 0, inputs),), None, c.created_unknowns, c.warnings)
+            outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings)
             if not inputs and not c.created_unknowns:
                 self._constant = outcome
             return outcome
         results = result if isinstance(result, tuple) else (result,)
-        types = [self.filled(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
+        types = [self.fill_type(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.created_unknowns, c.warnings)
 
     def _unknown(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
         """The output types after NotKnown."""
         if isinstance(error, RankNotKnown):
-            return [self.filled(error.shape, 0, inputs)]
+            return [self.fill_type(error.shape, 0, inputs)]
         nothing = None if error.dtype is None else PartialTensor(error.dtype, Shape.unknown(), None)
-        return [self.filled(nothing, i, inputs) for i in range(self.outputs)]
+        return [self.fill_type(nothing, i, inputs) for i in range(self.outputs)]
 
-    def filled(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
+    def fill_type(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
         """The type of an output: a Shape gets the element type of its definition, a dtype of None is filled in."""
         if isinstance(result, TensorType):
             _check_sizes(result.shape)
@@ -241,10 +241,10 @@ _KINDS = {"sequence": SequenceType, "optional": OptionalType}
 def _contents(op_def: OpDef) -> Contents:
     rule = op_def.rule
     assert rule is not None
-    wanted = {p.wants for p in rule.params}
-    if rule.raw or Wants.VALUE in wanted or Wants.TYPE in wanted:
+    uses = {p.use for p in rule.params}
+    if rule.raw or InputUse.VALUE in uses or InputUse.TYPE in uses:
         return Contents.ANY
-    return Contents.TOGETHER if Wants.OPERAND in wanted else Contents.NONE
+    return Contents.TOGETHER if InputUse.OPERAND in uses else Contents.NONE
 
 
 def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object]) -> str | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shapeinf.constraints.labels import find_symbol
 from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
-from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
+from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, run, run_exactly
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.preconditions import Demand, Demands
@@ -146,7 +146,7 @@ class Binder:
         """An expression that does not fit 64 bits has a sign all the same."""
         arguments = found.arguments(program)
         for column in np.flatnonzero(where):
-            value = exact(program, [_taken(a, int(column)) for a in arguments])[row]
+            value = run_exactly(program, [_taken(a, int(column)) for a in arguments])[row]
             ok[column] = value is not None and value >= 0
 
     @staticmethod

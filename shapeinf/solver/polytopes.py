@@ -157,7 +157,7 @@ class _Subdivision:
             for _ in range(MAX_CUTS):
                 part = self.parts[0]
                 self._witness(part[2])
-                if self._attained() or -part[0] <= self.enough:
+                if self._is_attained() or -part[0] <= self.enough:
                     break
                 halves = self._halves(part)
                 if not halves:
@@ -165,7 +165,7 @@ class _Subdivision:
                 heappop(self.parts)
                 for half in halves:
                     heappush(self.parts, half)
-                if not self.parts or self._attained():
+                if not self.parts or self._is_attained():
                     break
         except isl.Error:
             partial.append(self._known())
@@ -177,9 +177,9 @@ class _Subdivision:
         known = [] if self.best is None else [self.best]
         if not left and not known:
             return LargestValue(None, empty=True)
-        return LargestValue(max(left + known), self.sizes, self._attained())
+        return LargestValue(max(left + known), self.sizes, self._is_attained())
 
-    def _attained(self) -> bool:
+    def _is_attained(self) -> bool:
         return self.best is not None and all(-part[0] <= self.best for part in self.parts[:1])
 
     def _witness(self, points: Any) -> None:

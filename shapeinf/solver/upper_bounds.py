@@ -79,7 +79,7 @@ def upper_bound(
             return UpperBound(simple, "exact", tight=True, sizes=corner)
         if simple <= enough:
             return UpperBound(simple, "interval")
-    return _by_isl(store, e, simple, enough, budget)
+    return _bound_by_isl(store, e, simple, enough, budget)
 
 
 def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | None = None) -> tuple[UpperBound, int]:
@@ -139,26 +139,28 @@ def interval_bound(store: ConstraintStore, e: Dim) -> int | None:
     return None if value == inf else int(value)
 
 
-def _by_isl(store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget) -> UpperBound:
+def _bound_by_isl(
+    store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget
+) -> UpperBound:
     from shapeinf.solver.polytopes import maximize
 
     largest = maximize(store, e, enough, budget)
     if largest is not None and largest.empty:
         raise Contradiction(
-            f"no sizes satisfy all that is known of {_listed(e.symbols())}", Source("", "all constraints")
+            f"no sizes satisfy all that is known of {_format_symbols(e.symbols())}", Source("", "all constraints")
         )
-    by_isl = None if largest is None else largest.value
-    if by_isl is None and simple is None:
+    isl_value = None if largest is None else largest.value
+    if isl_value is None and simple is None:
         symbols = largest.unbounded if largest else [s for s in e.symbols() if store.bounds(s)[1] == inf]
         return UpperBound(None, "interval", unbounded=tuple(sorted(s.name for s in symbols)), cut=budget.cut)
-    value = min(v for v in (simple, by_isl) if v is not None)
-    engine: BoundEngine = "interval" if by_isl is None or (simple is not None and simple < by_isl) else "isl"
+    value = min(v for v in (simple, isl_value) if v is not None)
+    engine: BoundEngine = "interval" if isl_value is None or (simple is not None and simple < isl_value) else "isl"
     tight = largest is not None and largest.tight and largest.value == value
     sizes = largest.sizes if largest is not None and tight else {}
     return UpperBound(value, engine, tight, sizes, cut=budget.cut and not tight)
 
 
-def _listed(symbols: Iterable[Dimension]) -> str:
+def _format_symbols(symbols: Iterable[Dimension]) -> str:
     return ", ".join(sorted(map(str, symbols)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
-from shapeinf.expr.many_bindings import INT64_MAX, exact
+from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
 from shapeinf.memory.csv_lines import csv_text as csv_of
 from shapeinf.memory.exports.subject import Subject
@@ -74,7 +74,7 @@ class _Numbers:
     def value(self, d: Dim, what: str) -> int:
         program = lower([d])
         arguments = [int(a) if isinstance(a, int) else int(a[0]) for a in self.bindings.arguments(program)]
-        (found,) = exact(program, arguments)
+        (found,) = run_exactly(program, arguments)
         if found is None:
             raise NoSizeError(what, "it divides by zero")
         if not 0 <= found <= INT64_MAX:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
-from shapeinf.expr.many_bindings import Values, exact, run
+from shapeinf.expr.many_bindings import Values, run, run_exactly
 from shapeinf.expr.straight_line import StraightLine, lower
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Region
@@ -90,5 +90,5 @@ def _exact(
     if not budget.take(len(wide) * len(program.instructions)):
         raise LimitError(f"{len(wide)} of these sizes need more bytes than 64 bits can say: give a smaller range")
     for column in wide:
-        matrix[:, column] = exact(program, [int(sizes[column])] * len(program.symbols))
+        matrix[:, column] = run_exactly(program, [int(sizes[column])] * len(program.symbols))
     return matrix
