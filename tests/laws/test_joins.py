@@ -1,4 +1,4 @@
-"""The symbolic limit of a join: at least every side, and none where a side depends on the join itself."""
+"""What a join is at most: no less than any of its sides, and nothing where a side grows out of the join itself."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,15 +17,15 @@ def test_no_side_is_larger(pairs, same_iteration, env):
     store = ShapeStore(scope)
     joined = [store.relaxer.dim(a(scope), b(scope), "site", same_iteration=same_iteration) for (a, _), (b, _) in pairs]
     sites = {d for d in joined if not isinstance(d, int) and d in scope.limits}
-    for ((_, left), (_, right)), join in zip(pairs, joined, strict=True):
-        if not isinstance(join, int) and join in sites:
-            most = scope.limits[join]
+    for ((_, left), (_, right)), found in zip(pairs, joined, strict=True):
+        if not isinstance(found, int) and found in sites:
+            most = scope.limits[found]
             if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
                 assert max(left(env), right(env)) <= evaluate(most, env)
 
 
 @given(EXPRESSIONS, EXPRESSIONS, st.integers(1, 3), st.booleans(), st.booleans())
-def test_a_join_that_feeds_itself_has_no_limit(first, second, step, same_iteration, late):
+def test_what_grows_out_of_the_join_has_no_limit(first, second, step, same_iteration, late):
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, b = first[0](scope), second[0](scope)
@@ -39,12 +39,12 @@ def test_a_join_that_feeds_itself_has_no_limit(first, second, step, same_iterati
 
 
 @given(EXPRESSIONS, st.integers(0, 9))
-def test_sides_of_different_iterations_must_be_the_same_in_all(expression, lowest):
-    """An anonymous symbol may differ in each iteration, so it limits only joins within one."""
+def test_sides_of_different_trips_must_be_the_same_in_all_of_them(expression, lowest):
+    """A symbol without a name may be another size in each trip, so it bounds only what is there with it."""
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
-    a, unknown = expression[0](scope), scope.fresh("of an iteration", lowest)
-    once = relaxer.dim(a, unknown, "once", same_iteration=True)
-    over = relaxer.dim(a, unknown, "over", same_iteration=False)
+    a, made = expression[0](scope), scope.fresh("made in a trip", lowest)
+    once = relaxer.dim(a, made, "once", same_iteration=True)
+    over = relaxer.dim(a, made, "over", same_iteration=False)
     assert once in scope.limits
     assert over not in scope.limits

@@ -11,7 +11,7 @@ from shapeinf.expr import Dimension, Scope, evaluate
 from shapeinf.lattice import Relaxer, Shape, ShapeStore, broadcast, merge_shape
 
 SIZES = range(4)
-SOURCE = Source("n", "required")
+SOURCE = Source("n", "told")
 DIMS = st.one_of(st.integers(0, 3), st.just(None), st.sampled_from(["a", "b"]))
 SHAPES = st.one_of(st.just("unknown"), st.lists(DIMS, max_size=2).map(tuple))
 
@@ -29,15 +29,15 @@ def _dim(store, d):
 
 
 def concrete(store, *shapes):
-    """All tuples of concrete shapes (sizes 0..3, rank up to 2) that the constraints allow for these shapes together."""
+    """All tuples of concrete shapes (sizes 0..3, rank up to 2) that the facts allow for these shapes together."""
     symbols = sorted(set().union(*(_symbols(store, s) for s in shapes)), key=str)
-    shapes_allowed = set()
+    found = set()
     for values in itertools.product(SIZES, repeat=len(symbols)):
         env = {s.name: v for s, v in zip(symbols, values, strict=True)}
         if not all(_allowed(store, s, env) for s in symbols):
             continue
-        shapes_allowed.update(itertools.product(*(_values(store, s, env) for s in shapes)))
-    return shapes_allowed
+        found.update(itertools.product(*(_values(store, s, env) for s in shapes)))
+    return found
 
 
 def _symbols(store, shape):
@@ -149,10 +149,10 @@ def test_absorption(first, second):
 def test_tensorflows_merge_examples(a, b, merged):
     store = ShapeStore()
     try:
-        result = str(merge_shape(store, build(store, a), build(store, b), SOURCE))
+        found = str(merge_shape(store, build(store, a), build(store, b), SOURCE))
     except ShapeError:
-        result = "error"
-    assert result == merged
+        found = "error"
+    assert found == merged
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_tensorflows_relax_examples(a, b, known):
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=60))
 def test_widening_ends(sizes):
-    """A site changes at most five times in any loop: its symbol, two widenings a bound, the two extremes."""
+    """However a loop grows, a site changes at most five times: named, two growths an end, the two extremes."""
     store = ShapeStore()
     relaxer = Relaxer(store)
     state, changes = sizes[0], 0
@@ -197,9 +197,9 @@ def test_broadcast_is_numpys(x, y, hide_x, hide_y):
     b = store.scope.symbol("b") if hide_y else y
     runs = x == y or 1 in (x, y)
     try:
-        result = broadcast(store, Shape((a,)), Shape((b,)), source=SOURCE)
+        found = broadcast(store, Shape((a,)), Shape((b,)), source=SOURCE)
     except ShapeError:
         assert not runs
         return
     if runs:
-        assert evaluate(result[0], {"a": x, "b": y}) == max(x, y)
+        assert evaluate(found[0], {"a": x, "b": y}) == max(x, y)

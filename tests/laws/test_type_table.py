@@ -1,4 +1,4 @@
-"""The numbers of types follow the constraints, also when these are undone."""
+"""Numbers of types follow the facts: also when what was told is taken back."""
 
 import contextlib
 
@@ -12,7 +12,7 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 
 TEXTS = ["a", "b", "c", "a + 1", "b*c", "c//2", "max(a, b)", "max(b, c)", "8*(a//8)", "a - b + 9", "3"]
 DIMS = st.sampled_from(TEXTS)
-CONSTRAINTS = st.sampled_from(
+TOLD = st.sampled_from(
     [
         ("add_equal", "a", "b"),
         ("add_equal", "b", "c + 1"),
@@ -30,13 +30,13 @@ CONSTRAINTS = st.sampled_from(
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("add"), DIMS, st.none() | DIMS),
-        st.tuples(st.just("constrain"), CONSTRAINTS),
-        st.tuples(st.just("query"), DIMS),
+        st.tuples(st.just("tell"), TOLD),
+        st.tuples(st.just("ask"), DIMS),
         st.sampled_from([("refresh",), ("copy",), ("reset",), ("reset",)]),
     ),
     max_size=25,
 )
-SOURCE = Source("n", "required")
+SOURCE = Source("n", "told")
 
 
 def tensor(store, dim, content):
@@ -45,7 +45,7 @@ def tensor(store, dim, content):
     return PartialTensor("int64", shape, elements)
 
 
-def add_constraint(store, name, *operands):
+def tell(store, name, *operands):
     dims = [parse_dim(d, store.scope) if isinstance(d, str) else d for d in operands]
     with contextlib.suppress(Contradiction):
         getattr(store, name)(*dims, SOURCE)
@@ -55,25 +55,25 @@ def add_constraint(store, name, *operands):
 def test_every_number_is_that_of_the_canonical_type(steps):
     store = ShapeStore()
     table, before = TypeTable(store), []
-    for step, *arguments in steps:
+    for step, *given_ in steps:
         if step == "add":
-            table.add(tensor(store, *arguments))
-        elif step == "constrain":
-            add_constraint(store, *arguments[0])
+            table.add(tensor(store, *given_))
+        elif step == "tell":
+            tell(store, *given_[0])
         elif step == "copy":
             before.append(store.copy())
         elif step == "reset" and before:
             store.reset(before.pop())
         elif step == "refresh":
             table.refresh()
-        elif step == "query":
-            store.interval(parse_dim(arguments[0], store.scope))
+        elif step == "ask":
+            store.interval(parse_dim(given_[0], store.scope))
     table.refresh()
     for d in (parse_dim(text, store.scope) for text in TEXTS):
         assert (store.canon(d), store.interval(d)) == (store.copy().canon(d), store.copy().interval(d))
-    for number, type_ in enumerate(table.types[:]):
-        if type_ is not None:
-            now = canonical(store, type_)
+    for number, found in enumerate(table.types[:]):
+        if found is not None:
+            now = canonical(store, found)
             assert table.get(number) == now
             assert table.whole[number] == table.add(now)
             assert table.types[table.bare[number]] == without_contents(now)
