@@ -11,7 +11,7 @@ from math import inf
 import attrs
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope
+from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial
 
 Bounds = tuple[float, float]
 
@@ -179,7 +179,7 @@ def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: 
     if not common:
         return -inf, inf
     atom = min(common)
-    rest = d.scope.make({_remove_atom(monomial, atom): c for monomial, c in d.terms})
+    rest = d.scope.make({divide_monomial(monomial, (atom,)) or (): c for monomial, c in d.terms})
     return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
 
 
@@ -233,7 +233,9 @@ def _split_floor(
 def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
-    factor = scope.make({_remove_atom(monomial, number): c for monomial, c in d.terms if monomial.count(number) == 1})
+    factor = scope.make(
+        {divide_monomial(monomial, (number,)) or (): c for monomial, c in d.terms if monomial.count(number) == 1}
+    )
     k = _integer_ratio(factor, q)
     if k is None or bounds_with(q, known, splits, left)[0] < 1:
         return -inf, inf
@@ -241,11 +243,6 @@ def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable,
     at_largest = at_zero - (q - 1) * k
     low, high = (at_largest, at_zero) if k > 0 else (at_zero, at_largest)
     return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
-
-
-def _remove_atom(monomial: Monomial, number: int) -> Monomial:
-    index = monomial.index(number)
-    return monomial[:index] + monomial[index + 1 :]
 
 
 def _integer_ratio(d: Dim, divisor: Dim) -> int | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope
+from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.parsing import MAX_LENGTH
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
@@ -155,7 +155,7 @@ class _Printer:
             if not isinstance(atom, Floor) or not isinstance(atom.denominator, int) or coefficient % atom.denominator:
                 continue
             times = -coefficient // atom.denominator
-            taken = {m: c * times for m, c in _terms(atom.numerator)}
+            taken = {m: c * times for m, c in terms_of(self.scope, atom.numerator)}
             if monomial not in taken and all(rest.get(m) == c for m, c in taken.items()):
                 pieces.append((times, *self.modulus(monomial[0], atom)))
                 rest = {m: c for m, c in rest.items() if m != monomial and m not in taken}
@@ -171,7 +171,7 @@ class _Printer:
             return None
         ((monomial, maximum),) = maxima
         rest = d.without(monomial)
-        if any(_size(rest) + _size(a) > MAX_TERMS for a in maximum.args):
+        if any(len(terms_of(self.scope, rest)) + len(terms_of(self.scope, a)) > MAX_TERMS for a in maximum.args):
             return None
         return self._call("min", [rest - a for a in maximum.args])
 
@@ -256,11 +256,3 @@ class _PartsPrinter(_Printer):
         while self.scope.has(f"p{self.number}"):
             self.number += 1
         return f"p{self.number}"
-
-
-def _terms(d: Dim) -> Sequence[tuple[Monomial, int]]:
-    return d.terms if isinstance(d, Dimension) else (((), d),) if d else ()
-
-
-def _size(d: Dim) -> int:
-    return len(d.terms) if isinstance(d, Dimension) else int(d != 0)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Atom, Floor, Symbol
-from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial
+from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial, terms_of
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import canonical_form, is_long
 from shapeinf.solver.witnesses import sample_points, value_at
@@ -49,7 +49,7 @@ class Shift:
     def dim(self, d: Dim) -> Shifted:
         """The coefficients of a dim."""
         total: dict[Monomial, int] = {}
-        for monomial, coefficient in d.terms if isinstance(d, Dimension) else (((), d),):
+        for monomial, coefficient in terms_of(self.store.scope, d):
             for m, c in self._monomial(monomial).items():
                 total[m] = total.get(m, 0) + c * coefficient
         shifted: Shifted = {(m, 1): c for m, c in total.items() if c}
