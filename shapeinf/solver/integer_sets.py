@@ -161,8 +161,8 @@ def _exact_interval(context: Any, text: str, name: str) -> tuple[int, int | None
         return None
     low, high = int(number(least)), None if most.is_infty() else int(number(most))
     upper = "" if high is None else f" <= {high}"
-    whole = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
-    return (low, high) if legal.is_equal(whole) else None
+    interval = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
+    return (low, high) if legal.is_equal(interval) else None
 
 
 def _alternatives(writer: _ParameterText, disjunction: Disjunction) -> str | None:
