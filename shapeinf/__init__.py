@@ -34,7 +34,7 @@ from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.options import NnefOptions
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import Shape
@@ -50,7 +50,7 @@ __all__ = [
     "Contradiction",
     "Coverage",
     "CyclicGraphError",
-    "Declared",
+    "DeclaredType",
     "Diagnostic",
     "Difference",
     "Dim",

@@ -6,7 +6,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.texts import printable_lines
+from shapeinf.texts import escape_lines
 
 Severity = Literal["error", "warning", "note"]
 
@@ -61,7 +61,7 @@ class Diagnostic:
             lines.append(f"   = because {self.reason}")
         if self.help:
             lines.append(f"   = help: {self.help}")
-        return printable_lines(lines)
+        return escape_lines(lines)
 
     def __str__(self) -> str:
         """The rendered text."""

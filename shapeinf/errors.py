@@ -12,7 +12,7 @@ from itertools import islice
 import attrs
 
 from shapeinf.diagnostics import Diagnostic, Severity
-from shapeinf.texts import printable, printable_lines
+from shapeinf.texts import escape_lines, escape_unprintable
 
 _MAX_SIZES = 12
 _MAX_NAMES = 8
@@ -40,7 +40,7 @@ class ShapeInferenceError(Exception):
 
     def __str__(self) -> str:
         """The message on one line, printable on any terminal: names in it come from files."""
-        return printable(super().__str__())
+        return escape_unprintable(super().__str__())
 
 
 class ShapeError(ShapeInferenceError):
@@ -83,7 +83,7 @@ class ShapeError(ShapeInferenceError):
             text += f" (because {self.because})"
         if self.node is not None:
             text = f"{self.op} '{self.node}': {text}"
-        return printable(f"{self.location}: {text}" if self.location else text)
+        return escape_unprintable(f"{self.location}: {text}" if self.location else text)
 
     def as_diagnostic(
         self, node: str, op: str, operands: tuple[str, ...] = (), severity: Severity = "error"
@@ -179,7 +179,7 @@ class BindError(ShapeInferenceError):
 
     def __str__(self) -> str:
         """The headline, and the lines of each diagnostic."""
-        return "\n".join([printable(self.headline), *map(str, self.diagnostics)])
+        return "\n".join([escape_unprintable(self.headline), *map(str, self.diagnostics)])
 
 
 class RebatchError(ShapeInferenceError):
@@ -193,7 +193,7 @@ class RebatchError(ShapeInferenceError):
 
     def __str__(self) -> str:
         """The headline, and a line for each reason."""
-        return printable_lines([self.headline, *self.reasons])
+        return escape_lines([self.headline, *self.reasons])
 
 
 class TextError(ShapeInferenceError, ValueError):
@@ -241,7 +241,7 @@ class OpDefError(ShapeInferenceError, ValueError):
 
     def __str__(self) -> str:
         """All lines."""
-        return printable_lines(str(self.args[0]).split("\n"))
+        return escape_lines(str(self.args[0]).split("\n"))
 
 
 def _abbreviate(text: str, most: int) -> str:

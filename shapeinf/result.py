@@ -23,7 +23,7 @@ from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, input_names
 from shapeinf.lattice import ShapeStore
-from shapeinf.sharing import exclusive
+from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Coverage:
         return text
 
 
-@exclusive
+@synchronized
 class Result:
     """The shapes of every tensor of a graph, the diagnostics, and the constraints on its dims."""
 

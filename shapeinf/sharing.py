@@ -1,7 +1,7 @@
-"""What several threads may ask at once: each public question runs under the lock of the symbols that it is about.
+"""Thread safety: each public query runs under the lock of the scope of its symbols.
 
-A question may make new symbols, facts of its own and tables that later questions reuse. `exclusive` makes all public
-methods and properties of a class take the lock, so that a new one cannot be forgotten.
+A query may create symbols, constraints and tables that later queries reuse. `synchronized` makes all public methods and
+properties of a class take the lock, so that a new one cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Class = TypeVar("Class", bound=type)
 
-BUILDING = RLock()
-"""Held while tables that the whole process shares are made, and packages of operators loaded, on first use.
+BUILD_LOCK = RLock()
+"""Held while tables shared by the process are built, and packages of operators loaded, on first use.
 
-One lock for all of them: they need one another.
+One lock for all of them: they depend on one another.
 """
 _PRIVATE = frozenset({"lock", "__init__", "__new__"})
 
 
-class Locked(Protocol):
-    """What has a lock: the one of its scope."""
+class Lockable(Protocol):
+    """An object with the lock of its scope."""
 
     @property
     def lock(self) -> RLock:
@@ -34,10 +34,10 @@ class Locked(Protocol):
 
 
 class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
-    """A property that is worked out once.
+    """A property that is computed once.
 
-    That of functools holds one lock for all objects of a class up to Python 3.11 while it works: two threads with two
-    results could wait for each other. This one has none; `exclusive` brings the lock of the object.
+    Up to Python 3.11 that of functools holds one lock for all objects of a class while it computes: two threads with
+    two results could deadlock. This one has no lock; `synchronized` adds the lock of the object.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
@@ -51,70 +51,70 @@ class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: object, owner: type) -> cached_property[T] | T:
-        """The value; it is put where Python looks first the next time."""
+        """The value; it is stored where later accesses find it without this descriptor."""
         if instance is None:
             return self
         value = instance.__dict__[self.name] = self.function(instance)
         return value
 
 
-def built_once(function: Callable[P, T]) -> Callable[P, T]:
-    """A function whose answers are kept for ever; of several threads that come first, one works it out."""
-    kept = lru_cache(maxsize=None)(function)
+def build_once(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorator that caches results for ever; only one thread computes each of them."""
+    cached = lru_cache(maxsize=None)(function)
 
     @wraps(function)
     def built(*args: P.args, **kwargs: P.kwargs) -> T:
-        with BUILDING:
-            return kept(*args, **kwargs)  # type: ignore[arg-type]
+        with BUILD_LOCK:
+            return cached(*args, **kwargs)  # type: ignore[arg-type]
 
     return built
 
 
-def exclusive(owner: Class) -> Class:
+def synchronized(owner: Class) -> Class:
     """Class decorator: all public methods and properties, and the special ones, run under `self.lock`."""
     for name, member in list(vars(owner).items()):
         special = name.startswith("__") and name.endswith("__")
         if name in _PRIVATE or (name.startswith("_") and not special):
             continue
         if inspect.isfunction(member) or isinstance(member, (property, cached_property)):
-            setattr(owner, name, _guarded(member))
+            setattr(owner, name, _lock_member(member))
     return owner
 
 
 @contextmanager
-def held(*shared: Locked) -> Iterator[None]:
-    """Hold the locks of several objects, always taken in one order, so that nobody waits for one another."""
-    locks = {id(lock): lock for lock in (one.lock for one in shared)}
+def hold_locks(*owners: Lockable) -> Iterator[None]:
+    """Hold the locks of several objects, always taken in the same order, which excludes deadlocks."""
+    locks = {id(lock): lock for lock in (owner.lock for owner in owners)}
     with ExitStack() as stack:
         for _, lock in sorted(locks.items(), key=lambda item: item[0]):
             stack.enter_context(lock)
         yield
 
 
-def _guarded(member: Any) -> Any:
+def _lock_member(member: Any) -> Any:
     if isinstance(member, property):
         assert member.fget is not None
-        return property(_under_lock(member.fget), doc=member.__doc__)
+        return property(_with_lock(member.fget), doc=member.__doc__)
     if isinstance(member, cached_property):
-        member.function = _once(member.function, member.name)
+        member.function = _compute_with_lock(member.function, member.name)
         return member
-    return _under_lock(member)
+    return _with_lock(member)
 
 
-def _under_lock(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_lock(function: Callable[..., Any]) -> Callable[..., Any]:
     if inspect.isgeneratorfunction(function):
         raise TypeError(f"{function.__qualname__} is a generator: its body would run without the lock")
 
     @wraps(function)
-    def guarded(self: Locked, *args: Any, **kwargs: Any) -> Any:
+    def guarded(self: Lockable, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
             return function(self, *args, **kwargs)
 
     return guarded
 
 
-def _once(function: Callable[[Any], T], name: str) -> Callable[[Any], T]:
-    """Whoever had to wait takes what the other has worked out."""
+def _compute_with_lock(function: Callable[[Any], T], name: str) -> Callable[[Any], T]:
+    """A thread that had to wait takes the result of the other one."""
 
     @wraps(function)
     def guarded(self: Any) -> T:

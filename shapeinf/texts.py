@@ -1,4 +1,4 @@
-"""Texts for people: names that come from files, and numbers of bytes."""
+"""Texts for users: names from files, numbers of bytes, ticks of axes."""
 
 from __future__ import annotations
 
@@ -7,97 +7,97 @@ from collections.abc import Iterable
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     r"""The text for a terminal, on one line: control characters, line ends and marks of direction as their escapes.
 
-    Names come from files that nobody vouches for.
+    Names come from untrusted files.
 
-    >>> print(printable("a\x1b[31m"))
+    >>> print(escape_unprintable("a\x1b[31m"))
     a\x1b[31m
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def printable_lines(lines: Iterable[str]) -> str:
-    r"""Several lines as one text; a line end inside of one is no line end.
+def escape_lines(lines: Iterable[str]) -> str:
+    r"""Several lines as one text; a line end inside of a line is escaped.
 
-    >>> print(printable_lines(["a\nb", "c"]))
+    >>> print(escape_lines(["a\nb", "c"]))
     a\nb
     c
     """
-    return "\n".join(map(printable, lines))
+    return "\n".join(map(escape_unprintable, lines))
 
 
-def shortened(text: str, most: int) -> str:
-    """Printable, and at most so many characters: names differ at their ends, so the middle or the start is left out.
+def shorten_text(text: str, limit: int) -> str:
+    """An escaped text of at most `limit` characters, without its middle or start: names differ at their ends.
 
-    >>> shortened("encoder/layer/0/attention/output", 27), shortened("encoder/layer/0/attention/output", 12)
+    >>> shorten_text("encoder/layer/0/attention/output", 27), shorten_text("encoder/layer/0/attention/output", 12)
     ('encoder/laye...ntion/output', '...on/output')
     """
-    text = printable(text)
-    if len(text) <= most:
+    text = escape_unprintable(text)
+    if len(text) <= limit:
         return text
-    head = (most - 3) // 2 if most > 20 else 0
-    return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
+    head = (limit - 3) // 2 if limit > 20 else 0
+    return f"{text[:head]}...{text[len(text) - (limit - 3 - head) :]}"
 
 
-def of_bytes(count: int) -> str:
-    """A number of bytes in the unit that suits it, with three digits.
+def format_bytes(count: int) -> str:
+    """A number of bytes in a suitable unit, with three digits.
 
-    >>> [of_bytes(n) for n in (0, 1023, 1024, 1500, 3 << 20, 135266304)]
+    >>> [format_bytes(n) for n in (0, 1023, 1024, 1500, 3 << 20, 135266304)]
     ['0 B', '1023 B', '1 KiB', '1.46 KiB', '3 MiB', '129 MiB']
     """
-    unit = unit_of(count)
+    unit = byte_unit(count)
     amount = count / 1024**unit
     return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 or not unit else f"{amount:.3g} {UNITS[unit]}"
 
 
 def exact_bytes(count: int) -> str:
-    """A number of bytes in the unit that suits it, and all of its digits.
+    """A number of bytes in a suitable unit, and exactly.
 
     >>> exact_bytes(1536), exact_bytes(635)
     ('1.5 KiB (1,536 bytes)', '635 bytes')
     """
-    return f"{of_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
+    return f"{format_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
 
 
-def counted(count: int, what: str) -> str:
-    """A number of things.
+def format_count(count: int, noun: str) -> str:
+    """A number with its noun.
 
-    >>> counted(1, "slot"), counted(2, "slot")
+    >>> format_count(1, "slot"), format_count(2, "slot")
     ('1 slot', '2 slots')
     """
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def unit_of(count: int) -> int:
-    """The unit that suits a number of bytes, by its place in `UNITS`."""
+def byte_unit(count: int) -> int:
+    """The index in `UNITS` of the unit for a number of bytes."""
     unit = 0
     while unit + 1 < len(UNITS) and count >= 1024 ** (unit + 1):
         unit += 1
     return unit
 
 
-def ticks(most: int, wanted: int = 5) -> list[int]:
-    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `most`.
+def byte_ticks(largest: int, wanted: int = 5) -> list[int]:
+    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `largest`.
 
-    >>> ticks(129 << 20) == [n << 20 for n in (0, 32, 64, 96, 128, 160)]
+    >>> byte_ticks(129 << 20) == [n << 20 for n in (0, 32, 64, 96, 128, 160)]
     True
     """
     step = 1
-    while step * wanted < most:
+    while step * wanted < largest:
         step *= 2
-    return list(range(0, max(most, 1) + step, step))
+    return list(range(0, max(largest, 1) + step, step))
 
 
-def places(window: range, wanted: int = 10) -> list[int]:
+def axis_ticks(window: range, wanted: int = 10) -> list[int]:
     """Numbers for an axis: 1, 2 or 5 times a power of ten apart.
 
-    >>> places(range(6)), places(range(7, 45))
+    >>> axis_ticks(range(6)), axis_ticks(range(7, 45))
     ([0, 1, 2, 3, 4, 5], [10, 15, 20, 25, 30, 35, 40])
     """
     step, factors = 1, (2, 5, 10)
     while step * wanted < len(window):
         power = 10 ** (len(str(step)) - 1)
         step = next(power * f for f in factors if power * f > step)
-    return [place for place in range(-(-window.start // step) * step, window.stop, step)]
+    return list(range(-(-window.start // step) * step, window.stop, step))

@@ -34,7 +34,7 @@ import onnx.defs
 
 from opdefs.microsoft.schemas import op_defs
 from shapeinf.ops import Dialect, OpDef, default_registry
-from shapeinf.ops.rule import Rule, Wants
+from shapeinf.ops.rule import InputUse, Rule
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 
@@ -133,15 +133,15 @@ def doing(op_def: OpDef | None) -> Doing:
     rule = op_def.rule
     parts = list(reached(rule.function))
     called = {name for part in parts for name in attributes(part.__code__)}
-    reads = tuple(_read(p.name, p.variadic, p.wants) for p in rule.params if p.wants in (Wants.VALUE, Wants.OPERAND))
+    reads = tuple(_read(p.name, p.variadic, p.use) for p in rule.params if p.use in (InputUse.VALUE, InputUse.OPERAND))
     if not reads and "value" in called:
         reads = ("by need",)
     gives = "bodies" in called or any(makes_contents(part) for part in parts) or hands_on(rule)
     return Doing(summary(rule.function), reads, gives, not TELLING.isdisjoint(called))
 
 
-def _read(name: str, variadic: bool, wants: Wants) -> str:
-    return f"`{'...' if variadic else ''}{name}`" + ("\\*" if wants is Wants.OPERAND else "")
+def _read(name: str, variadic: bool, use: InputUse) -> str:
+    return f"`{'...' if variadic else ''}{name}`" + ("\\*" if use is InputUse.OPERAND else "")
 
 
 def summary(function: Callable[..., object]) -> str:
@@ -196,7 +196,7 @@ def _has_contents(call: ast.Call) -> bool:
 
 def hands_on(rule: Rule) -> bool:
     """Whether it returns an input as it is, with its contents."""
-    whole = {p.name for p in rule.params if p.wants is not Wants.SHAPE}
+    whole = {p.name for p in rule.params if p.use is not InputUse.SHAPE}
     returns = (node for node in ast.walk(_tree(rule.function)) if isinstance(node, ast.Return) and node.value)
     return any(isinstance(one, ast.Name) and one.id in whole for node in returns for one in _results(node.value))
 

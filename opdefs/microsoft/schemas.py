@@ -8,7 +8,7 @@ from typing import Any
 
 from opdefs.onnx.schemas import dtype_of
 from shapeinf.ops import ArgDef, AttrDef, OpDef
-from shapeinf.sharing import built_once
+from shapeinf.sharing import build_once
 
 DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
 
@@ -23,7 +23,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     return max(versions, key=lambda d: d.since, default=None)
 
 
-@built_once
+@build_once
 def op_defs() -> dict[tuple[str, str], list[OpDef]]:
     """All operators by (domain, name); the file is read once, on the first question."""
     found: dict[tuple[str, str], list[OpDef]] = {}

@@ -7,7 +7,7 @@ from importlib.resources import files
 from shapeinf.formats.nnef.language.ast import Fragment
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.versions import DialectName
-from shapeinf.sharing import built_once
+from shapeinf.sharing import build_once
 
 NOT_PROVISIONAL = frozenset(
     {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "sin", "tan", "copy"}
@@ -28,7 +28,7 @@ _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provis
 """Texts that a dialect has besides the standard one, whose fragments take the place of those of the same name."""
 
 
-@built_once
+@build_once
 def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     """All operations of a dialect, compounds with their bodies."""
     own = [fragment for name in _OWN[dialect] for fragment in _parsed(name)]
@@ -41,7 +41,7 @@ def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     return (*(f for f in _parsed("standard.nnef") if f.name not in elsewhere), *own)
 
 
-@built_once
+@build_once
 def _parsed(name: str) -> tuple[Fragment, ...]:
     from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
 

@@ -17,7 +17,7 @@ from shapeinf.formats.nnef.language.ast import (
 from shapeinf.formats.nnef.language.types import DTYPES, GENERIC, ArrayOf, NnefType, Primitive, TensorOf
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.ops import ArgDef, AttrDef, OpDef
-from shapeinf.sharing import built_once
+from shapeinf.sharing import build_once
 
 TYPE_ARGUMENT = "?"
 """The attribute that holds the dtype of a generic operation's type argument, where an invocation has one."""
@@ -31,7 +31,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     return None if fragment is None else op_def(fragment)
 
 
-@built_once
+@build_once
 def _fragments(version: int) -> dict[str, Fragment]:
     return {fragment.name: fragment for fragment in library(_DIALECTS.get(version, "final"))}
 

@@ -37,11 +37,11 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
     left = [branch for branch, failure in zip(branches, failures, strict=True) if not failure]
     if len(left) == 1:
         return tuple(left[0].run((), certain=True))
-    branches[0].require_with(branches[1])
+    branches[0].require_common(branches[1])
     if len(then) != len(other):
         c.fail("both branches must have as many outputs", len(then), len(other))
     pairs = enumerate(zip(then, other, strict=True))
-    return tuple(c.relax_type(a, b, str(i), at_one_moment=True) for i, (a, b) in pairs)
+    return tuple(c.relax_type(a, b, str(i), same_iteration=True) for i, (a, b) in pairs)
 
 
 @onnx("Loop")
@@ -187,7 +187,7 @@ def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tupl
     rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
     for i in range(length):
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]
-        for row, out in zip(rows, c.bodies["body"].run(each, certain=True, beside=i > 0), strict=False):
+        for row, out in zip(rows, c.bodies["body"].run(each, certain=True, accumulate=i > 0), strict=False):
             if not isinstance(out, TensorType):
                 c.fail("a mapped body must give tensors", out)
             row.append(TensorType(out.dtype, out.shape))

@@ -11,7 +11,7 @@ import onnx
 import onnx.defs
 
 from shapeinf.formats.onnx.reader import read_function
-from shapeinf.graph import Graph, bound
+from shapeinf.graph import Graph, bind_attributes
 from shapeinf.lattice import PartialTensor, TensorType, Type
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.ops.opdef import Expansion
@@ -30,7 +30,7 @@ def expansion(schema: Any) -> Expansion | None:
 
 def _with_defaults(body: Graph, schema: Any, attributes: Mapping[str, object]) -> Graph:
     given = {name: _value(a.default_value) for name, a in schema.attributes.items() if a.default_value.type}
-    return bound(body, {**given, **attributes})
+    return bind_attributes(body, {**given, **attributes})
 
 
 def _value(proto: onnx.AttributeProto) -> object:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, MapType, OptionalType, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext
 
 
-def _declared(c: InferenceContext, declared: Declared | None) -> Type:
+def _declared(c: InferenceContext, declared: DeclaredType | None) -> Type:
     """The type that an attribute spells out."""
     if declared is None:
         return TensorType(None, c.unknown_shape())
@@ -23,7 +23,7 @@ def _declared(c: InferenceContext, declared: Declared | None) -> Type:
 
 
 @onnx("Optional", views={0: 0})
-def optional(c: InferenceContext, x: Type | None = None, *, type_: Declared | None = None) -> OptionalType:
+def optional(c: InferenceContext, x: Type | None = None, *, type_: DeclaredType | None = None) -> OptionalType:
     """The input, or nothing of the type that the attribute says."""
     if x is None and type_ is None:
         c.fail("an empty optional needs the attribute 'type'")

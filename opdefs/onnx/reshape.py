@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_ints, moved, wanted_dims
 from opdefs.rules.progressions import kept, transposed
 from opdefs.rules.reshaping import only_ones, reshaped, with_ones, without_ones
-from shapeinf.lattice import PartialTensor, Progression, Shape, SomeAxes
+from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -107,6 +107,6 @@ def _squeezed_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     verdicts = [c.prove_eq(d, 1) for d in x.shape]
     if None in verdicts:
         left = zip(x.shape, verdicts, strict=True)
-        some = SomeAxes((d, one is None) for d, one in left if not one)
+        some = OptionalAxes((d, one is None) for d, one in left if not one)
         raise c.unknowable_rank("which axes have size 1 is not decided", some)
     return kept(x, Shape(d for d, one in zip(x.shape, verdicts, strict=True) if not one))

@@ -51,7 +51,7 @@ def slice_by_attribute(
 
 def _any_slice(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     """Unknown axes: the rank stays and no axis grows."""
-    dims = (c.some_of(d, f"slice.{i}") for i, d in enumerate(x.shape))
+    dims = (c.fresh_at_most(d, f"slice.{i}") for i, d in enumerate(x.shape))
     return PartialTensor(x.dtype, Shape(dims), None)
 
 
@@ -76,7 +76,7 @@ def _sliced(
         if step == 0:
             c.fail("a step must not be 0")
         if step is None:
-            dims[axis] = c.some_of(dims[axis], f"slice.{axis}")
+            dims[axis] = c.fresh_at_most(dims[axis], f"slice.{axis}")
             index[axis] = firsts[axis] = None
             continue
         size = dims[axis]
@@ -148,7 +148,7 @@ def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim
 
 def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
     """The sizes, none negative; those that are not known are unknowns that add up with the others to the axis."""
-    found = [c.some_of(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
+    found = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
     for size in found:
         if c.prove_le(0, size) is not True:
             c.at_least(size, 0, "the size of a part must not be negative")

@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext
 
 def some(c: InferenceContext, all_of_them: Dim, lo: int = 0) -> Dim:
     """An unknown number of at most so many."""
-    return c.some_of(all_of_them, "count", lo)
+    return c.fresh_at_most(all_of_them, "count", lo)
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
@@ -43,7 +43,7 @@ def boxes_kept(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialT
     c.expect(batch, batches, "boxes and scores must be of equal batch size")
     c.expect(count, counts, "there must be a score for each box")
     most = _limit(c, c.interval(count).hi, limit)
-    return 0 if most == 0 else c.some_of(c.numel((batch, classes, count if most is None else most)), "count")
+    return 0 if most == 0 else c.fresh_at_most(c.numel((batch, classes, count if most is None else most)), "count")
 
 
 def _limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:

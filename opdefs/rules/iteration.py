@@ -90,7 +90,7 @@ def iterated(
         limit = None
     if go_on is False or limit == 0:
         return Iterated(0, list(carried), _never(c, body, width))
-    number = c.fresh("iteration", 0) if limit is None else c.some_of(maximum(limit, 1) - 1, "iteration")
+    number = c.fresh("iteration", 0) if limit is None else c.fresh_at_most(maximum(limit, 1) - 1, "iteration")
     before = len(c.store.scope.atoms)
     sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
     grown = _by_induction(trip, number, carried, sure)
@@ -119,7 +119,7 @@ def iterated(
 
 
 def _some_trips(c: InferenceContext, limit: Dim | None, least: int) -> Dimension:
-    return c.fresh("trips", least) if limit is None else c.some_of(maximum(limit, 0), "trips", least)
+    return c.fresh("trips", least) if limit is None else c.fresh_at_most(maximum(limit, 0), "trips", least)
 
 
 def _trips(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
@@ -150,7 +150,7 @@ def _of_no_trip(c: InferenceContext, trips: Dim, before: int) -> Dim:
 
     The condition of every trip is within the bounds of what any trip may make, and so is the trip that it ends.
     """
-    if isinstance(trips, int) or all(s.terms[0][0][0] < before for s in trips.symbols()):
+    if isinstance(trips, int) or all(s.atom < before for s in trips.symbols()):
         return trips
     bounds = c.interval(trips)
     return c.fresh("trips", bounds.lo or 0, bounds.hi)
@@ -178,12 +178,12 @@ def _by_induction(
     """
     first = trip.run(0, True, carried, certain=sure)
     guesses = [_growth(old, new) for old, new in zip(carried, first[1:], strict=False)]
-    growths = [guess for guess in guesses if guess is not None]
-    if len(growths) < len(carried):
+    widenings = [guess for guess in guesses if guess is not None]
+    if len(widenings) < len(carried):
         return None
 
     def after(trips: Dim, index: int) -> Type:
-        return growths[index](trips)
+        return widenings[index](trips)
 
     any_trip = [after(number, i) for i in range(len(carried))]
     outputs = trip.run(number, True, any_trip, certain=False)
@@ -291,12 +291,12 @@ def _fixpoint(
     state = list(carried)
     outputs: list[Type] = []
     for _ in range(MAX_ROUNDS):
-        growths = c.growths
+        widenings = c.widenings
         outputs = trip.run(number, None, state, certain=False)
         new = [
             c.relax_type(old, out, f"carried.{i}") for i, (old, out) in enumerate(zip(state, outputs[1:], strict=False))
         ]
-        if new == state and c.growths == growths:
+        if new == state and c.widenings == widenings:
             break
         state = new
     else:

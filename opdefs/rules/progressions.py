@@ -10,7 +10,7 @@ import numpy as np
 from opdefs.rules.elements import as_dim, elements_of, fits, known_dims
 from opdefs.rules.floats import float_format
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import Bounded, PartialTensor, Progression, Shape, numpy_dtype
+from shapeinf.lattice import BoundedTensor, PartialTensor, Progression, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
 INDEX_TYPES = ("int64", "int32")
@@ -181,7 +181,7 @@ def summed(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> Parti
 
 def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
     """Elements that are surely there, the least and the greatest of all among them; none where that is not known."""
-    if isinstance(value, Bounded):
+    if isinstance(value, BoundedTensor):
         return [value.least], [value.most]
     if isinstance(value, Progression):
         low = high = value.base
@@ -216,7 +216,7 @@ def converted_to(value: Progression, dtype: str) -> PartialTensor:
 
 def without_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
     """Whether no element is 0 (True), or all are (False), of a tensor whose elements are not listed."""
-    if not isinstance(value, (Progression, Bounded)):
+    if not isinstance(value, (Progression, BoundedTensor)):
         return None
     if isinstance(value, Progression) and not any(value.steps):
         zero = c.prove_eq(value.base, 0)

@@ -40,7 +40,7 @@ def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | Non
     if step < 0 and isinstance(end, int) and end <= -HUGE:
         last = -1
     if first is None or last is None:
-        return c.some_of(size, "slice")
+        return c.fresh_at_most(size, "slice")
     span = last - first if step > 0 else first - last
     count = span if abs(step) == 1 else ceildiv(span, abs(step))
     return count if c.prove_le(0, count) is True else maximum(count, 0)

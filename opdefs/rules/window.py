@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
-from shapeinf.expr.extremum import largest_of
+from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 
@@ -32,7 +32,7 @@ def _counted(size: Dim, least: Dim, stride: int) -> Dim:
     """The windows along an axis that is at least as long as one; of a maximum, the most of any part."""
     if isinstance(size, int) or stride == 1 or not size.scope.has_maxima:
         return (size - least) // stride + 1
-    return maximum(*((part - least) // stride + 1 for part in largest_of(size)))
+    return maximum(*((part - least) // stride + 1 for part in expand_maximum(size)))
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
@@ -126,7 +126,9 @@ def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tupl
     if not _fits(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
         if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
-            c.assume_at_most(least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, given=True)
+            c.assume_at_most(
+                least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, include_user_sizes=True
+            )
             return _truncated(c, size, least, stride)
     return window_size(size, kernel, stride, pads, dilation)
 
@@ -153,7 +155,7 @@ MAX_NESTED = 2
 
 def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
     """The only part of a maximum that may be larger than a bound; the whole where there are several."""
-    above = [part for part in largest_of(size) if c.prove_le(part, bound) is not True]
+    above = [part for part in expand_maximum(size) if c.prove_le(part, bound) is not True]
     return above[0] if len(above) == 1 else size
 
 
@@ -168,6 +170,6 @@ def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
     if c.store.bounds(room)[0] > -stride:
         return maximum(_counted(size, least, stride), 1)
     if room.depth > MAX_NESTED:
-        return c.some_of(maximum(_counted(size, least, stride), 1), "windows")
-    rounded_up = maximum(*(ceildiv(part - least, stride) + 1 for part in largest_of(size)))
+        return c.fresh_at_most(maximum(_counted(size, least, stride), 1), "windows")
+    rounded_up = maximum(*(ceildiv(part - least, stride) + 1 for part in expand_maximum(size)))
     return maximum(_counted(size, least, stride), minimum(rounded_up, 1))

@@ -14,7 +14,7 @@ from shapeinf.checks.repairs import Candidates, likely_cause
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.result import Result
-from shapeinf.sharing import held
+from shapeinf.sharing import hold_locks
 
 
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Diagnostic]:
@@ -23,7 +23,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     The first one is the nearest to the cause. What follows from another diagnostic comes after it and names its node as
     the `cause`. `ranges` are the dims with bounds of the user: what these bounds allow is more than a note.
     """
-    with held(result):
+    with hold_locks(result):
         model = CheckedModel(result, ranges)
         diagnostics = _sort(_run_checks(model), model)
         if not any(diagnostic.fails for diagnostic in diagnostics):

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.atoms import Floor, Maximum
-from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions, try_evaluate
+from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions
 
 _MAX_LISTED = 4
 """Up to so many legal sizes are listed; of more the message has the count."""

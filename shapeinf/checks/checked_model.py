@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from shapeinf.contract import Precondition
 from shapeinf.expr import Dim, Dimension
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
@@ -103,7 +103,7 @@ class CheckedModel:
         return {output: name for name, node in self.nodes.items() for output in node.outputs if output}
 
     @cached_property
-    def declared(self) -> dict[str, Declared]:
+    def declared(self) -> dict[str, DeclaredType]:
         """The declarations of values that nodes produce."""
         return {name: declared for name, declared in self.graph.declared.items() if name in self.producers}
 

@@ -17,7 +17,7 @@ from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.solver.sampling import legal_bindings
 
@@ -55,7 +55,7 @@ def stale_declarations(model: CheckedModel) -> Iterator[Diagnostic]:
             yield _report(model, difference.tensor, str(difference), difference.axis)
 
 
-def compare(model: CheckedModel, tensor: str, declared: Declared, computed: TensorInfo) -> Iterator[Diagnostic]:
+def compare(model: CheckedModel, tensor: str, declared: DeclaredType, computed: TensorInfo) -> Iterator[Diagnostic]:
     """The differences of one declaration from the computed value."""
     for message, axis in _differences(model, declared, computed):
         yield _report(model, tensor, message, axis)
@@ -78,7 +78,7 @@ def _report(model: CheckedModel, tensor: str, message: str, axis: int | None = N
     )
 
 
-def _differences(model: CheckedModel, declared: Declared, computed: TensorInfo) -> Iterator[tuple[str, int | None]]:
+def _differences(model: CheckedModel, declared: DeclaredType, computed: TensorInfo) -> Iterator[tuple[str, int | None]]:
     """Each difference as text, with the axis that it concerns."""
     known = computed.dtype is not None or computed.shape.dims is not None
     if declared.kind != computed.kind.split("(")[0]:
@@ -312,7 +312,7 @@ class _DeclarationObserver:
 
     snapshots: _Snapshots
     name: str
-    declared: Declared
+    declared: DeclaredType
     observed: list[_ObservedSize]
     matching: dict[str, set[Dimension]]
 

@@ -16,7 +16,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import tensor_info
 from shapeinf.expr import Dim
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.result import Result
@@ -51,7 +51,7 @@ class _TrustedDeclaration:
 
     model: CheckedModel
     name: str
-    declared: Declared
+    declared: DeclaredType
     violations: list[Diagnostic]
 
     def __call__(self, number: int, step: NodeStep) -> int:

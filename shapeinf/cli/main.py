@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 COMMANDS = {
     "infer": "infer.infer",
@@ -48,7 +48,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
-            error.message = printable(error.message)  # type: ignore[misc]
+            error.message = escape_unprintable(error.message)  # type: ignore[misc]
             raise
 
 

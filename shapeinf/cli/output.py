@@ -1,4 +1,4 @@
-"""What the commands print and how they end: every text goes through `printable`, every exit code is here.
+"""What the commands print and how they end: every text goes through `escape_unprintable`, every exit code is here.
 
 Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 the model cannot be read or run.
 """
@@ -31,7 +31,7 @@ from shapeinf.errors import (
     SpecError,
     UnknownNameError,
 )
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 VIOLATION = 1
 FAILURE = 3
@@ -46,7 +46,7 @@ DELAY = 1.0
 def echo(*lines: str, err: bool = False) -> None:
     """Print lines. An argument is one line: control characters and line ends in it are escaped."""
     for line in lines:
-        click.echo(printable(line), err=err)
+        click.echo(escape_unprintable(line), err=err)
 
 
 def echo_lines(text: str, *, err: bool = False) -> None:
@@ -80,7 +80,7 @@ def echo_diagnostic(diagnostic: Diagnostic) -> None:
     console = _terminal()
     style = {"error": "red", "warning": "yellow"}.get(diagnostic.severity, "")
     for line in diagnostic.render().split("\n"):
-        console.print(Text(printable(line), style=style), soft_wrap=True)
+        console.print(Text(escape_unprintable(line), style=style), soft_wrap=True)
 
 
 def _terminal() -> Console:
@@ -116,9 +116,11 @@ def readable_errors() -> Iterator[None]:
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
-        stop(FAILURE, printable(f"{error.filename or 'file'}: {error.strerror or error}"))
+        stop(FAILURE, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
     except Exception as error:
-        stop(FAILURE, printable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}"))
+        stop(
+            FAILURE, escape_unprintable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}")
+        )
 
 
 def _end_with_violation(error: ShapeError) -> NoReturn:

@@ -16,10 +16,10 @@ from shapeinf.constraints.records import Range
 from shapeinf.errors import Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
-from shapeinf.expr.equations import no_root, pivot
+from shapeinf.expr.equations import has_no_root, pivot
 from shapeinf.expr.evaluation import Substitution
 from shapeinf.expr.extremum import maximum
-from shapeinf.expr.interval import Bounds, Known, declared
+from shapeinf.expr.interval import Bounds, BoundsTable, declared_bounds
 
 
 class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
@@ -39,7 +39,7 @@ class Congruence:
     @property
     def atom(self) -> int:
         """The number of the symbol's atom."""
-        return self.symbol.terms[0][0][0]
+        return self.symbol.atom
 
     def tighten(self, bounds: Bounds) -> Bounds:
         """Bounds of the symbol, moved inwards to sizes that satisfy the congruence."""
@@ -65,7 +65,7 @@ class Congruences(dict[int, Congruence]):
         """The congruences of the symbols of a dim."""
         if not self or isinstance(d, int):
             return []
-        return [self[atom] for atom in sorted(s.terms[0][0][0] for s in d.symbols()) if atom in self]
+        return [self[atom] for atom in sorted(s.atom for s in d.symbols()) if atom in self]
 
     def tighten(self, atom: int, bounds: Bounds) -> Bounds:
         """Bounds of a symbol, moved inwards where it has a congruence."""
@@ -95,7 +95,7 @@ class Congruences(dict[int, Congruence]):
     def no_root(self, e: Dimension) -> bool:
         """True when no integers that satisfy the congruences make `e` zero."""
         inner = self.inner(e)
-        return inner != 0 if isinstance(inner, int) else no_root(e) or no_root(inner)
+        return inner != 0 if isinstance(inner, int) else has_no_root(e) or has_no_root(inner)
 
     def solution(self, e: Dimension) -> tuple[Dimension, Dim] | None:
         """A symbol for which `e == 0` can be solved, and its value."""
@@ -114,7 +114,7 @@ class Congruences(dict[int, Congruence]):
 
     def by_symbol(self, symbol: Dimension) -> Congruence | None:
         """The congruence of a symbol."""
-        return self.get(symbol.terms[0][0][0])
+        return self.get(symbol.atom)
 
     def by_quotient(self, symbol: Dimension) -> Congruence | None:
         """The congruence that a hidden symbol belongs to."""
@@ -128,17 +128,18 @@ class Congruences(dict[int, Congruence]):
         """
         inner = self.inner(e)
         terms = [] if isinstance(inner, int) else [(m, c % divisor) for m, c in inner.terms if m and c % divisor]
-        constant = inner if isinstance(inner, int) else next((c for m, c in inner.terms if not m), 0)
+        constant = inner if isinstance(inner, int) else inner.constant
         common = gcd(divisor, *(c for _, c in terms))
         if constant % common:
             raise NoSolution
         modulus = divisor // common
-        if len(terms) != 1 or len(terms[0][0]) != 1 or modulus == 1:
+        if len(terms) != 1 or modulus == 1:
             return None
-        symbol = self.scope.atom_dim(terms[0][0][0])
-        if not symbol.is_symbol:
+        ((monomial, factor),) = terms
+        if not isinstance(self.scope.only_atom(monomial), Symbol):
             return None
-        rest = -(constant // common) * pow(terms[0][1] // common, -1, modulus) % modulus
+        symbol = self.scope.atom_dim(monomial[0])
+        rest = -(constant // common) * pow(factor // common, -1, modulus) % modulus
         return self._lifted(symbol, modulus, rest, source)
 
     def _lifted(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
@@ -149,20 +150,20 @@ class Congruences(dict[int, Congruence]):
         declared = symbol.symbol.lo
         low = None if declared is None else -((rest - declared) // modulus)
         quotient = self.scope.fresh(f"{symbol}//{modulus}", low)
-        self._atoms[quotient] = symbol.terms[0][0][0]
+        self._atoms[quotient] = symbol.atom
         return Congruence(symbol, modulus, rest, quotient, source)
 
 
-def known_bounds(ranges: Mapping[int, Range], congruences: Congruences) -> Known:
+def known_bounds(ranges: Mapping[int, Range], congruences: Congruences) -> BoundsTable:
     """The bounds in a store. It does not refer to the store, which refers to it: no work for the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
-        low, high = declared(atom, symbol)
+        low, high = declared_bounds(atom, symbol)
         narrowed = ranges.get(atom)
         known = (low, high) if narrowed is None else (max(low, narrowed[0][0]), min(high, narrowed[0][1]))
         return congruences.tighten(atom, known) if congruences else known
 
-    return Known(lookup)
+    return BoundsTable(lookup)
 
 
 class _Writer(Substitution):
@@ -171,7 +172,7 @@ class _Writer(Substitution):
     def __init__(self, congruences: Sequence[Congruence]) -> None:
         super().__init__({r.symbol: r.quotient * r.modulus + r.rest for r in congruences})
         self.congruences = {r.quotient: r for r in congruences}
-        self.symbols = {r.quotient.terms[0][0][0]: r.atom for r in congruences}
+        self.symbols = {r.quotient.atom: r.atom for r in congruences}
 
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)
@@ -194,7 +195,7 @@ class _Writer(Substitution):
         """Whether a quotient is inside of a division or maximum."""
         if isinstance(d, int):
             return False
-        atoms = {a for m, _ in d.terms for a in m if not isinstance(d.scope.atoms[a], Symbol)}
+        atoms = {a for a in d.atom_numbers() if not isinstance(d.scope.atoms[a], Symbol)}
         return any(s in self.congruences for a in atoms for s in d.scope.symbols_of(a))
 
     def back(self, d: Dim) -> Dim:

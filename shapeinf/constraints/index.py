@@ -226,4 +226,4 @@ def _copy_sets(table: ConstraintSets) -> ConstraintSets:
 
 
 def _age(symbol: Dimension) -> int:
-    return symbol.terms[0][0][0]
+    return symbol.atom

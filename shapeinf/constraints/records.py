@@ -13,7 +13,7 @@ import attrs
 from shapeinf.errors import Source
 from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
-from shapeinf.expr.interval import Bounds, declared
+from shapeinf.expr.interval import Bounds, declared_bounds
 
 ConstraintKind = Literal["equality", "range", "relation", "divisibility", "disjunction"]
 
@@ -189,7 +189,7 @@ class Range(NamedTuple):
     def constraints(self, symbol: Dimension, beyond: Range | None = None) -> Iterator[Constraint]:
         """Each end that a step has moved, as a constraint; not those of steps that an earlier range has, too."""
         known = set() if beyond is None else set(map(id, beyond.steps()))
-        low, high = declared(0, symbol.symbol)
+        low, high = declared_bounds(0, symbol.symbol)
         for step in self.steps():
             least, most = step.bounds
             ends: list[Dim] = [symbol - int(least)] if -inf < least > low else []

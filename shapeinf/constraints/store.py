@@ -19,8 +19,8 @@ from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
-from shapeinf.expr.equations import linear, primitive
-from shapeinf.expr.evaluation import resolved, substitute
+from shapeinf.expr.equations import as_linear, primitive_part
+from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 
 _MAX_RELATIONS_TRIED = 64
@@ -112,7 +112,7 @@ class ConstraintStore:
         if form is None:
             form = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
-                form = resolved(form, self._known.at_least_zero)
+                form = simplify_maxima(form, self._known.at_least_zero)
             self._canonical[d] = form = self.congruences.canonical(form)
             self._uses.add(d, form)
             if form is not d:
@@ -233,9 +233,9 @@ class ConstraintStore:
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
-        known = self.ranges.get(symbol.terms[0][0][0])
+        known = self.ranges.get(symbol.atom)
         if known is None or known.bounds != bounds:
-            self.ranges[symbol.terms[0][0][0]] = Range(bounds, source)
+            self.ranges[symbol.atom] = Range(bounds, source)
             self.changed_symbols.append(symbol)
             self.epoch += self.scope.has_maxima
             self._invalidate(symbol)
@@ -316,7 +316,7 @@ class ConstraintStore:
 
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Add `e == 0` for a canonical `e`."""
-        e = primitive(e, self._positive)
+        e = primitive_part(e, self._positive)
         if e == 0 or self.bounds(e) == (0, 0):
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
@@ -331,7 +331,7 @@ class ConstraintStore:
                 self.version += 1
             return
         symbol, value = chosen
-        low, high = self._known.symbol(symbol.terms[0][0][0], symbol.symbol)
+        low, high = self._known.symbol(symbol.atom, symbol.symbol)
         self._solve(symbol, value, source)
         self._bound(self.canon(value), (low, high), source)
         self._recheck(symbol)
@@ -378,7 +378,7 @@ class ConstraintStore:
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
-        parts = linear(e)
+        parts = as_linear(e)
         if parts is None:
             self._relate(e, bounds, source)
             return
@@ -405,7 +405,7 @@ class ConstraintStore:
                 self.version += 1
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
-        atom = symbol.terms[0][0][0]
+        atom = symbol.atom
         low, high = self._known.symbol(atom, symbol.symbol)
         new = self.congruences.tighten(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
@@ -453,7 +453,7 @@ class ConstraintStore:
             self._add_congruence(expression, constraint.divisor, constraint.source, message)
 
     def _recheck_equality(self, equality: Constraint) -> None:
-        equation = primitive(self.canon(equality.expression), self._positive)
+        equation = primitive_part(self.canon(equality.expression), self._positive)
         self._pending.drop(equality)
         if equation != 0:
             left, _, right = equality.template.partition(" == ")
@@ -471,7 +471,7 @@ class ConstraintStore:
         A dim that is a number by now names no symbol: it is the one that equals this number, if only one does.
         """
         for symbol in sorted({s for d in dims if isinstance(d, Dimension) for s in d.symbols()}, key=lambda s: s.terms):
-            atom = symbol.terms[0][0][0]
+            atom = symbol.atom
             if symbol in self.sources:
                 return self.sources[symbol]
             if atom in self.ranges:

@@ -19,10 +19,10 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
-from shapeinf.sharing import cached_property, exclusive
+from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget, cut_text
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
-from shapeinf.texts import printable_lines
+from shapeinf.texts import escape_lines
 
 STEPS_A_NODE = 200
 """The cost of inferring a node once more, in the steps of a budget."""
@@ -53,7 +53,7 @@ class Answer:
         return word + (": " + "; ".join(self.reasons) if self.reasons else "")
 
 
-@exclusive
+@synchronized
 class Contract:
     """The conditions on the sizes of its inputs under which a graph runs."""
 
@@ -104,7 +104,7 @@ class Contract:
 
     def __str__(self) -> str:
         """One precondition a line."""
-        lines = printable_lines(map(str, self.preconditions)) or "nothing is required of the inputs"
+        lines = escape_lines(map(str, self.preconditions)) or "nothing is required of the inputs"
         return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
@@ -178,12 +178,12 @@ class Contract:
         return wide._solve(name, sizes, Budget(work))
 
     def _solve(self, name: str, sizes: list[int], budget: Budget) -> LegalSizes:
-        from shapeinf.solver.integer_sets import values_of
+        from shapeinf.solver.integer_sets import possible_values
 
         symbol = self._symbol(name)
         if not sizes or certain_violations(self._inference):
             return LegalSizes(name, (), "evaluation")
-        values = values_of(self._inference.store, symbol, sizes[0], sizes[-1], budget)
+        values = possible_values(self._inference.store, symbol, sizes[0], sizes[-1], budget)
         runs = _SizeRuns(self, name, budget)
         if values is not None:
             solved = LegalSizes(name, tuple(sorted(set(values).intersection(sizes))), "isl")

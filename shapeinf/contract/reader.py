@@ -273,10 +273,10 @@ class PreconditionReader:
         symbols = symbols_of([canonical.expression, *canonical.operands])
         if len(symbols) != 1 or not symbols <= self.labels.keys():
             return None
-        from shapeinf.solver.integer_sets import interval_of
+        from shapeinf.solver.integer_sets import solution_interval
 
         (symbol,) = symbols
-        interval = interval_of(self.before, symbol, canonical, self.budget)
+        interval = solution_interval(self.before, symbol, canonical, self.budget)
         if interval is None:
             return None
         least, most = interval

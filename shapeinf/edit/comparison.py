@@ -12,7 +12,7 @@ from shapeinf.edit.correspondence import Correspondence, input_dims
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
-from shapeinf.sharing import held
+from shapeinf.sharing import hold_locks
 
 if TYPE_CHECKING:
     from shapeinf.contract import Precondition
@@ -54,7 +54,7 @@ def diff(before: Any, after: Any) -> list[Difference]:
     one difference. Sizes that are unknown on both sides count as equal.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
-    with held(old, new):
+    with hold_locks(old, new):
         return _differences(old, new)
 
 

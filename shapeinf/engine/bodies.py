@@ -15,7 +15,7 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.inference import Inference, violations
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
-from shapeinf.graph import Graph, bound
+from shapeinf.graph import Graph, bind_attributes
 from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
 from shapeinf.ops import Body
 
@@ -183,7 +183,7 @@ def _definition(outer: Inference, step: NodeStep, types: Sequence[Type | None]) 
     if operation.body is not None:
         if operation.expansion is None:
             function = compiled.functions[operation.body]
-            graph: Graph | None = bound(function, {**function.defaults, **operation.kind.attrs})
+            graph: Graph | None = bind_attributes(function, {**function.defaults, **operation.kind.attrs})
             assert graph is not None
             operation.expansion = compile_graph(graph, compiled.registry, compiled.functions)
         return operation.expansion

@@ -10,10 +10,10 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
 from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, parse_dim
-from shapeinf.graph import Declared
+from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, SomeAxes, TensorType, Type
+from shapeinf.lattice import MapType, OptionalAxes, OptionalType, SequenceType, Shape, TensorType, Type
 
 _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
@@ -70,7 +70,9 @@ class Refiner:
     input has names an unknown; it is ignored for a known size, since exporters generate names freely.
     """
 
-    def __init__(self, inference: Inference, reader: InputReader, name: str, declared: Declared, trust: bool) -> None:
+    def __init__(
+        self, inference: Inference, reader: InputReader, name: str, declared: DeclaredType, trust: bool
+    ) -> None:
         """The refiner of one declared value."""
         self._inference = weakref.ref(inference)  # which holds its refiners
         self.reader = reader
@@ -109,7 +111,7 @@ class Refiner:
             self._report(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
         if shape is inferred.shape and dtype == inferred.dtype:
             return inferred
-        return inferred.retyped(dtype, shape)
+        return inferred.with_type(dtype, shape)
 
     def _refine_kind(self, inferred: Type, step: NodeStep) -> Type:
         """A sequence, optional or map: as declared where nothing is inferred."""
@@ -125,7 +127,7 @@ class Refiner:
         dims = self.declared.dims
         if dims is None:
             return shape
-        if shape.dims is None and isinstance(shape, SomeAxes) and not shape.allows(len(dims)):
+        if shape.dims is None and isinstance(shape, OptionalAxes) and not shape.allows(len(dims)):
             self._report(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         if shape.dims is None:

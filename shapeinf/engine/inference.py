@@ -205,7 +205,7 @@ class Inference:
         back to where the cycle began, and all of its nodes run again. Widening allows that a few times a site.
         """
         store, before = self.store, self.store.copy()
-        widenings = store.relaxer.growths
+        widenings = store.relaxer.widenings
         inside = set(group)
         heap, queued = sorted(group), set(group)
         visits = dict.fromkeys(group, 0)
@@ -218,8 +218,8 @@ class Inference:
             visits[index] += 1
             changed = self.visit(step, relax=visits[index] > MAX_VISITS)
             readers = {reader for slot in changed for reader in self.compiled.consumers[slot] if reader in inside}
-            if store.relaxer.growths != widenings:
-                widenings = store.relaxer.growths
+            if store.relaxer.widenings != widenings:
+                widenings = store.relaxer.widenings
                 store.reset(before)
                 self._memo.clear()
                 self.table.refresh()

@@ -6,7 +6,7 @@ from shapeinf.expr.evaluation import evaluate, substitute
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.interval import Interval, interval
 from shapeinf.expr.parsing import parse_dim, parse_dim_lenient
-from shapeinf.expr.printing import format_dim, label, quote_name
+from shapeinf.expr.printing import dim_label, format_dim, quote_name
 
 __all__ = [
     "Dim",
@@ -14,11 +14,11 @@ __all__ = [
     "Interval",
     "Scope",
     "ceildiv",
+    "dim_label",
     "evaluate",
     "exact_quotient",
     "format_dim",
     "interval",
-    "label",
     "maximum",
     "minimum",
     "parse_dim",

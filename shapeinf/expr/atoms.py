@@ -1,4 +1,4 @@
-"""What polynomials are made of besides numbers: symbols, rounded quotients, maxima."""
+"""The atoms of polynomials: symbols, rounded quotients, maxima."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Symbol:
-    """An atom with a name and the bounds that it was declared with (None is no bound)."""
+    """A named atom with its declared bounds (None is no bound)."""
 
     name: str
     lo: int | None
@@ -32,7 +32,7 @@ class Floor:
 
 @attrs.frozen(eq=False)
 class Maximum:
-    """The atom `max(args)`; the arguments have no common part (see `extremum`)."""
+    """The atom `max(args)`; the arguments have no common summand (see `extremum`)."""
 
     args: tuple[Dim, ...]
     depth: int

@@ -1,9 +1,10 @@
 """Dimensions: interned canonical integer polynomials over symbols and floor, max atoms.
 
 A dimension is an `int` or a `Dimension`. A `Dimension` is a polynomial with integer coefficients, stored as a sorted
-tuple of (monomial, coefficient); a monomial is a sorted tuple of atom numbers. Two equal polynomials of one `Scope` are
-one object, so equality is identity and hashing costs one pointer. Everything that can be rewritten is rewritten when a
-dimension is made: `p % q` is `p - q*(p//q)`, `ceildiv(p, q)` is `(p + q - 1)//q`, `min(S)` is `-max(-S)`.
+tuple of terms (monomial, coefficient); a monomial is a sorted tuple of atom numbers. The constant term has the empty
+monomial and comes first. Two equal polynomials of one `Scope` are one object, so equality is identity and hashing costs
+one pointer. Rewriting happens on construction: `p % q` is `p - q*(p//q)`, `ceildiv(p, q)` is `(p + q - 1)//q`, `min(S)`
+is `-max(-S)`.
 
 >>> scope = Scope()
 >>> x, y = scope.symbol("x"), scope.symbol("y")
@@ -16,29 +17,31 @@ True
 from __future__ import annotations
 
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
-from shapeinf.expr.caps import cap_passed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 Monomial = tuple[int, ...]
-Terms = tuple[tuple[Monomial, int], ...]
+Term = tuple[Monomial, int]
+Terms = tuple[Term, ...]
+Operation = Literal["sum", "product"]
 
+# Caps of the algebra: an expression past one of them is replaced by a fresh symbol.
 MAX_TERMS = 64
 MAX_DEGREE = 8
 MAX_DEPTH = 24
 MAX_COEFFICIENT = 1 << 128
 
 
-_NOTHING: dict[Dim, Dim] = {}
-"""The empty table of every dimension that has no results yet; never written to."""
+_EMPTY: dict[Dim, Dim] = {}
+"""The table of every dimension without results so far; never written to."""
 
 
 class Dimension:
-    """An immutable symbolic integer, made by a `Scope` and by arithmetic; never a constant (those are ints)."""
+    """An immutable symbolic integer, built by a `Scope` and by arithmetic; never a constant (those are ints)."""
 
     __slots__ = ("_depth", "_symbols", "bounds", "products", "quotients", "scope", "sums", "terms")
 
@@ -52,16 +55,16 @@ class Dimension:
         self._depth: int | None = None
         self.bounds: tuple[float, float] | None = None
         self._symbols: frozenset[Dimension] | None = None
-        self.sums: dict[Dim, Dim] = _NOTHING
-        self.products: dict[Dim, Dim] = _NOTHING
-        self.quotients: dict[Dim, Dim] = _NOTHING
+        self.sums: dict[Dim, Dim] = _EMPTY
+        self.products: dict[Dim, Dim] = _EMPTY
+        self.quotients: dict[Dim, Dim] = _EMPTY
 
     def __getstate__(self) -> tuple[Scope, Terms]:
-        """What a copy or a pickle has; the tables of results are of this object alone."""
+        """Scope and terms; the tables of results are not copied."""
         return self.scope, self.terms
 
     def __setstate__(self, state: tuple[Scope, Terms]) -> None:
-        """As made anew."""
+        """As `__init__`."""
         self.__init__(*state)  # type: ignore[misc]
 
     @property
@@ -69,7 +72,7 @@ class Dimension:
         """How deeply floor and max atoms nest."""
         if self._depth is None:
             atoms = self.scope.atoms
-            self._depth = max((atoms[a].depth for monomial, _ in self.terms for a in monomial), default=0)
+            self._depth = max((atoms[a].depth for a in self.atom_numbers()), default=0)
         return self._depth
 
     def __add__(self, other: Dim) -> Dim:
@@ -103,7 +106,7 @@ class Dimension:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
-        """Floor division; the divisor is taken to be non-zero."""
+        """Floor division; the divisor is assumed to be non-zero."""
         try:
             return self.quotients[other]
         except KeyError:
@@ -127,44 +130,67 @@ class Dimension:
 
     @property
     def is_symbol(self) -> bool:
-        """True for a bare symbol."""
-        terms = self.terms
+        """Whether it is a single symbol."""
+        monomial, coefficient = self.terms[0]
         return (
-            len(terms) == 1
-            and terms[0][1] == 1
-            and len(terms[0][0]) == 1
-            and isinstance(self.scope.atoms[terms[0][0][0]], Symbol)
+            len(self.terms) == 1
+            and coefficient == 1
+            and len(monomial) == 1
+            and isinstance(self.scope.atoms[monomial[0]], Symbol)
         )
 
     @property
     def symbol(self) -> Symbol:
-        """The symbol of a bare symbol; ValueError for anything else."""
+        """The record of a symbol; ValueError for anything else."""
         if not self.is_symbol:
             raise ValueError(f"{self} is not a symbol")
-        atom = self.scope.atoms[self.terms[0][0][0]]
+        atom = self.scope.atoms[self.atom]
         assert isinstance(atom, Symbol)
         return atom
 
     @property
     def name(self) -> str:
-        """The name of a bare symbol; ValueError for anything else."""
+        """The name of a symbol; ValueError for anything else."""
         return self.symbol.name
 
     @property
     def is_anonymous(self) -> bool:
-        """True when any symbol in it is an unknown made by `Scope.fresh`, not a name of the user."""
+        """Whether any of its symbols is an unknown of `Scope.fresh`, not a name of the user."""
         return any(s.symbol.anonymous for s in self.symbols())
 
     def symbols(self) -> frozenset[Dimension]:
-        """The symbols that it is made of."""
+        """The symbols in it, those inside floors and maxima included."""
         if self._symbols is None:
             scope = self.scope
-            found: set[Dimension] = set()
-            for monomial, _ in self.terms:
-                for atom in monomial:
-                    found |= scope.symbols_of(atom)
-            self._symbols = frozenset(found)
+            symbols: set[Dimension] = set()
+            for atom in self.atom_numbers():
+                symbols |= scope.symbols_of(atom)
+            self._symbols = frozenset(symbols)
         return self._symbols
+
+    @property
+    def atom(self) -> int:
+        """The atom number of a symbol (defined only where `is_symbol` is true)."""
+        return self.terms[0][0][0]
+
+    def atom_numbers(self) -> Iterator[int]:
+        """The atoms of its monomials in order, repeated as often as they occur."""
+        return (atom for monomial, _ in self.terms for atom in monomial)
+
+    @property
+    def constant(self) -> int:
+        """The constant term, 0 where it has none."""
+        monomial, coefficient = self.terms[0]
+        return 0 if monomial else coefficient
+
+    @property
+    def leading_term(self) -> Term:
+        """The last monomial in order, with its coefficient."""
+        return self.terms[-1]
+
+    def without(self, monomial: Monomial) -> Dim:
+        """The sum of its other terms."""
+        return self.scope.from_terms(tuple([term for term in self.terms if term[0] != monomial]))
 
     def __str__(self) -> str:
         """A Python expression; odd names in backquotes."""
@@ -179,27 +205,29 @@ Dim = Union[int, Dimension]  # noqa: UP007  (a Dimension is defined before it is
 
 
 class Scope:
-    """Owns the symbols and the interning tables of one inference; drop it and everything goes."""
+    """Owns the symbols and the interning tables of one inference."""
 
     def __init__(self) -> None:
         """Empty tables."""
         self.lock = RLock()
-        """Of the questions about these symbols that several threads ask; see `sharing`."""
+        """Held during queries about these symbols; see `sharing`."""
         self.work = 0
-        """The terms that were looked at so far for what was in no table: what a question has cost, in steps."""
+        """Terms visited so far on misses of the tables: the cost of queries, in steps."""
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
-        self.capped: dict[Dimension, str] = {}  # what stands for an expression past a cap, and which cap
-        self.declared_bounds: dict[int, tuple[float, float]] = {}  # of atoms, as symbols were made; `interval` fills it
-        self.limits: dict[Dimension, Dim] = {}  # what unknowns are at most, by what they are made of
+        self.capped: dict[Dimension, str] = {}  # symbol in place of an expression past a cap: which cap
+        self.declared_bounds: dict[
+            int, tuple[float, float]
+        ] = {}  # of atoms, by the declared bounds of symbols; see `interval`
+        self.limits: dict[Dimension, Dim] = {}  # symbolic upper limits of unknowns
         self._names: dict[str, Dimension] = {}
         self._floors: dict[tuple[Dim, Dim], int] = {}
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the lock, which a copy has of its own."""
+        """All but the lock: a copy has its own."""
         return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -208,22 +236,22 @@ class Scope:
         self.lock = RLock()
 
     def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
-        """The symbol of this name; its bounds are those of its first mention. An `anonymous` one is no user's name."""
-        found = self._names.get(name)
-        if found is not None:
-            return found
+        """The symbol of this name; its bounds are those of its first mention. `anonymous`: not a name of the user."""
+        symbol = self._names.get(name)
+        if symbol is not None:
+            return symbol
         with self.lock:
             if name not in self._names:
-                self._names[name] = self._atom(Symbol(name, lo, hi, anonymous))
+                self._names[name] = self._append_atom(Symbol(name, lo, hi, anonymous))
             return self._names[name]
 
     @property
     def has_maxima(self) -> bool:
-        """Whether any dimension has a maximum in it."""
+        """Whether any dimension contains a maximum."""
         return bool(self._maxes)
 
     def has(self, name: str) -> bool:
-        """Whether a symbol of this name was made."""
+        """Whether a symbol of this name exists."""
         return name in self._names
 
     def names(self) -> list[str]:
@@ -239,59 +267,61 @@ class Scope:
                 count += 1
                 name = f"{hint}#{count}"
             self._hints[hint] = count + 1
-            found = self._names[name] = self._atom(Symbol(name, lo, hi, True))
-            return found
+            symbol = self._names[name] = self._append_atom(Symbol(name, lo, hi, True))
+            return symbol
 
     def opaque(self, reason: str, lo: int | None, hi: int | None) -> Dimension:
         """A fresh symbol in place of an expression past a cap; the reason is recorded."""
-        self.capped[found := self.fresh("capped", lo, hi)] = reason
-        return found
+        symbol = self.fresh("capped", lo, hi)
+        self.capped[symbol] = reason
+        return symbol
 
     def floor(self, numerator: Dim, denominator: Dim) -> Dimension:
         """The interned atom `floor(numerator/denominator)` (already normalised)."""
         key = (numerator, denominator)
         if key not in self._floors:
             depth = 1 + max(depth_of(numerator), depth_of(denominator))
-            self._number(self._floors, key, Floor(numerator, denominator, depth))
-        return self._intern((((self._floors[key],), 1),))
+            self._register_atom(self._floors, key, Floor(numerator, denominator, depth))
+        return self.atom_dim(self._floors[key])
 
     def maximum(self, args: tuple[Dim, ...]) -> Dimension:
         """The interned atom `max(args)` (already normalised and ordered)."""
         if args not in self._maxes:
-            self._number(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
-        return self._intern((((self._maxes[args],), 1),))
+            self._register_atom(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
+        return self.atom_dim(self._maxes[args])
 
-    def _number(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> None:
-        """Number a new atom, unless another thread has just done so: equal atoms must be one."""
+    def _register_atom(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> None:
+        """Number a new atom, unless another thread has just done so: equal atoms must share a number."""
         with self.lock:
             if key not in numbers:
                 self.atoms.append(atom)
                 numbers[key] = len(self.atoms) - 1
 
-    def _atom(self, atom: Atom) -> Dimension:
+    def _append_atom(self, atom: Atom) -> Dimension:
         self.atoms.append(atom)
-        return self._intern((((len(self.atoms) - 1,), 1),))
+        return self.atom_dim(len(self.atoms) - 1)
 
     def _intern(self, terms: Terms) -> Dimension:
-        found = self.dims.get(terms)
-        if found is None:  # in one step: users calculate with dims in any thread, and equal dims must be one
-            found = self.dims.setdefault(terms, Dimension(self, terms))
-        return found
+        dimension = self.dims.get(terms)
+        if dimension is None:  # atomic: users calculate with dims in any thread, and equal dims must be one object
+            dimension = self.dims.setdefault(terms, Dimension(self, terms))
+        return dimension
 
-    def of_terms(self, terms: Terms) -> Dim:
-        """The dimension of terms that are in order and have no zero coefficient."""
+    def from_terms(self, terms: Terms) -> Dim:
+        """The dimension of sorted terms without zero coefficients."""
         if not terms:
             return 0
-        if len(terms) == 1 and not terms[0][0]:
-            return terms[0][1]
+        monomial, coefficient = terms[0]
+        if len(terms) == 1 and not monomial:
+            return coefficient
         return self._intern(terms)
 
     def make(self, coefficients: Mapping[Monomial, int]) -> Dim:
-        """The dimension of a polynomial given as {monomial: coefficient}."""
-        return self.of_terms(tuple(sorted([(m, c) for m, c in coefficients.items() if c])))
+        """The dimension of a polynomial as {monomial: coefficient}."""
+        return self.from_terms(tuple(sorted([(m, c) for m, c in coefficients.items() if c])))
 
     def add(self, a: Dimension, b: Dim) -> Dim:
-        """`a + b`, not yet in the table."""
+        """`a + b`, on a miss of the table."""
         if isinstance(b, int):
             return self._add_int(a, int(b))
         if not isinstance(b, Dimension):
@@ -299,32 +329,32 @@ class Scope:
         total = dict(a.terms)
         for monomial, coefficient in terms_of(self, b):
             total[monomial] = total.get(monomial, 0) + coefficient
-        result = self._capped(total, "sum", a, b)
-        remember(a, "sums", b, result)
+        result = self._apply_caps(total, "sum", a, b)
+        memoize(a, "sums", b, result)
         return result
 
     def _add_int(self, a: Dimension, b: int) -> Dim:
-        """Only the constant changes, which is the first term."""
+        """Only the constant term changes, which is the first."""
         first, constant = a.terms[0]
         rest = a.terms if first else a.terms[1:]
         total = b if first else constant + b
         if not -MAX_COEFFICIENT < total < MAX_COEFFICIENT or len(rest) >= MAX_TERMS:
-            return self._too_large("sum", a, b)
+            return self._replace("sum", a, b)
         result = self._intern((((), total), *rest) if total else rest)
-        remember(a, "sums", b, result)
+        memoize(a, "sums", b, result)
         return result
 
     def _multiply_int(self, a: Dimension, b: int) -> Dim:
         """Only the coefficients change."""
         terms = tuple([(m, c * b) for m, c in a.terms])
         if not all(-MAX_COEFFICIENT < c < MAX_COEFFICIENT for _, c in terms):
-            return self._too_large("product", a, b)
+            return self._replace("product", a, b)
         result: Dim = self._intern(terms) if b else 0
-        remember(a, "products", b, result)
+        memoize(a, "products", b, result)
         return result
 
     def multiply(self, a: Dimension, b: Dim) -> Dim:
-        """`a * b`, not yet in the table."""
+        """`a * b`, on a miss of the table."""
         if isinstance(b, int):
             return self._multiply_int(a, int(b))
         if not isinstance(b, Dimension):
@@ -332,52 +362,86 @@ class Scope:
         total: dict[Monomial, int] = {}
         right = terms_of(self, b)
         if len(a.terms) * len(right) > MAX_TERMS * MAX_TERMS:
-            return self._too_large("product", a, b)
+            return self._replace("product", a, b)
         for m, c in a.terms:
             for n, k in right:
                 monomial = tuple(sorted(m + n)) if n and m else m or n
                 total[monomial] = total.get(monomial, 0) + c * k
-        result = self._capped(total, "product", a, b)
-        remember(a, "products", b, result)
+        result = self._apply_caps(total, "product", a, b)
+        memoize(a, "products", b, result)
         if isinstance(b, Dimension):
-            remember(b, "products", a, result)
+            memoize(b, "products", a, result)
         return result
 
-    def _capped(self, total: Mapping[Monomial, int], what: str, a: Dimension, b: Dim) -> Dim:
+    def _apply_caps(self, total: Mapping[Monomial, int], operation: Operation, a: Dimension, b: Dim) -> Dim:
         self.work += len(total)
         if len(total) > MAX_TERMS or any(
             len(m) > MAX_DEGREE or not -MAX_COEFFICIENT < c < MAX_COEFFICIENT for m, c in total.items()
         ):
-            return self._too_large(what, a, b)
+            return self._replace(operation, a, b)
         return self.make(total)
 
-    def _too_large(self, what: str, a: Dimension, b: Dim) -> Dimension:
-        from shapeinf.expr.interval import of_sum_or_product
+    def _replace(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
+        from shapeinf.expr.interval import rough_bounds
 
-        lo, hi = of_sum_or_product(what, a, b)
-        reason = cap_passed(what, a.terms, terms_of(self, b), MAX_DEGREE, MAX_TERMS, MAX_COEFFICIENT)
-        return self.opaque(reason, lo, hi)
+        lo, hi = rough_bounds(operation, a, b)
+        return self.opaque(_exceeded_cap(operation, a.terms, terms_of(self, b)), lo, hi)
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
         """The symbols inside one atom."""
-        found = self.atoms[atom]
-        if isinstance(found, Symbol):
-            return frozenset((self._intern((((atom,), 1),)),))
-        parts = (found.numerator, found.denominator) if isinstance(found, Floor) else found.args
+        record = self.atoms[atom]
+        if isinstance(record, Symbol):
+            return frozenset((self.atom_dim(atom),))
+        parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
         return frozenset().union(*(p.symbols() for p in parts if not isinstance(p, int)))
 
     def atom_dim(self, atom: int) -> Dimension:
-        """The dimension that is just this atom."""
+        """The dimension that is this atom."""
         return self._intern((((atom,), 1),))
 
+    def monomial_dim(self, monomial: Monomial) -> Dim:
+        """The product of the atoms of a monomial."""
+        return self.from_terms(((monomial, 1),))
 
-def remember(d: Dimension, table: str, other: Dim, result: Dim) -> None:
-    """Keep a result of arithmetic with its left operand, where the next call finds it with one look-up."""
-    found = getattr(d, table)
-    if found is _NOTHING:
-        found = {}
-        setattr(d, table, found)
-    found[other] = result
+    def only_atom(self, monomial: Monomial) -> Atom | None:
+        """The record of the atom of a monomial that has just one; None for products and for the constant."""
+        return self.atoms[monomial[0]] if len(monomial) == 1 else None
+
+
+def memoize(d: Dimension, table: str, other: Dim, result: Dim) -> None:
+    """Store a result of arithmetic with its left operand, so that the next call costs one look-up."""
+    results = getattr(d, table)
+    if results is _EMPTY:
+        results = {}
+        setattr(d, table, results)
+    results[other] = result
+
+
+def _exceeded_cap(operation: Operation, left: Terms, right: Terms) -> str:
+    """The cap that a sum or product exceeds, in words.
+
+    >>> _exceeded_cap("product", (((1,) * 5, 1),), (((2,) * 4, 1),))
+    'a product of 9 sizes, past the limit of 8'
+    >>> _exceeded_cap("product", (((1,), 1 << 100),), (((), 1 << 100),))
+    'a product with a number past the limit of 128 bits'
+    """
+    factors = sum(max((len(monomial) for monomial, _ in side), default=0) for side in (left, right))
+    if operation == "product" and factors > MAX_DEGREE:
+        return f"a product of {factors} sizes, past the limit of {MAX_DEGREE}"
+    largest, other = (max((abs(c) for _, c in side), default=0) for side in (left, right))
+    if (largest * other if operation == "product" else largest + other) >= MAX_COEFFICIENT:
+        return f"a {operation} with a number past the limit of {MAX_COEFFICIENT.bit_length() - 1} bits"
+    return f"a {operation} of {len(left)} and {len(right)} terms, past the limit of {MAX_TERMS} terms"
+
+
+def divide_monomial(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """The monomial divided by `part`, None when it does not divide."""
+    left = list(monomial)
+    for atom in part:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
 
 
 def terms_of(scope: Scope, d: Dim) -> Terms:

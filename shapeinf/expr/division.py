@@ -2,23 +2,36 @@
 
 Rewrites (floor semantics need no condition on signs; Python, ONNX): multiples of the divisor leave the floor; the
 common factor cancels; `floor((floor(x/d) + y)/q)` is `floor((x + d*y)/(d*q))` for every integer y, and the other way
-round where `floor(x/d)` is a part of y; `floor((y - floor(x/d))/q)` likewise, since `-floor(x/d)` is
+round where `floor(x/d)` is a term of y; `floor((y - floor(x/d))/q)` likewise, since `-floor(x/d)` is
 `floor((d - 1 - x)/d)`.
 
 For the same reason `floor(r/q)` and `floor((q - 1 - r)/q)` are one number with two signs, up to whole multiples of the
-symbols: `x - (3*x)//4` is `(x + 3)//4`. Of the two that one is kept whose leading coefficient (that of the last term)
-is at most half of the divisor, so that sizes rounded up to a multiple have one form however they are computed. Which of
-the two it is depends on the remainders of the coefficients alone. Where it is half of the divisor both forms stay.
+symbols: `x - (3*x)//4` is `(x + 3)//4`. The canonical form is the one whose leading coefficient (that of the last term)
+is at most half of the divisor, so that sizes rounded up to a multiple have one form however they are computed. The
+choice depends on the remainders of the coefficients alone. At exactly half of the divisor both forms stay.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import reduce
 from math import gcd, inf
+from operator import and_
 
 from shapeinf.expr.atoms import Floor
-from shapeinf.expr.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, remember, scope_of, terms_of
-from shapeinf.expr.interval import bounds_of, finite, quotient_bounds
+from shapeinf.expr.dimension import (
+    MAX_DEPTH,
+    Dim,
+    Dimension,
+    Monomial,
+    Scope,
+    depth_of,
+    divide_monomial,
+    memoize,
+    scope_of,
+    terms_of,
+)
+from shapeinf.expr.interval import bounds_of, finite_bound, quotient_bounds
 
 _MAX_STEPS = 128
 
@@ -38,67 +51,68 @@ def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
         return p // q
     if p == 0:
         return 0
-    result = _by_int(scope, p, q) if isinstance(q, int) else _by_dimension(scope, p, q)
+    result = _divide_by_int(scope, p, q) if isinstance(q, int) else _divide_by_dimension(scope, p, q)
     if isinstance(p, Dimension):
-        remember(p, "quotients", q, result)
+        memoize(p, "quotients", q, result)
     return result
 
 
-def _by_int(scope: Scope, p: Dim, q: int) -> Dim:
+def _divide_by_int(scope: Scope, p: Dim, q: int) -> Dim:
     if q == 0:
         raise ZeroDivisionError("division of a dimension by zero")
     if q < 0:
         return floordiv(scope, -p, -q)
     terms = terms_of(scope, p)
-    outside = scope.of_terms(tuple([(m, c // q) for m, c in terms if c // q]))
-    rest = scope.of_terms(tuple([(m, c % q) for m, c in terms if c % q]))
-    return outside + _proper(scope, rest, q)
+    outside = scope.from_terms(tuple([(m, c // q) for m, c in terms if c // q]))
+    rest = scope.from_terms(tuple([(m, c % q) for m, c in terms if c % q]))
+    return outside + _reduced_floor(scope, rest, q)
 
 
-def _proper(scope: Scope, r: Dim, q: int) -> Dim:
+def _reduced_floor(scope: Scope, r: Dim, q: int) -> Dim:
     """`floor(r/q)` where every coefficient of r is in 0..q-1."""
     if isinstance(r, int):
         return r // q
     symbols = scope.make({m: 1 for m, c in r.terms if m and 2 * c > q})
     for outside in (0, symbols) if symbols else (0,):
-        known = _known_floor(r - q * outside, q)
+        known = _bounded_floor(r - q * outside, q)
         if known is not None:
             return outside + known
     common = gcd(q, *(c for m, c in r.terms if m))
     if common > 1:
         reduced = scope.make({m: c // common for m, c in r.terms})
         return floordiv(scope, reduced, q // common)
-    if 2 * r.terms[-1][1] > q:
-        return _turned(scope, r, q)
-    folded = _folded(scope, r, q)
-    if folded is not None:
-        return folded
-    nested = _nested_floor(scope, r, q)
-    return _atom(scope, r, q) if nested is None else nested
+    _, leading = r.leading_term
+    if 2 * leading > q:
+        return _reflect(scope, r, q)
+    nested = _nest(scope, r, q)
+    if nested is not None:
+        return nested
+    flat = _flatten_nested(scope, r, q)
+    return _atom(scope, r, q) if flat is None else flat
 
 
-def _known_floor(n: Dim, q: int) -> int | None:
-    """`floor(n/q)` where the bounds of n leave one number, as those of `4*ceil(x/4) - x` do for a q of 4 or more."""
+def _bounded_floor(n: Dim, q: int) -> int | None:
+    """`floor(n/q)` where the bounds of n leave one value, as those of `4*ceil(x/4) - x` do for a q of 4 or more."""
     lo, hi = bounds_of(n)
     return int(lo // q) if lo > -inf and hi < inf and lo // q == hi // q else None
 
 
-def _turned(scope: Scope, r: Dimension, q: int) -> Dim:
-    """`floor(r/q)` by the other one of the two forms: that of `-r`, rounded up."""
+def _reflect(scope: Scope, r: Dimension, q: int) -> Dim:
+    """`floor(r/q)` in the other of the two forms: by `-r`, rounded up."""
     symbols = scope.make({m: 1 for m, _ in r.terms if m})
     return symbols - floordiv(scope, q * symbols - r + (q - 1), q)
 
 
-def _by_constant(scope: Scope, monomial: Monomial) -> Floor | None:
-    """The floor atom that a monomial is, if it is one whose divisor is a number."""
-    atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
+def _constant_floor(scope: Scope, monomial: Monomial) -> Floor | None:
+    """The floor that a monomial consists of, if its divisor is a number."""
+    atom = scope.only_atom(monomial)
     return atom if isinstance(atom, Floor) and isinstance(atom.denominator, int) else None
 
 
-def _folded(scope: Scope, r: Dimension, q: int) -> Dim | None:
+def _nest(scope: Scope, r: Dimension, q: int) -> Dim | None:
     """`floor((n + d*m)/(d*k))` as `floor((floor(n/d) + m)/k)` where `floor(n/d)` is in `m` already; None otherwise."""
     for monomial, coefficient in r.terms:
-        atom = _by_constant(scope, monomial)
+        atom = _constant_floor(scope, monomial)
         if atom is None:
             continue
         d = atom.denominator
@@ -112,21 +126,21 @@ def _folded(scope: Scope, r: Dimension, q: int) -> Dim | None:
     return None
 
 
-def _nested_floor(scope: Scope, r: Dimension, q: int) -> Dim | None:
-    """`floor((floor(n/d) + y)/q)` without the inner floor; None where there is no such part.
+def _flatten_nested(scope: Scope, r: Dimension, q: int) -> Dim | None:
+    """`floor((floor(n/d) + y)/q)` without the inner floor; None where there is no such term.
 
-    It is the only part of its kind with a factor of 1, or else the only one of -1; with a divisor of 2 it may be both.
+    It is the only such term with a factor of 1, or else the only one of -1; with a divisor of 2 it may be both.
     """
     for factor in (1, -1):
-        found = [
-            (m, atom) for m, c in r.terms if (c - factor) % q == 0 and (atom := _by_constant(scope, m)) is not None
+        floors = [
+            (m, atom) for m, c in r.terms if (c - factor) % q == 0 and (atom := _constant_floor(scope, m)) is not None
         ]
-        if len(found) > 1:
+        if len(floors) > 1:
             return None
-        for monomial, atom in found:
+        for monomial, atom in floors:
             n, d = atom.numerator, atom.denominator
             assert isinstance(d, int)
-            rest = scope.make({m: c for m, c in r.terms if m != monomial})
+            rest = r.without(monomial)
             if factor > 0 and not (q == 2 and _is_rounded_up(n, d, rest)):
                 return floordiv(scope, n + rest * d, q * d)
             return scope.atom_dim(monomial[0]) + floordiv(scope, rest * d - n + d - 1, q * d)
@@ -134,15 +148,14 @@ def _nested_floor(scope: Scope, r: Dimension, q: int) -> Dim | None:
 
 
 def _is_rounded_up(n: Dim, d: int, rest: Dim) -> bool:
-    """Whether `rest` and `floor(n/d)` come from one floor as `_turned` makes them: `(3*x)//4` is `x - (x + 3)//4`."""
+    """Whether `rest` and `floor(n/d)` are the reflected form of one floor: `(3*x)//4` is `x - (x + 3)//4`."""
     if isinstance(n, int) or isinstance(rest, int):
         return False
-    lead, coefficient = n.terms[-1]
-    constant = 0 if n.terms[0][0] else n.terms[0][1]
-    return 2 * coefficient < d <= 2 * constant + 1 and any(m == lead and c % 2 for m, c in rest.terms)
+    lead, coefficient = n.leading_term
+    return 2 * coefficient < d <= 2 * n.constant + 1 and any(m == lead and c % 2 for m, c in rest.terms)
 
 
-def _by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
+def _divide_by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
     if p is q:
         return 1
     quotient, rest = _divide(scope, p, q)
@@ -160,16 +173,16 @@ def _by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
 
 
 def _atom(scope: Scope, p: Dim, q: Dim) -> Dimension:
-    depth = 1 + max(0 if isinstance(d, int) else d.depth for d in (p, q))
+    depth = 1 + max(depth_of(p), depth_of(q))
     if depth > MAX_DEPTH:
         low, high = quotient_bounds(bounds_of(p), bounds_of(q))
-        return scope.opaque(f"a division nests deeper than {MAX_DEPTH}", finite(low), finite(high))
+        return scope.opaque(f"a division nests deeper than {MAX_DEPTH}", finite_bound(low), finite_bound(high))
     return scope.floor(p, q)
 
 
 def _divide(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
     """Polynomial long division by the leading term of `q`: quotient and rest."""
-    lead, factor = q.terms[-1]
+    lead, factor = q.leading_term
     quotient: Dim = 0
     rest: dict[Monomial, int] = {}
     todo = dict(terms_of(scope, p))
@@ -178,7 +191,7 @@ def _divide(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
             break
         monomial = max(todo)
         coefficient = todo.pop(monomial)
-        left = _without(monomial, lead)
+        left = divide_monomial(monomial, lead)
         times = coefficient // factor if left is not None else 0
         if times == 0 or left is None:
             rest[monomial] = rest.get(monomial, 0) + coefficient
@@ -197,31 +210,19 @@ def _divide(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
     return quotient, scope.make(rest)
 
 
-def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
-    """The monomial divided by `part`, None when it does not divide."""
-    left = list(monomial)
-    for atom in part:
-        if atom not in left:
-            return None
-        left.remove(atom)
-    return tuple(left)
-
-
 def _cancel(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
-    """Divide both by their common integer and monomial factor (non-zero: q is)."""
+    """Divide both by their common integer and monomial factor, which is not zero because q is not."""
     terms = (*terms_of(scope, p), *q.terms)
     number = gcd(*(c for _, c in terms))
-    common = Counter(terms[0][0])
-    for monomial, _ in terms[1:]:
-        common &= Counter(monomial)
+    common = reduce(and_, (Counter(monomial) for monomial, _ in terms))
     if number == 1 and not common:
         return p, q
     part = tuple(common.elements())
 
-    def reduce(d: Dim) -> Dim:
-        return scope.make({_without(m, part) or (): c // number for m, c in terms_of(scope, d)})
+    def cancel(d: Dim) -> Dim:
+        return scope.make({divide_monomial(m, part) or (): c // number for m, c in terms_of(scope, d)})
 
-    return reduce(p), reduce(q)
+    return cancel(p), cancel(q)
 
 
 def exact_quotient(p: Dim, q: Dim) -> Dim | None:

@@ -1,4 +1,4 @@
-"""What the terms of `e == 0` tell: whether it has a solution, and for which symbol it can be solved."""
+"""Equations `e == 0`: solvability by common factors, the symbol to solve for, normal forms."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Callable
 from math import gcd
 
 from shapeinf.expr.atoms import Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial
+from shapeinf.expr.dimension import Dim, Dimension, Monomial, divide_monomial
 
 
-def no_root(e: Dimension) -> bool:
-    """True when no integers make `e` zero because of common factors: `2*a + 4*b + 1`."""
-    constant = next((c for m, c in e.terms if not m), 0)
-    return constant % gcd(*(c for m, c in e.terms if m)) != 0
+def has_no_root(e: Dimension) -> bool:
+    """Whether `e` has no integer root because of common factors, as `2*a + 4*b + 1`."""
+    return e.constant % gcd(*(c for m, c in e.terms if m)) != 0
 
 
 def pivot(e: Dimension) -> tuple[Dimension, int] | None:
@@ -23,41 +22,37 @@ def pivot(e: Dimension) -> tuple[Dimension, int] | None:
     for monomial, coefficient in e.terms:
         if len(monomial) != 1 or coefficient not in (1, -1):
             continue
-        atom = scope.atoms[monomial[0]]
+        atom = scope.only_atom(monomial)
         rank = (isinstance(atom, Symbol) and atom.anonymous, monomial[0])
-        if isinstance(atom, Symbol) and (best is None or rank > best) and not _elsewhere(e, monomial):
+        if isinstance(atom, Symbol) and (best is None or rank > best) and not _occurs_elsewhere(e, monomial):
             best, sign = rank, coefficient
     return None if best is None else (scope.atom_dim(best[1]), sign)
 
 
-def _elsewhere(e: Dimension, monomial: Monomial) -> bool:
+def _occurs_elsewhere(e: Dimension, monomial: Monomial) -> bool:
     symbol = e.scope.atom_dim(monomial[0])
     return any(symbol in e.scope.symbols_of(a) for m, _ in e.terms if m != monomial for a in m)
 
 
-def linear(e: Dimension) -> tuple[int, int, int] | None:
+def as_linear(e: Dimension) -> tuple[int, int, int] | None:
     """`factor*atom + constant` as (atom, factor, constant), None for anything else."""
-    constant = next((c for m, c in e.terms if not m), 0)
     rest = [(m, c) for m, c in e.terms if m]
-    if len(rest) != 1 or len(rest[0][0]) != 1:
+    if len(rest) != 1:
         return None
-    return rest[0][0][0], rest[0][1], constant
+    ((monomial, factor),) = rest
+    return (monomial[0], factor, e.constant) if len(monomial) == 1 else None
 
 
-def primitive(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
-    """`e` of `e == 0` without its common integer and without common atoms that are `positive`."""
+def primitive_part(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
+    """`e` of `e == 0` without its common integer factor and its common `positive` atoms."""
     if isinstance(e, int):
         return e
     scope = e.scope
     number = gcd(*(c for _, c in e.terms))
-    common = [a for a in set(e.terms[0][0]) if all(a in m for m, _ in e.terms)]
+    common = set.intersection(*(set(m) for m, _ in e.terms))
     divisors = [a for a in common if positive(scope.atom_dim(a))]
     if number == 1 and not divisors:
         return e
-    reduced: dict[Monomial, int] = {}
-    for monomial, coefficient in e.terms:
-        left = list(monomial)
-        for atom in divisors:
-            left.remove(atom)
-        reduced[tuple(left)] = coefficient // number
-    return primitive(scope.make(reduced), positive) if divisors else scope.make(reduced)
+    part = tuple(divisors)
+    reduced = scope.make({divide_monomial(m, part) or (): c // number for m, c in e.terms})
+    return primitive_part(reduced, positive) if divisors else reduced

@@ -27,10 +27,10 @@ def substitute(d: Dim, values: Mapping[Dimension, Dim]) -> Dim:
 
 
 class Substitution:
-    """One substitution; remembers what it has rebuilt."""
+    """One substitution, with a memo of the dims rebuilt so far."""
 
     def __init__(self, values: Mapping[Dimension, Dim]) -> None:
-        """Nothing is rebuilt yet."""
+        """`values` are dims by symbol."""
         self.values = values
         self.done: dict[Dimension, Dim] = {}
 
@@ -49,7 +49,7 @@ class Substitution:
         return self.done[d]
 
     def changes(self, d: Dimension) -> bool:
-        """Whether there is something to replace in a dim."""
+        """Whether a dim contains a symbol to replace."""
         return any(s in self.values for s in d.symbols())
 
     def maximum(self, args: Sequence[Dim]) -> Dim:
@@ -57,24 +57,23 @@ class Substitution:
         return maximum(*args)
 
     def atom(self, scope: Scope, number: int) -> Dim:
-        """What takes the place of one atom."""
-        found = scope.atoms[number]
-        whole = scope.atom_dim(number)
-        if isinstance(found, Symbol):
-            return self.values.get(whole, whole)
-        if not self.changes(whole):
-            return whole
-        if isinstance(found, Floor):
-            return self.dim(found.numerator) // self.dim(found.denominator)
-        return self.maximum([self.dim(a) for a in found.args])
+        """The replacement of an atom."""
+        atom, d = scope.atoms[number], scope.atom_dim(number)
+        if isinstance(atom, Symbol):
+            return self.values.get(d, d)
+        if not self.changes(d):
+            return d
+        if isinstance(atom, Floor):
+            return self.dim(atom.numerator) // self.dim(atom.denominator)
+        return self.maximum([self.dim(a) for a in atom.args])
 
 
-def resolved(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
-    """`d` without the arguments of maxima that never win; `at_least_zero` says what is known of a difference.
+def simplify_maxima(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
+    """`d` without the arguments of maxima that never are the largest; `at_least_zero` decides differences.
 
     >>> s = Scope()
     >>> x, y = s.symbol("x"), s.symbol("y")
-    >>> resolved(maximum(x, y) * 2, lambda difference: difference is x - y)
+    >>> simplify_maxima(maximum(x, y) * 2, lambda difference: difference is x - y)
     2*x
     """
     return d if isinstance(d, int) else _Resolution(at_least_zero).dim(d)
@@ -88,14 +87,14 @@ class _Resolution(Substitution):
         self.at_least_zero = at_least_zero
 
     def changes(self, d: Dimension) -> bool:
-        return any(not isinstance(d.scope.atoms[a], Symbol) for monomial, _ in d.terms for a in monomial)
+        return any(not isinstance(d.scope.atoms[a], Symbol) for a in d.atom_numbers())
 
     def maximum(self, args: Sequence[Dim]) -> Dim:
-        kept = list(args)
+        candidates = list(args)
         for a in args:
-            if any(b is not a and self.at_least_zero(b - a) for b in kept):
-                kept.remove(a)
-        return maximum(*kept)
+            if any(b is not a and self.at_least_zero(b - a) for b in candidates):
+                candidates.remove(a)
+        return maximum(*candidates)
 
 
 def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
@@ -112,7 +111,7 @@ def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
 
 
 class _Evaluation:
-    """One evaluation; a part that occurs several times is evaluated once."""
+    """One evaluation; an atom that occurs several times is evaluated once."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         self.values = values
@@ -130,11 +129,11 @@ class _Evaluation:
         return total
 
     def atom(self, scope: Scope, number: int) -> Value:
-        found = scope.atoms[number]
-        if isinstance(found, Symbol):
-            return self.values[found.name]
+        atom = scope.atoms[number]
+        if isinstance(atom, Symbol):
+            return self.values[atom.name]
         if number not in self.atoms:
-            self.atoms[number] = self.quotient(scope, found) if isinstance(found, Floor) else self.largest(found.args)
+            self.atoms[number] = self.quotient(scope, atom) if isinstance(atom, Floor) else self.largest(atom.args)
         return self.atoms[number]
 
     def quotient(self, scope: Scope, floor: Floor) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shapeinf.expr.atoms import Maximum
 from shapeinf.expr.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, depth_of, scope_of, terms_of
-from shapeinf.expr.interval import bounds_of, finite
+from shapeinf.expr.interval import bounds_of, finite_bound
 
 MAX_ARGS = 8
 
@@ -23,10 +23,10 @@ def maximum(*dims: Dim) -> Dim:
     scope = scope_of(dims)
     if scope is None:
         return max(dims)  # type: ignore[type-var]
-    found = scope.maxima.get(dims)
-    if found is None:
-        found = scope.maxima[dims] = _maximum(scope, dims)
-    return found
+    result = scope.maxima.get(dims)
+    if result is None:
+        result = scope.maxima[dims] = _maximum(scope, dims)
+    return result
 
 
 def minimum(*dims: Dim) -> Dim:
@@ -34,11 +34,11 @@ def minimum(*dims: Dim) -> Dim:
     return -maximum(*(-d for d in dims))
 
 
-def largest_of(d: Dim) -> list[Dim]:
-    """The dims of which one that is a maximum (and something more) is the largest; else the dim itself.
+def expand_maximum(d: Dim) -> list[Dim]:
+    """The dims whose maximum `rest + max(a, b)` is: `rest + a` and `rest + b`; of any other dim the dim itself.
 
     >>> x = Scope().symbol("x")
-    >>> sorted(str(part) for part in largest_of(maximum(x, 4) + 1))
+    >>> sorted(str(part) for part in expand_maximum(maximum(x, 4) + 1))
     ['5', 'x + 1']
     """
     return _flatten(d.scope, d) if isinstance(d, Dimension) else [d]
@@ -48,7 +48,7 @@ def _maximum(scope: Scope, dims: tuple[Dim, ...]) -> Dim:
     flat: list[Dim] = []
     for d in dims:
         flat.extend(_flatten(scope, d))
-    args = _undominated(flat)
+    args = _drop_dominated(flat)
     if len(args) == 1:
         return args[0]
     if len(args) > MAX_ARGS or max(map(depth_of, args)) >= MAX_DEPTH:
@@ -56,7 +56,7 @@ def _maximum(scope: Scope, dims: tuple[Dim, ...]) -> Dim:
         low, high = max(p[0] for p in pairs), max(p[1] for p in pairs)
         many = f"a maximum of {len(args)} expressions, past the limit of {MAX_ARGS}"
         reason = many if len(args) > MAX_ARGS else f"a maximum nests deeper than {MAX_DEPTH}"
-        return scope.opaque(reason, finite(low), finite(high))
+        return scope.opaque(reason, finite_bound(low), finite_bound(high))
     base = _base(scope, args)
     rest = sorted((a - base for a in args), key=lambda a: terms_of(scope, a))
     return base + scope.maximum(tuple(rest))
@@ -66,21 +66,22 @@ def _flatten(scope: Scope, d: Dim) -> list[Dim]:
     """`rest + max(a, b)` as `rest + a, rest + b`, once."""
     if isinstance(d, Dimension):
         for monomial, coefficient in d.terms:
-            atom = scope.atoms[monomial[0]] if len(monomial) == 1 else None
+            atom = scope.only_atom(monomial)
             if coefficient == 1 and isinstance(atom, Maximum):
-                rest = scope.make({m: c for m, c in d.terms if m != monomial})
+                rest = d.without(monomial)
                 return [rest + a for a in atom.args]
     return [d]
 
 
-def _undominated(dims: list[Dim]) -> list[Dim]:
-    kept: list[Dim] = []
+def _drop_dominated(dims: list[Dim]) -> list[Dim]:
+    """Without the dims that another one never is below, by their bounds."""
+    candidates: list[Dim] = []
     for d in dict.fromkeys(dims):
-        if any(bounds_of(k - d)[0] >= 0 for k in kept):
+        if any(bounds_of(k - d)[0] >= 0 for k in candidates):
             continue
-        kept = [k for k in kept if bounds_of(d - k)[0] < 0]
-        kept.append(d)
-    return kept
+        candidates = [k for k in candidates if bounds_of(d - k)[0] < 0]
+        candidates.append(d)
+    return candidates
 
 
 def _base(scope: Scope, args: list[Dim]) -> Dim:

@@ -11,35 +11,35 @@ from math import inf
 import attrs
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope
+from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial
 
 Bounds = tuple[float, float]
 
 _MAX_SPLITS = 6
 _MAX_PARTS = 256
-"""Dims that are looked at for one that is split; each maximum has as many as it has arguments."""
+"""Dims bounded on behalf of one split dim; each maximum adds as many as it has arguments."""
 
 
 @attrs.frozen
-class Known:
-    """Where the bounds of symbols come from, and those of other atoms worked out from them so far."""
+class BoundsTable:
+    """Bounds of symbols by a look-up function, and a memo of those of other atoms."""
 
     symbol: Callable[[int, Symbol], Bounds]
     atoms: dict[int, Bounds] = attrs.Factory(dict)
     differences: dict[Dimension, bool] = attrs.Factory(dict)
-    """Whether dims that were asked about are at least 0."""
+    """Memo of whether dims are at least 0."""
 
     def at_least_zero(self, d: Dim) -> bool:
-        """Whether a dim is at least 0; remembered."""
+        """Whether a dim is known to be at least 0."""
         if isinstance(d, int):
             return d >= 0
-        known = self.differences.get(d)
-        if known is None:
-            known = self.differences[d] = bounds_with(d, self)[0] >= 0
-        return known
+        result = self.differences.get(d)
+        if result is None:
+            result = self.differences[d] = bounds_with(d, self)[0] >= 0
+        return result
 
     def forget(self) -> None:
-        """Other bounds are known of some symbol now."""
+        """Clear the memos: the bounds of some symbol have changed."""
         self.atoms.clear()
         self.differences.clear()
 
@@ -64,14 +64,14 @@ class Interval:
         return (self.lo is None or self.lo <= value) and (self.hi is None or value <= self.hi)
 
 
-def finite(bound: float) -> int | None:
+def finite_bound(bound: float) -> int | None:
     """None for an infinity, else the int."""
     return None if bound in (inf, -inf) else int(bound)
 
 
 def as_interval(bounds: Bounds) -> Interval:
     """Bounds as an `Interval`."""
-    return Interval(finite(bounds[0]), finite(bounds[1]))
+    return Interval(finite_bound(bounds[0]), finite_bound(bounds[1]))
 
 
 def interval(d: Dim) -> Interval:
@@ -84,24 +84,24 @@ def interval(d: Dim) -> Interval:
     return as_interval(bounds_of(d))
 
 
-def declared(_: int, symbol: Symbol) -> Bounds:
-    """The bounds that a symbol was made with."""
+def declared_bounds(_: int, symbol: Symbol) -> Bounds:
+    """The declared bounds of a symbol."""
     return (-inf if symbol.lo is None else symbol.lo, inf if symbol.hi is None else symbol.hi)
 
 
 def bounds_of(d: Dim) -> Bounds:
-    """Bounds from declared symbol bounds, kept with the dimension."""
+    """Bounds from declared symbol bounds, stored with the dimension."""
     if isinstance(d, int):
         return d, d
     if d.bounds is None:
-        d.bounds = bounds_with(d, Known(declared, d.scope.declared_bounds))
+        d.bounds = bounds_with(d, BoundsTable(declared_bounds, d.scope.declared_bounds))
     return d.bounds
 
 
-def of_sum_or_product(what: str, a: Dim, b: Dim) -> tuple[int | None, int | None]:
-    """Bounds of a sum, or rough ones of a product, that passes the caps of the algebra."""
+def rough_bounds(operation: Operation, a: Dim, b: Dim) -> tuple[int | None, int | None]:
+    """Bounds of a sum, or rough ones of a product, that exceeds the caps of the algebra."""
     (alo, ahi), (blo, bhi) = bounds_of(a), bounds_of(b)
-    if what != "sum":
+    if operation != "sum":
         return (0 if alo >= 0 and blo >= 0 else None), None
     return (
         None if -inf in (alo, blo) else int(alo) + int(blo),
@@ -110,7 +110,7 @@ def of_sum_or_product(what: str, a: Dim, b: Dim) -> tuple[int | None, int | None
 
 
 class _Splits:
-    """How many parts may still be looked at."""
+    """The number of dims that may still be bounded."""
 
     __slots__ = ("parts",)
 
@@ -118,37 +118,37 @@ class _Splits:
         self.parts = _MAX_PARTS
 
 
-def bounds_with(d: Dim, known: Known, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
-    """Bounds of a dim under what is known of its symbols; none where its numbers are past the largest float."""
+def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
+    """Bounds of a dim from those of its symbols; none where a number exceeds the largest float."""
     if isinstance(d, int):
         return d, d
     d.scope.work += len(d.terms)
     try:
-        result = _plain(d, known)
+        result = _interval_bounds(d, known)
         if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
             left = left or _Splits()
             left.parts -= 1
             if left.parts >= 0:
-                result = _meet(result, _split(d, known, splits, left))
+                result = _meet(result, _split_bounds(d, known, splits, left))
         return result
     except OverflowError:
         return -inf, inf
 
 
-def _split(d: Dimension, known: Known, splits: int, left: _Splits) -> Bounds:
+def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through one of its floors or maxima."""
     atoms = d.scope.atoms
-    result = _factored(d, known, splits, left)
+    result = _factored_bounds(d, known, splits, left)
     for monomial, coefficient in d.terms:
-        atom = atoms[monomial[0]] if len(monomial) == 1 else None
+        atom = d.scope.only_atom(monomial)
         if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-            return _meet(result, _through_floor(d, monomial, coefficient, atom, known, splits - 1, left))
+            return _meet(result, _split_floor(d, monomial, coefficient, atom, known, splits - 1, left))
         if isinstance(atom, Maximum):
-            return _meet(result, _through_max(d, monomial, coefficient, atom, known, splits - 1, left))
-    for place in {place for monomial, _ in d.terms for place in monomial}:
-        atom = atoms[place]
+            return _meet(result, _split_maximum(d, monomial, coefficient, atom, known, splits - 1, left))
+    for number in set(d.atom_numbers()):
+        atom = atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
-            result = _meet(result, _through_remainder(d, place, atom, known, splits - 1, left))
+            result = _meet(result, _split_remainder(d, number, atom, known, splits - 1, left))
     return result
 
 
@@ -162,7 +162,7 @@ def _meet(a: Bounds, b: Bounds) -> Bounds:
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def _plain(d: Dimension, known: Known) -> Bounds:
+def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
     lo: float = 0
     hi: float = 0
     for monomial, coefficient in d.terms:
@@ -173,24 +173,17 @@ def _plain(d: Dimension, known: Known) -> Bounds:
     return lo, hi
 
 
-def _factored(d: Dimension, known: Known, splits: int, left_parts: _Splits) -> Bounds:
+def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
-    common = set(d.terms[0][0])
-    for monomial, _ in d.terms[1:]:
-        common.intersection_update(monomial)
+    common = set.intersection(*(set(monomial) for monomial, _ in d.terms))
     if not common:
         return -inf, inf
     atom = min(common)
-    rest: dict[Monomial, int] = {}
-    for monomial, coefficient in d.terms:
-        left = list(monomial)
-        left.remove(atom)
-        rest[tuple(left)] = coefficient
-    factor = _atom_bounds(d.scope, atom, known)
-    return _times(factor, bounds_with(d.scope.make(rest), known, splits - 1, left_parts))
+    rest = d.scope.make({divide_monomial(monomial, (atom,)) or (): c for monomial, c in d.terms})
+    return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
 
 
-def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
+def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bounds:
     if len(monomial) == 1:
         return _atom_bounds(scope, monomial[0], known)
     result: Bounds = (1, 1)
@@ -203,79 +196,80 @@ def _monomial_bounds(scope: Scope, monomial: Monomial, known: Known) -> Bounds:
         low, high = _atom_bounds(scope, atom, known)
         factor = (low, high)
         for _ in range(power - 1):
-            factor = _times(factor, (low, high))
+            factor = _product(factor, (low, high))
         if power % 2 == 0 and low < 0:
             factor = (max(factor[0], 0), factor[1])
-        result = _times(result, factor)
+        result = _product(result, factor)
     return result
 
 
-def _atom_bounds(scope: Scope, atom: int, known: Known) -> Bounds:
+def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     result = known.atoms.get(atom)
     if result is None:
-        found = scope.atoms[atom]
-        if isinstance(found, Symbol):
-            result = known.symbol(atom, found)
-        elif isinstance(found, Floor):
-            result = quotient_bounds(bounds_with(found.numerator, known), bounds_with(found.denominator, known))
+        record = scope.atoms[atom]
+        if isinstance(record, Symbol):
+            result = known.symbol(atom, record)
+        elif isinstance(record, Floor):
+            result = quotient_bounds(bounds_with(record.numerator, known), bounds_with(record.denominator, known))
         else:
-            pairs = [bounds_with(a, known) for a in found.args]
+            pairs = [bounds_with(a, known) for a in record.args]
             result = max(p[0] for p in pairs), max(p[1] for p in pairs)
         known.atoms[atom] = result
     return result
 
 
-def _through_floor(d: Dimension, m: Monomial, c: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
+def _split_floor(
+    d: Dimension, m: Monomial, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits
+) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
-    rest = d.scope.make({k: v for k, v in d.terms if k != m})
+    rest = d.without(m)
     low, high = bounds_with(rest * q + atom.numerator * c, known, splits, left)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _through_remainder(d: Dimension, place: int, atom: Floor, known: Known, splits: int, left: _Splits) -> Bounds:
+def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
-    factor = scope.make({_without(monomial, place): c for monomial, c in d.terms if monomial.count(place) == 1})
-    k = _multiple(factor, q)
+    factor = scope.make(
+        {divide_monomial(monomial, (number,)) or (): c for monomial, c in d.terms if monomial.count(number) == 1}
+    )
+    k = _integer_ratio(factor, q)
     if k is None or bounds_with(q, known, splits, left)[0] < 1:
         return -inf, inf
-    none = scope.make({monomial: c for monomial, c in d.terms if place not in monomial}) + n * k
-    most = none - (q - 1) * k
-    low, high = (most, none) if k > 0 else (none, most)
+    at_zero = scope.make({monomial: c for monomial, c in d.terms if number not in monomial}) + n * k
+    at_largest = at_zero - (q - 1) * k
+    low, high = (at_largest, at_zero) if k > 0 else (at_zero, at_largest)
     return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
 
 
-def _without(monomial: Monomial, place: int) -> Monomial:
-    at = monomial.index(place)
-    return monomial[:at] + monomial[at + 1 :]
-
-
-def _multiple(d: Dim, of: Dim) -> int | None:
-    """The number that makes `d` of a dim, where there is one."""
-    if not isinstance(d, Dimension) or not isinstance(of, Dimension):
+def _integer_ratio(d: Dim, divisor: Dim) -> int | None:
+    """The integer `k` with `d == k*divisor`, where there is one."""
+    if not isinstance(d, Dimension) or not isinstance(divisor, Dimension):
         return None
-    number = d.terms[0][1] // of.terms[0][1]
-    return number if number and of * number is d else None
+    ratio = d.leading_term[1] // divisor.leading_term[1]
+    return ratio if ratio and divisor * ratio is d else None
 
 
-def _through_max(d: Dimension, m: Monomial, c: int, atom: Maximum, known: Known, splits: int, left: _Splits) -> Bounds:
+def _split_maximum(
+    d: Dimension, m: Monomial, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits
+) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
-    rest = d.scope.make({k: v for k, v in d.terms if k != m})
+    rest = d.without(m)
     pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]
     pick = max if c > 0 else min
     return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
 
 
-def _times(a: Bounds, b: Bounds) -> Bounds:
+def _product(a: Bounds, b: Bounds) -> Bounds:
     products = [0 if x == 0 or y == 0 else x * y for x in a for y in b]
     return min(products), max(products)
 
 
 def quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
-    """Bounds of `floor(a/b)`; nothing is known when the divisor may be zero or negative."""
+    """Bounds of `floor(a/b)`; none when the divisor may be zero or negative."""
     if b[0] <= 0:
         if b[1] >= 1 and a[0] >= 0 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
             return quotient_bounds(a, (1, b[1]))

@@ -1,8 +1,8 @@
 """A straight-line program over arrays of bindings, in int64 where that is exact and in Python's ints where not.
 
 No number ever wraps. First the ranges of the arguments decide, in Python's ints: most programs cannot leave int64, and
-run as plain numpy. Else the bindings of which float64 magnitudes say that some number may be too large are run in
-Python's ints, so that only a result that does not fit is an overflow, whatever the numbers on the way to it.
+run as plain numpy. Otherwise a float64 magnitude of every number selects the bindings where one may be too large;
+these run in Python's ints, so that only a result that does not fit is an overflow, not an intermediate number.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ INT64_MAX = (1 << 63) - 1
 INT64_MIN = -(1 << 63)
 
 MAX_BITS = 4096
-"""A number on the way with more bits than this counts as an overflow of all that is made of it."""
+"""An intermediate number with more bits than this is an overflow, and so is everything computed from it."""
 
 CHUNK = 8192
-"""Bindings at a time: the registers in use then stay in the processor's caches."""
+"""Bindings at a time, so that the registers in use stay in the processor's caches."""
 
 MAX_NUMBERS = 1 << 29
 """Results of one run: 4 GiB."""
 
 _SAFE = float(1 << 62)
-"""Magnitudes are sums and products of roundings, far less than a factor of 2 off: below this, all is in int64."""
+"""Magnitudes are rounded, by far less than a factor of 2: numbers below this fit int64."""
 
 
 @attrs.frozen
 class Values:
-    """What the outputs of a program are.
+    """The outputs of a program at each binding.
 
     Args:
-        matrix: one row an output, one column a binding; what has no value is 0 there.
-        overflow: for each output that has no value in int64 at some binding: where.
-        undefined: for each output that divides by zero at some binding: where.
+        matrix: one row an output, one column a binding; 0 where there is no value.
+        overflow: the bindings at which an output does not fit int64, by output.
+        undefined: the bindings at which an output divides by zero, by output.
     """
 
     matrix: Ints
@@ -58,73 +58,73 @@ def run(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Va
     Raises LimitError for more than `MAX_NUMBERS` results.
 
     >>> from shapeinf.expr import Scope
-    >>> from shapeinf.expr.straight_line import lowered
+    >>> from shapeinf.expr.straight_line import lower
     >>> n = Scope().symbol("n")
-    >>> found = run(lowered([n * n, n // 2]), [np.array([3, 1 << 32])], 2)
-    >>> found.matrix[1], found.overflow[0]
+    >>> values = run(lower([n * n, n // 2]), [np.array([3, 1 << 32])], 2)
+    >>> values.matrix[1], values.overflow[0]
     (array([         1, 2147483648]), array([False,  True]))
     """
     if len(program.outputs) * bindings > MAX_NUMBERS:
         raise LimitError(f"{bindings} bindings of {len(program.outputs)} expressions are too many numbers at once")
     matrix = np.zeros((len(program.outputs), bindings), dtype=np.int64)
-    found = Values(matrix, {}, {})
+    values = Values(matrix, {}, {})
     if not bindings:
-        return found
+        return values
     wide = not _fits(program, arguments)
     for start in range(0, bindings, CHUNK):
         part = slice(start, min(start + CHUNK, bindings))
-        taken = [a if isinstance(a, int) else a[part] for a in arguments]
-        doubtful = _too_large(program, taken, part.stop - start) if wide else np.zeros(part.stop - start, dtype=bool)
-        _plain(program, taken, matrix[:, part], doubtful)
-        for column in np.flatnonzero(doubtful):
-            at = [a if isinstance(a, int) else int(a[column]) for a in taken]
-            _put(found, start + int(column), exact(program, at))
-    return found
+        chunk = [a if isinstance(a, int) else a[part] for a in arguments]
+        unsafe = _find_unsafe(program, chunk, part.stop - start) if wide else np.zeros(part.stop - start, dtype=bool)
+        _run_in_int64(program, chunk, matrix[:, part], unsafe)
+        for column in np.flatnonzero(unsafe):
+            binding = [a if isinstance(a, int) else int(a[column]) for a in chunk]
+            _store(values, start + int(column), run_exactly(program, binding))
+    return values
 
 
-def _put(found: Values, column: int, values: Sequence[int | None]) -> None:
-    for row, value in enumerate(values):
-        table = found.undefined
+def _store(values: Values, column: int, outputs: Sequence[int | None]) -> None:
+    for row, value in enumerate(outputs):
+        table = values.undefined
         if value is not None:
             if INT64_MIN <= value <= INT64_MAX:
-                found.matrix[row, column] = value
+                values.matrix[row, column] = value
                 continue
-            table = found.overflow
-        found.matrix[row, column] = 0
-        table.setdefault(row, np.zeros(found.matrix.shape[1], dtype=bool))[column] = True
+            table = values.overflow
+        values.matrix[row, column] = 0
+        table.setdefault(row, np.zeros(values.matrix.shape[1], dtype=bool))[column] = True
 
 
-def exact(program: StraightLine, arguments: Sequence[int]) -> list[int | None]:
-    """The outputs at one binding, as Python's ints; None for what divides by zero.
+def run_exactly(program: StraightLine, arguments: Sequence[int]) -> list[int | None]:
+    """The outputs at one binding, as Python's ints; None for an output that divides by zero.
 
-    A number with more than `MAX_BITS` bits stands for any that is too large.
+    A number of `MAX_BITS` bits stands for every larger one.
     """
     registers: list[int | None] = []
-    for one in program.instructions:
-        if one.op == "constant":
-            registers.append(one.left)
-        elif one.op == "symbol":
-            registers.append(arguments[one.left])
+    for instruction in program.instructions:
+        if instruction.op == "constant":
+            registers.append(instruction.left)
+        elif instruction.op == "symbol":
+            registers.append(arguments[instruction.left])
         else:
-            registers.append(_exact_step(one, registers[one.left], registers[one.right]))
+            registers.append(_step_exactly(instruction, registers[instruction.left], registers[instruction.right]))
     return [registers[number] for number in program.outputs]
 
 
 _HUGE = 1 << MAX_BITS
 
 
-def _exact_step(one: Instruction, a: int | None, b: int | None) -> int | None:
-    if a is None or b is None or (one.op == "floordiv" and b == 0):
+def _step_exactly(instruction: Instruction, a: int | None, b: int | None) -> int | None:
+    if a is None or b is None or (instruction.op == "floordiv" and b == 0):
         return None
     if _HUGE in (a, b):
         return _HUGE
-    if one.op == "add":
-        found = a + b
-    elif one.op == "multiply":
-        found = a * b
+    if instruction.op == "add":
+        result = a + b
+    elif instruction.op == "multiply":
+        result = a * b
     else:
-        found = a // b if one.op == "floordiv" else max(a, b)
-    return found if -_HUGE < found < _HUGE else _HUGE
+        result = a // b if instruction.op == "floordiv" else max(a, b)
+    return result if -_HUGE < result < _HUGE else _HUGE
 
 
 # -- which numbers may be too large ----------------------------------------------------------------------------------
@@ -134,19 +134,19 @@ Range = tuple[int, int]
 
 
 def _fits(program: StraightLine, arguments: Sequence[Number]) -> bool:
-    """Whether no register can leave int64, by the least and greatest value of each argument."""
+    """Whether every register fits int64, by the least and greatest value of each argument."""
     ranges = [(a, a) if isinstance(a, int) else (int(a.min()), int(a.max())) for a in arguments]
     registers: list[Range] = []
-    for one in program.instructions:
-        if one.op == "constant":
-            found = (one.left, one.left)
-        elif one.op == "symbol":
-            found = ranges[one.left]
+    for instruction in program.instructions:
+        if instruction.op == "constant":
+            low, high = instruction.left, instruction.left
+        elif instruction.op == "symbol":
+            low, high = ranges[instruction.left]
         else:
-            found = _RANGES[one.op](registers[one.left], registers[one.right])
-        if found[0] < INT64_MIN or found[1] > INT64_MAX:
+            low, high = _RANGES[instruction.op](registers[instruction.left], registers[instruction.right])
+        if low < INT64_MIN or high > INT64_MAX:
             return False
-        registers.append(found)
+        registers.append((low, high))
     return True
 
 
@@ -171,23 +171,23 @@ _RANGES: dict[str, Callable[[Range, Range], Range]] = {
 }
 
 
-def _too_large(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Flags:
-    """Where some register may be outside int64: an upper bound of its magnitude, in float64, says so."""
-    found = np.zeros(bindings, dtype=bool)
+def _find_unsafe(program: StraightLine, arguments: Sequence[Number], bindings: int) -> Flags:
+    """The bindings at which some register may not fit int64, by float64 upper bounds of the magnitudes."""
+    unsafe = np.zeros(bindings, dtype=bool)
     registers: list[Any] = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for number, one in enumerate(program.instructions):
-            if one.op == "constant":
-                value: Any = float(min(abs(one.left), 1 << 1000))
-            elif one.op == "symbol":
-                value = np.abs(np.asarray(arguments[one.left], dtype=np.float64))
+        for number, instruction in enumerate(program.instructions):
+            if instruction.op == "constant":
+                value: Any = float(min(abs(instruction.left), 1 << 1000))
+            elif instruction.op == "symbol":
+                value = np.abs(np.asarray(arguments[instruction.left], dtype=np.float64))
             else:
-                value = _MAGNITUDES[one.op](registers[one.left], registers[one.right])
-            found |= ~np.less(value, _SAFE)  # also where it is not a number
+                value = _MAGNITUDES[instruction.op](registers[instruction.left], registers[instruction.right])
+            unsafe |= ~np.less(value, _SAFE)  # also at NaN
             registers.append(value)
             for dead in program.last_reads[number]:
                 registers[dead] = None
-    return found
+    return unsafe
 
 
 _MAGNITUDES: dict[str, Callable[[Any, Any], Any]] = {
@@ -201,31 +201,31 @@ _MAGNITUDES: dict[str, Callable[[Any, Any], Any]] = {
 # -- in int64 --------------------------------------------------------------------------------------------------------
 
 
-def _plain(program: StraightLine, arguments: Sequence[Number], out: Ints, doubtful: Flags) -> None:
-    """Run in int64 where nothing is doubtful; divisions by zero become doubtful.
+def _run_in_int64(program: StraightLine, arguments: Sequence[Number], out: Ints, unsafe: Flags) -> None:
+    """Run in int64 at the bindings that are not `unsafe`; a division by zero adds to these.
 
-    Doubtful bindings are run with the values of another one, which are overwritten later.
+    Unsafe bindings run with the values of a safe one; their results are overwritten later.
     """
-    if doubtful.any():
-        sure = np.flatnonzero(~doubtful)
-        if not len(sure):
+    if unsafe.any():
+        safe = np.flatnonzero(~unsafe)
+        if not len(safe):
             return
-        arguments = [a if isinstance(a, int) else np.where(doubtful, a[sure[0]], a) for a in arguments]
+        arguments = [a if isinstance(a, int) else np.where(unsafe, a[safe[0]], a) for a in arguments]
     rows: dict[int, list[int]] = {}
     for row, register in enumerate(program.outputs):
         rows.setdefault(register, []).append(row)
     registers: list[Number | None] = []
-    for number, one in enumerate(program.instructions):
+    for number, instruction in enumerate(program.instructions):
         done = -1
-        if one.op == "constant":
-            value: Number = one.left
-        elif one.op == "symbol":
-            value = arguments[one.left]
+        if instruction.op == "constant":
+            value: Number = instruction.left
+        elif instruction.op == "symbol":
+            value = arguments[instruction.left]
         else:
-            left, right = registers[one.left], registers[one.right]
+            left, right = registers[instruction.left], registers[instruction.right]
             assert left is not None and right is not None
             into = out[rows[number][0]] if number in rows else None
-            value = _step(one, left, right, into, doubtful)
+            value = _step(instruction, left, right, into, unsafe)
             done = rows[number][0] if value is into else -1
         for row in rows.get(number, ()):
             if row != done:
@@ -235,20 +235,20 @@ def _plain(program: StraightLine, arguments: Sequence[Number], out: Ints, doubtf
             registers[dead] = None
 
 
-def _step(one: Instruction, a: Number, b: Number, into: Ints | None, doubtful: Flags) -> Number:
-    if one.op == "floordiv":
+def _step(instruction: Instruction, a: Number, b: Number, into: Ints | None, unsafe: Flags) -> Number:
+    if instruction.op == "floordiv":
         if isinstance(b, int):
             if b == 0:
-                doubtful[:] = True
+                unsafe[:] = True
                 return 0
         elif not b.all():
-            doubtful |= b == 0
+            unsafe |= b == 0
             b = np.where(b == 0, 1, b)
     if isinstance(a, int) and isinstance(b, int):
-        found = _exact_step(one, a, b)
-        assert found is not None
-        return found
-    result: Ints = _STEPS[one.op](a, b, out=into)
+        value = _step_exactly(instruction, a, b)
+        assert value is not None
+        return value
+    result: Ints = _STEPS[instruction.op](a, b, out=into)
     return result
 
 

@@ -1,8 +1,8 @@
 """Text to dimensions: the strict grammar of users, the lenient one of files.
 
 Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as
-`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also what exporters write (`floor(H/2)`,
-`Max(1, s3)`); what is no expression is one opaque symbol; nothing crashes.
+`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also the forms of exporters (`floor(H/2)`,
+`Max(1, s3)`); a text that is no expression is one opaque symbol; never an exception.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_LENGTH = 10_000
 MAX_NESTING = 50
 
 Thunk = Callable[[], Dim]
-"""A part of the text that was read: makes its dim."""
+"""A parsed part of the text: builds its dim."""
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
@@ -30,7 +30,7 @@ _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
     """Read the strict grammar. New names get the lower bound `lo`.
 
-    Raises DimSyntaxError, also for a division by 0 and for what passes the caps of the algebra.
+    Raises DimSyntaxError, also for a division by 0 and for an expression past the caps of the algebra.
 
     >>> s = Scope()
     >>> str(parse_dim("2*(past + seq) // 2", s)), parse_dim("ceildiv(7, 2)", s)
@@ -40,7 +40,7 @@ def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
 
 
 def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim | None, str | None]:
-    """Read a dim name from a file: (dim or None when it says nothing, lint or None). Never raises.
+    """Read a dim name from a file: (dim or None when it declares nothing, lint or None). Never raises.
 
     >>> s = Scope()
     >>> parse_dim_lenient("floor(H/2)", s)
@@ -50,7 +50,7 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
     """
     stripped = text.strip()
     if stripped in ("", "?", "None"):
-        return None, f"the dim name {text!r} says nothing" if text != "" else None
+        return None, f"the dim name {text!r} declares no size" if text != "" else None
     if scope.has(text):
         return scope.symbol(text), None
     if _hyphenated_name(stripped, scope):
@@ -69,7 +69,7 @@ def _hyphenated_name(text: str, scope: Scope) -> bool:
 
 
 class _Parser:
-    """Recursive descent over one text; nothing is made in the scope before the whole text was read."""
+    """Recursive descent over one text; the scope gets no symbols before the full text is parsed."""
 
     def __init__(self, text: str, scope: Scope, lo: int | None, lenient: bool) -> None:
         self.text = text
@@ -94,7 +94,7 @@ class _Parser:
             if match is None or (
                 match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")
             ):
-                raise DimSyntaxError(text, at, _instead(text[at:].lstrip()[:1]))
+                raise DimSyntaxError(text, at, _alternative(text[at:].lstrip()[:1]))
             kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
             if kind == "int" and len(match[1]) > 18:
                 raise DimSyntaxError(text, at, "a number below 10**18")
@@ -108,14 +108,14 @@ class _Parser:
             divided = self.tokens[self.at][1] == "/"
             raise self._error("'//' (floor division) in place of '/'" if divided else "an operator or the end")
         try:
-            found = tree()
+            dim = tree()
         except ZeroDivisionError:
             raise DimSyntaxError(self.text, self.applied, "a division by something else than 0") from None
         named = {value for _, value, _ in self.tokens}
-        symbols = () if isinstance(found, int) else found.symbols()
+        symbols = () if isinstance(dim, int) else dim.symbols()
         if any(s in self.scope.capped and s.name not in named for s in symbols):
             raise DimSyntaxError(self.text, self.applied, _CAPS)
-        return found
+        return dim
 
     def _error(self, expected: str) -> DimSyntaxError:
         position = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
@@ -131,22 +131,22 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise self._error(f"at most {MAX_NESTING} levels of nesting")
-        found = self._chain(self._product, "+", "-")
+        thunk = self._chain(self._product, "+", "-")
         self.depth -= 1
-        return found
+        return thunk
 
     def _product(self) -> Thunk:
         return self._chain(self._unary, "*", "//", "%", *(("/",) if self.lenient else ()))
 
     def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
-        """Operands with operators between them, from left to right: however many there are, it is one level."""
+        """Operands with operators between them, from left to right; any number of them is one level of nesting."""
         first = operand()
         rest: list[tuple[str, int, Thunk]] = []
         while sign := self._take(*operators):
             rest.append((sign, self.tokens[self.at - 1][2], operand()))
-        return (lambda: self._folded(first(), rest)) if rest else first
+        return (lambda: self._fold(first(), rest)) if rest else first
 
-    def _folded(self, value: Dim, rest: list[tuple[str, int, Thunk]]) -> Dim:
+    def _fold(self, value: Dim, rest: list[tuple[str, int, Thunk]]) -> Dim:
         for sign, position, operand in rest:
             right = operand()
             self.applied = position
@@ -162,7 +162,7 @@ class _Parser:
 
     def _primary(self) -> Thunk:
         if self._take("("):
-            inner = self._named_parts() if self._at_let() else self._sum()
+            inner = self._named_parts() if self._is_let() else self._sum()
             if not self._take(")"):
                 raise self._error("')'")
             return inner
@@ -182,40 +182,40 @@ class _Parser:
     def _name(self, name: str) -> Thunk:
         return self.parts.get(name) or (lambda: self.scope.symbol(name, self.lo))
 
-    def _at_let(self) -> bool:
+    def _is_let(self) -> bool:
         kinds = [token[:2] for token in self.tokens[self.at : self.at + 3]]
         return len(kinds) == 3 and kinds[0] == ("name", "let") and kinds[1][0] == "name" and kinds[2] == ("op", "=")
 
     def _named_parts(self) -> Thunk:
         """`let a = ..., b = ... in ...`: each name stands for its part from there to the closing parenthesis."""
         outer, self.parts = self.parts, dict(self.parts)
-        made: list[Thunk] = []
-        while self._take(",") or not made:
-            self.at += not made  # `let` itself
+        definitions: list[Thunk] = []
+        while self._take(",") or not definitions:
+            self.at += not definitions  # `let` itself
             if self.at >= len(self.tokens) or self.tokens[self.at][0] != "name":
                 raise self._error("a name")
             name = self.tokens[self.at][1]
             self.at += 1
             if not self._take("="):
                 raise self._error("'='")
-            made.append(cache(self._sum()))
-            self.parts[name] = made[-1]
+            definitions.append(cache(self._sum()))
+            self.parts[name] = definitions[-1]
         if self.at >= len(self.tokens) or self.tokens[self.at][:2] != ("name", "in"):
             raise self._error("',' or 'in'")
         self.at += 1
         body = self._sum()
         self.parts = outer
 
-        def whole() -> Dim:
-            for part in made:  # in order, so that none goes deep
+        def value() -> Dim:
+            for part in definitions:  # in order: bounds the depth of recursion
                 part()
             return body()
 
-        return whole
+        return value
 
     def _call(self, name: str) -> Thunk:
         if self.lenient and name in ("floor", "ceil", "ceiling"):
-            return self._rounded(name)
+            return self._rounding(name)
         function = _FUNCTIONS.get(name.lower() if self.lenient else name)
         if function is None:
             raise self._error(f"one of {', '.join(_FUNCTIONS)} before '('")
@@ -227,14 +227,14 @@ class _Parser:
             raise self._error("',' or ')'")
         if name not in ("max", "min", "Max", "Min") and len(args) != 2:
             raise self._error(f"two arguments of {name}")
-        return lambda: self._applied(function, position, args)
+        return lambda: self._apply(function, position, args)
 
-    def _applied(self, function: Callable[..., Dim], position: int, args: list[Thunk]) -> Dim:
+    def _apply(self, function: Callable[..., Dim], position: int, args: list[Thunk]) -> Dim:
         values = [a() for a in args]
         self.applied = position
         return function(*values)
 
-    def _rounded(self, name: str) -> Thunk:
+    def _rounding(self, name: str) -> Thunk:
         """`floor(a/b)` and `ceil(a/b)`: one division at the top of the argument."""
         self.depth += 1
         if self.depth > MAX_NESTING:
@@ -247,8 +247,8 @@ class _Parser:
         return (lambda: left() // divisor()) if name == "floor" else (lambda: ceildiv(left(), divisor()))
 
 
-def _instead(character: str) -> str:
-    """What to write in place of a character that is in no dim."""
+def _alternative(character: str) -> str:
+    """What to write in place of a character that no dim contains."""
     if character in ("'", '"'):
         return "a name without quotes (an odd one in backquotes)"
     return _PRODUCT if character == "^" else "a number, a name or an operator"
@@ -260,8 +260,8 @@ _PRODUCT = "a product such as b*b (powers are not read)"
 _CAPS = f"at most {MAX_TERMS} terms of {MAX_DEGREE} factors, and {MAX_DEPTH} divisions or maxima in one another"
 
 
-def _exactly(a: Dim, b: Dim) -> Dim:
-    """`a / b` of a file: only where it is exact as a polynomial."""
+def _divide_exactly(a: Dim, b: Dim) -> Dim:
+    """`a / b` in a file: only where it is exact as a polynomial."""
     quotient = exact_quotient(a, b)
     if quotient is None:
         raise DimSyntaxError(f"{a}/{b}", 0, "a division without rest")
@@ -274,7 +274,7 @@ _OPERATORS: dict[str, Callable[[Dim, Dim], Dim]] = {
     "*": operator.mul,
     "//": operator.floordiv,
     "%": operator.mod,
-    "/": _exactly,
+    "/": _divide_exactly,
 }
 
 _FUNCTIONS: dict[str, Callable[..., Dim]] = {

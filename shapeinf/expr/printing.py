@@ -1,8 +1,8 @@
 """Dimensions as text: Python expressions that `parse_dim` reads back.
 
-A dimension is a shared graph, of which the text as a tree may be exponentially long. Where the tree is longer than
-`LONGEST_TEXT`, what occurs several times is printed once, under a name: `(let p1 = H//2 in p1*p1 + p1)`; `parse_dim`
-reads that too. What is still too long is summed up in words, which nothing reads back.
+A dimension is a shared graph, whose text as a tree may be exponentially long. Where the tree is longer than
+`LONGEST_TEXT`, a repeated part is printed once, under a name: `(let p1 = H//2 in p1*p1 + p1)`; `parse_dim`
+reads that too. A text that is still too long is replaced by a summary that cannot be parsed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope
+from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.parsing import MAX_LENGTH
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
@@ -40,8 +40,8 @@ def format_dim(
 ) -> str:
     """A Python expression of the dim; `quote=False` leaves odd names as they are.
 
-    `labels` take the place of symbols that have no name of their own, such as axes of inputs. What is longer than
-    `longest` even with named parts is summed up in words.
+    `labels` replace the names of anonymous symbols, such as axes of inputs. A text longer than `longest` even with
+    named parts is replaced by a summary.
 
     >>> h = Scope().symbol("H")
     >>> format_dim((h + 31) // 32), format_dim(h % 2), format_dim(2 * h - 1)
@@ -52,59 +52,59 @@ def format_dim(
     >>> format_dim(half * half + half, longest=30)[:57]
     '<a dim of 2 terms and 1 symbols, too long to print, #4201'
     """
-    return expression_of(d, quote, labels, longest) or _summary(d)
+    return try_format_dim(d, quote, labels, longest) or _summary(d)
 
 
-def expression_of(
+def try_format_dim(
     d: Dim, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
 ) -> str | None:
-    """The same, None for a dim that is too long to print: what is written must be read back."""
+    """As `format_dim`, None for a dim that is too long: texts in files must be parsed again."""
     if isinstance(d, int):
         return str(d)
     if d.is_symbol:
-        longest = max(longest, 2 * len(d.name) + 2)  # a name is said whole
+        longest = max(longest, 2 * len(d.name) + 2)  # a name is never cut
     try:
         return _Printer(d.scope, quote, labels or {}, longest if d.is_symbol else min(longest, LONGEST_TEXT)).dim(d)
     except _TooLong:
         pass
     try:
-        return _PartsPrinter(d.scope, quote, labels or {}, longest).whole(d)
+        return _PartsPrinter(d.scope, quote, labels or {}, longest).with_parts(d)
     except _TooLong:
         return None
 
 
 def _summary(d: Dim) -> str:
-    """What is said of a dim that is too long to print; different for different dims of a scope."""
+    """The summary of a dim that is too long to print; different for different dims of a scope."""
     assert isinstance(d, Dimension)
     number = sha256(repr(d.terms).encode()).hexdigest()[:12]
     return f"<a dim of {len(d.terms)} terms and {len(d.symbols())} symbols, too long to print, #{number}>"
 
 
-def label(d: Dim) -> str:
-    """The dim as part of a name: a long text is cut, and told apart from others by a number made of it.
+def dim_label(d: Dim) -> str:
+    """The dim as part of a name: a long text is cut and ends with a hash of it.
 
-    Names that hold names would double at every turn.
+    Without the cut, names within names would double at each level.
 
-    >>> label(Scope().symbol("H") + 1), len(label(Scope().symbol("H" * 1000)))
+    >>> dim_label(Scope().symbol("H") + 1), len(dim_label(Scope().symbol("H" * 1000)))
     ('H + 1', 60)
     """
     text = format_dim(d)
     return text if len(text) <= LONGEST_LABEL else f"{text[:47]}#{sha256(text.encode()).hexdigest()[:12]}"
 
 
-Piece = tuple[int, str, bool]
+PrintedTerm = tuple[int, str, bool]
 """Coefficient, text, and whether the text needs parentheses under a product or a leading minus."""
 
-Text = tuple[str, bool]
-"""The same of an atom, whose coefficient is 1."""
+PrintedAtom = tuple[str, bool]
+"""Text and parentheses of an atom, whose coefficient is 1."""
 
 
 class _TooLong(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """The text is longer than it may be."""
+    """The text exceeds the limit."""
 
 
 class _Printer:
-    """Prints the dims of one scope, each part as often as it occurs."""
+    """Prints the dims of one scope as trees: each part as often as it occurs."""
 
     def __init__(self, scope: Scope, quote: bool, labels: Mapping[Dimension, str], longest: int) -> None:
         self.scope = scope
@@ -116,12 +116,12 @@ class _Printer:
     def dim(self, d: Dim) -> str:
         if isinstance(d, int):
             return str(d)
-        found = self.texts.get(d)
-        if found is None:
-            found = self.texts[d] = self.fitting(self.minimum(d) or self.polynomial(d))
-        return found
+        text = self.texts.get(d)
+        if text is None:
+            text = self.texts[d] = self.check_length(self.minimum(d) or self.polynomial(d))
+        return text
 
-    def fitting(self, text: str) -> str:
+    def check_length(self, text: str) -> str:
         if len(text) > self.longest:
             raise _TooLong
         return text
@@ -133,7 +133,7 @@ class _Printer:
         pieces.sort(key=lambda piece: (piece[0] < 0, piece[1] == ""))
         return self._join(pieces)
 
-    def _join(self, pieces: list[Piece]) -> str:
+    def _join(self, pieces: list[PrintedTerm]) -> str:
         out = ""
         for coefficient, text, loose in pieces:
             size = abs(coefficient)
@@ -146,59 +146,53 @@ class _Printer:
                 out = f"-{body}" if coefficient < 0 else body
         return out
 
-    def _moduli(self, d: Dimension) -> tuple[list[Piece], dict[Monomial, int]]:
-        """Split off `k*(n % q)` where all terms of `k*n - k*q*(n//q)` are there."""
-        pieces: list[Piece] = []
+    def _moduli(self, d: Dimension) -> tuple[list[PrintedTerm], dict[Monomial, int]]:
+        """Split off `k*(n % q)` where all terms of `k*n - k*q*(n//q)` are present."""
+        pieces: list[PrintedTerm] = []
         rest = dict(d.terms)
         for monomial, coefficient in d.terms:
-            atom = self.scope.atoms[monomial[0]] if len(monomial) == 1 else None
+            atom = self.scope.only_atom(monomial)
             if not isinstance(atom, Floor) or not isinstance(atom.denominator, int) or coefficient % atom.denominator:
                 continue
             times = -coefficient // atom.denominator
-            taken = {m: c * times for m, c in _terms(atom.numerator)}
+            taken = {m: c * times for m, c in terms_of(self.scope, atom.numerator)}
             if monomial not in taken and all(rest.get(m) == c for m, c in taken.items()):
                 pieces.append((times, *self.modulus(monomial[0], atom)))
                 rest = {m: c for m, c in rest.items() if m != monomial and m not in taken}
         return pieces, rest
 
-    def modulus(self, _: int, atom: Floor) -> Text:
+    def modulus(self, _: int, atom: Floor) -> PrintedAtom:
         return f"{self._operand(atom.numerator)} % {atom.denominator}", True
 
     def minimum(self, d: Dimension) -> str | None:
         """`r - max(a, b)` as `min(r - a, r - b)`."""
-        atoms = self.scope.atoms
-        found = [m for m, c in d.terms if c == -1 and len(m) == 1 and isinstance(atoms[m[0]], Maximum)]
-        if len(found) != 1:
+        maxima = [(m, atom) for m, c in d.terms if c == -1 and isinstance(atom := self.scope.only_atom(m), Maximum)]
+        if len(maxima) != 1:
             return None
-        rest = self.scope.make({m: c for m, c in d.terms if m != found[0]})
-        args = self._args(found[0][0])
-        if any(_size(rest) + _size(a) > MAX_TERMS for a in args):
+        ((monomial, maximum),) = maxima
+        rest = d.without(monomial)
+        if any(len(terms_of(self.scope, rest)) + len(terms_of(self.scope, a)) > MAX_TERMS for a in maximum.args):
             return None
-        return self._call("min", [rest - a for a in args])
-
-    def _args(self, atom: int) -> tuple[Dim, ...]:
-        found = self.scope.atoms[atom]
-        assert isinstance(found, Maximum)
-        return found.args
+        return self._call("min", [rest - a for a in maximum.args])
 
     def _call(self, function: str, args: Sequence[Dim]) -> str:
         ordered = sorted(args, key=lambda a: isinstance(a, int))
         return f"{function}(" + ", ".join(self.dim(a) for a in ordered) + ")"
 
-    def _monomial(self, monomial: Monomial) -> Text:
+    def _monomial(self, monomial: Monomial) -> PrintedAtom:
         if len(monomial) == 1:
             return self._factor(monomial[0])
         texts = [f"({text})" if loose else text for text, loose in map(self._factor, monomial)]
         return "*".join(texts), False
 
-    def _factor(self, number: int) -> Text:
+    def _factor(self, number: int) -> PrintedAtom:
         atom = self.scope.atoms[number]
         if isinstance(atom, Symbol):
             label = self.labels.get(self.scope.atom_dim(number)) if self.labels and atom.anonymous else None
             return label or (quote_name(atom.name) if self.quote else atom.name), False
         return self.atom(number, atom)
 
-    def atom(self, _: int, atom: Floor | Maximum) -> Text:
+    def atom(self, _: int, atom: Floor | Maximum) -> PrintedAtom:
         if isinstance(atom, Maximum):
             return self._call("max", atom.args), False
         return f"{self._operand(atom.numerator)}//{self._operand(atom.denominator)}", True
@@ -209,14 +203,14 @@ class _Printer:
 
 
 class _PartsPrinter(_Printer):
-    """Prints what occurs several times once, under a name: first it counts, then it prints."""
+    """Prints repeated parts once, under a name: first it counts, then it prints."""
 
     counts: Counter[tuple[str, int]]
     counting = True
     number = 0
 
-    def whole(self, d: Dimension) -> str:
-        """The named parts and what is made of them."""
+    def with_parts(self, d: Dimension) -> str:
+        """The definitions of the named parts and the expression in them."""
         self.counts = Counter()
         self.polynomial(d)
         self.counting = False
@@ -224,23 +218,23 @@ class _PartsPrinter(_Printer):
         self.definitions: list[str] = []
         body = self.polynomial(d)
         parts = ", ".join(self.definitions)
-        return self.fitting(f"(let {parts} in {body})" if parts else body)
+        return self.check_length(f"(let {parts} in {body})" if parts else body)
 
     def dim(self, d: Dim) -> str:
-        """Nothing is remembered: every occurrence counts. What is in it is visited once."""
-        return str(d) if isinstance(d, int) else self.fitting(self.polynomial(d))
+        """Without a memo, since every occurrence counts; the inside of an atom is visited once."""
+        return str(d) if isinstance(d, int) else self.check_length(self.polynomial(d))
 
     def minimum(self, d: Dimension) -> str | None:
-        """What is no atom of its own would be printed again in every place."""
+        """None: a minimum is no atom and would be printed at each occurrence."""
         return None
 
-    def atom(self, number: int, atom: Floor | Maximum) -> Text:
+    def atom(self, number: int, atom: Floor | Maximum) -> PrintedAtom:
         return self._part(("atom", number), lambda: super(_PartsPrinter, self).atom(number, atom))
 
-    def modulus(self, number: int, atom: Floor) -> Text:
+    def modulus(self, number: int, atom: Floor) -> PrintedAtom:
         return self._part(("modulus", number), lambda: super(_PartsPrinter, self).modulus(number, atom))
 
-    def _part(self, key: tuple[str, int], text: Callable[[], Text]) -> Text:
+    def _part(self, key: tuple[str, int], text: Callable[[], PrintedAtom]) -> PrintedAtom:
         if self.counting:
             self.counts[key] += 1
             if self.counts[key] == 1:
@@ -254,7 +248,7 @@ class _PartsPrinter(_Printer):
             definition = text()[0]
             self.names[key] = self._new_name()
             self.definitions.append(f"{self.names[key]} = {definition}")
-            self.fitting(definition)
+            self.check_length(definition)
         return self.names[key], False
 
     def _new_name(self) -> str:
@@ -262,11 +256,3 @@ class _PartsPrinter(_Printer):
         while self.scope.has(f"p{self.number}"):
             self.number += 1
         return f"p{self.number}"
-
-
-def _terms(d: Dim) -> Sequence[tuple[Monomial, int]]:
-    return d.terms if isinstance(d, Dimension) else (((), d),) if d else ()
-
-
-def _size(d: Dim) -> int:
-    return len(d.terms) if isinstance(d, Dimension) else int(d != 0)

@@ -1,7 +1,7 @@
-"""Dims as a straight-line program: one list of instructions without branches, in which common parts are there once.
+"""Dims as a straight-line program: a list of instructions without branches in which common subexpressions occur once.
 
-A program is made once and run often: over arrays of bindings (`many_bindings`), or as source text of another language.
-Its sums and products know no caps, so a total over all tensors of a model may have any number of terms.
+A program is compiled once and run often: over arrays of bindings (`many_bindings`), or as source text of another
+language. Its sums and products have no caps, so a total over all tensors of a model may have any number of terms.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Opcode = Literal["symbol", "constant", "add", "multiply", "floordiv", "maximum"]
 
 @attrs.frozen
 class Instruction:
-    """What one register holds.
+    """The operation that computes one register.
 
     Args:
-        op: what is done.
+        op: the operation.
         left: the register of the left operand; the number of the argument for `symbol`, the number itself for
             `constant`.
         right: the register of the right operand; 0 for `symbol` and `constant`.
@@ -45,9 +45,9 @@ class StraightLine:
     """Instructions in order: number `i` writes register `i` and reads earlier ones.
 
     Args:
-        symbols: what the arguments are the values of.
+        symbols: the symbols whose values are the arguments.
         instructions: all instructions; each is needed for some output.
-        outputs: the registers of the dims that were asked for.
+        outputs: the registers of the requested dims.
     """
 
     symbols: tuple[Dimension, ...]
@@ -56,43 +56,43 @@ class StraightLine:
 
     @cached_property
     def last_reads(self) -> tuple[tuple[int, ...], ...]:
-        """For each instruction the registers that nothing reads after it, outputs left out."""
-        kept = set(self.outputs)
+        """For each instruction the registers that nothing reads after it, except outputs."""
+        outputs = set(self.outputs)
         last: dict[int, int] = {}
         for number, instruction in enumerate(self.instructions):
             for register in instruction.operands:
                 last[register] = number
-        found: list[list[int]] = [[] for _ in self.instructions]
+        dead: list[list[int]] = [[] for _ in self.instructions]
         for register, number in last.items():
-            if register not in kept:
-                found[number].append(register)
-        return tuple(map(tuple, found))
+            if register not in outputs:
+                dead[number].append(register)
+        return tuple(map(tuple, dead))
 
     def __str__(self) -> str:
         """One instruction a line, then the outputs."""
-        lines = [f"r{i} = {self._shown(one)}" for i, one in enumerate(self.instructions)]
+        lines = [f"r{i} = {self._format(instruction)}" for i, instruction in enumerate(self.instructions)]
         return "\n".join([*lines, "-> " + ", ".join(f"r{i}" for i in self.outputs)])
 
-    def _shown(self, one: Instruction) -> str:
-        if one.op == "constant":
-            return str(one.left)
-        if one.op == "symbol":
-            return str(self.symbols[one.left])
-        if one.op == "maximum":
-            return f"max(r{one.left}, r{one.right})"
-        return f"r{one.left} {_SIGNS[one.op]} r{one.right}"
+    def _format(self, instruction: Instruction) -> str:
+        if instruction.op == "constant":
+            return str(instruction.left)
+        if instruction.op == "symbol":
+            return str(self.symbols[instruction.left])
+        if instruction.op == "maximum":
+            return f"max(r{instruction.left}, r{instruction.right})"
+        return f"r{instruction.left} {_SIGNS[instruction.op]} r{instruction.right}"
 
 
 _SIGNS = {"add": "+", "multiply": "*", "floordiv": "//"}
 
 
 class Lowering:
-    """Collects the instructions of many dims; each method gives the register that holds the value.
+    """Collects the instructions of many dims; each method returns the register of the value.
 
     >>> from shapeinf.expr import Scope
     >>> s = Scope()
     >>> b, n = s.symbol("b"), s.symbol("n")
-    >>> print(lowered([b * n, 4 * b * n + 1]))
+    >>> print(lower([b * n, 4 * b * n + 1]))
     r0 = b
     r1 = n
     r2 = 1
@@ -132,13 +132,13 @@ class Lowering:
 
     def sum(self, registers: Iterable[int]) -> int:
         """The sum of registers; 0 for none."""
-        found = list(registers)
-        return reduce(self.add, found) if found else self.constant(0)
+        terms = list(registers)
+        return reduce(self.add, terms) if terms else self.constant(0)
 
     def product(self, registers: Iterable[int]) -> int:
         """The product of registers; 1 for none."""
-        found = list(registers)
-        return reduce(self.multiply, found) if found else self.constant(1)
+        factors = list(registers)
+        return reduce(self.multiply, factors) if factors else self.constant(1)
 
     def add(self, a: int, b: int) -> int:
         """`a + b`."""
@@ -167,23 +167,23 @@ class Lowering:
         return reduce(self._larger, dict.fromkeys(registers))
 
     def program(self, outputs: Sequence[int]) -> StraightLine:
-        """The program of some registers: what they do not need is left out."""
+        """The program of some registers, without the instructions that they do not need."""
         needed = set(outputs)
         for number in range(len(self._instructions) - 1, -1, -1):
             if number in needed:
                 needed.update(self._instructions[number].operands)
-        kept = sorted(needed)
-        moved = {old: new for new, old in enumerate(kept)}
+        order = sorted(needed)
+        moved = {old: new for new, old in enumerate(order)}
         all_symbols = list(self._symbols)
         arguments: dict[int, int] = {}
         instructions = []
-        for number in kept:
-            one = self._instructions[number]
-            if one.op == "symbol":
-                one = Instruction("symbol", arguments.setdefault(one.left, len(arguments)))
-            elif one.op != "constant":
-                one = Instruction(one.op, moved[one.left], moved[one.right])
-            instructions.append(one)
+        for number in order:
+            instruction = self._instructions[number]
+            if instruction.op == "symbol":
+                instruction = Instruction("symbol", arguments.setdefault(instruction.left, len(arguments)))
+            elif instruction.op != "constant":
+                instruction = Instruction(instruction.op, moved[instruction.left], moved[instruction.right])
+            instructions.append(instruction)
         symbols = tuple(all_symbols[number] for number in arguments)
         return StraightLine(symbols, tuple(instructions), tuple(moved[number] for number in outputs))
 
@@ -202,17 +202,17 @@ class Lowering:
         return self.maximum(map(self.dim, atom.args))
 
     def _number(self, register: int) -> int | None:
-        one = self._instructions[register]
-        return one.left if one.op == "constant" else None
+        instruction = self._instructions[register]
+        return instruction.left if instruction.op == "constant" else None
 
-    def _put(self, one: Instruction) -> int:
-        found = self._registers.setdefault(one, len(self._instructions))
-        if found == len(self._instructions):
-            self._instructions.append(one)
-        return found
+    def _put(self, instruction: Instruction) -> int:
+        register = self._registers.setdefault(instruction, len(self._instructions))
+        if register == len(self._instructions):
+            self._instructions.append(instruction)
+        return register
 
 
-def lowered(dims: Iterable[Dim]) -> StraightLine:
+def lower(dims: Iterable[Dim]) -> StraightLine:
     """The program that evaluates dims, one output each."""
     lowering = Lowering()
     return lowering.program([lowering.dim(d) for d in dims])

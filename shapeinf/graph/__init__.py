@@ -1,22 +1,31 @@
-"""The graph that every format becomes, its networkx views and its checks."""
+"""The graph of all formats, its order and well-formedness, its networkx views."""
 
-from shapeinf.graph.checks import components, topological_order, validate
-from shapeinf.graph.model import ContentsOf, Declared, FunctionKey, Graph, Node, NodeKind, bound, subgraphs
+from shapeinf.graph.model import (
+    DeclaredType,
+    FunctionKey,
+    Graph,
+    InputContents,
+    Node,
+    NodeKind,
+    bind_attributes,
+    subgraphs,
+)
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
+from shapeinf.graph.topology import components, topological_order, validate
 
 __all__ = [
     "MISSING",
     "UNUSED",
-    "ContentsOf",
-    "Declared",
+    "DeclaredType",
     "FunctionKey",
     "Graph",
+    "InputContents",
     "Node",
     "NodeKind",
     "NodeTable",
     "Row",
     "RowKey",
-    "bound",
+    "bind_attributes",
     "components",
     "kind_of",
     "row_key",

@@ -1,4 +1,4 @@
-"""The one graph that every format becomes."""
+"""The graph of all formats."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ Kind = Literal["tensor", "sequence", "optional", "map"]
 
 
 @attrs.frozen
-class Declared:
-    """What a file declares of a value: dims are ints, names or expressions as text, None where nothing is said.
+class DeclaredType:
+    """The declared type of a value: dims are ints, names or expressions as text, None where undeclared.
 
-    Of a sequence, an optional or a map `of` declares the elements; `dtype` of a map is that of its keys.
+    `of` is the type of the elements of a sequence, an optional or a map; `dtype` of a map is that of its keys.
     """
 
     dtype: str | None = None
     dims: tuple[int | str | None, ...] | None = None
     kind: Kind = "tensor"
-    of: Declared | None = None
+    of: DeclaredType | None = None
 
 
 @attrs.frozen
-class ContentsOf:
-    """In place of an attribute, or of an item of one: the contents of an input, by its position among the inputs."""
+class InputContents:
+    """An attribute, or an item of one, that is the contents of an input: the position among the inputs."""
 
     input: int
 
 
 @attrs.frozen(eq=False)
 class NodeKind:
-    """What a node does: operator, domain and attributes. Readers share one among equal nodes of a file.
+    """Operator, domain and attributes of a node. Readers share one among equal nodes of a file.
 
-    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `Declared` or `ContentsOf`. In the
-    body of a function `references` names the attributes whose value is an attribute of the function.
+    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `DeclaredType` or
+    `InputContents`. In the body of a function `references` names the
+    attributes whose value is an attribute of the function.
     """
 
     op: str
@@ -53,7 +54,7 @@ class NodeKind:
 
 
 class Node(NamedTuple):
-    """One operation. An empty input or output name is one that is not given.
+    """One operation. The empty name stands for an absent input or output.
 
     >>> Node.make("Relu", ("x",), ("y",)).op
     'Relu'
@@ -89,7 +90,7 @@ class Node(NamedTuple):
 
     @property
     def attrs(self) -> Mapping[str, object]:
-        """The attributes that are given."""
+        """The attributes that the node sets."""
         return self.kind.attrs
 
     def subgraphs(self) -> Iterator[tuple[str, Graph]]:
@@ -112,14 +113,14 @@ FunctionKey = tuple[str, str, str]
 
 @attrs.define(eq=False)
 class Graph:
-    """Nodes, the values they read and write, and what is declared of these.
+    """Nodes, the values they read and write, and the declared types of these.
 
-    `constants` hold known values (contents only of small ones); `unread` gives the contents of those that lie in other
-    files, and `external` says that some do. `opsets` has the version of each domain, `functions` the bodies of the
-    model's own operators, with `defaults` for their attributes. `cyclic` says that cycles are meant (loops drawn as
-    back edges), not a mistake. `locations` says where in the source a node was written, by the node's name;
-    `assumptions` are relations of dims that the file declares, such as `S >= 4`; `diagnostics`
-    are warnings and notes of the reader. `model` is the reader's own object, for writing.
+    `constants` are known values (with contents only if small); `unread` loads the contents of those in other files, and
+    `external` is true where there are any. `opsets` has the version of each domain, `functions` the bodies of the
+    model's own operators, with `defaults` for their attributes. `cyclic`: cycles are intended (loops as back edges).
+    `locations` has the source location of a node, by the node's name; `assumptions` are relations of dims that the file
+    asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the reader's own object,
+    for writing.
     """
 
     name: str = ""
@@ -128,7 +129,7 @@ class Graph:
     inputs: list[str] = Factory(list)
     outputs: list[str] = Factory(list)
     nodes: Sequence[Node] = Factory(list)
-    declared: dict[str, Declared] = Factory(dict)
+    declared: dict[str, DeclaredType] = Factory(dict)
     constants: dict[str, PartialTensor] = Factory(dict)
     unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)
     functions: dict[FunctionKey, Graph] = Factory(dict)
@@ -142,15 +143,15 @@ class Graph:
     model: Any = None
 
     def free_names(self) -> list[str]:
-        """The names that its nodes (and their subgraphs) and outputs read but nothing in it makes, in order."""
-        made = {*self.inputs, *self.constants, *(o for node in self.nodes for o in node.outputs), ""}
+        """The names that its nodes (and their subgraphs) and outputs read but nothing in it produces, in order."""
+        produced = {*self.inputs, *self.constants, *(o for node in self.nodes for o in node.outputs), ""}
         read: dict[str, None] = {}
         for node in self.nodes:
             read.update(dict.fromkeys(node.inputs))
             for _, graph in node.subgraphs():
                 read.update(dict.fromkeys(graph.free_names()))
         read.update(dict.fromkeys(self.outputs))
-        return [name for name in read if name not in made]
+        return [name for name in read if name not in produced]
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """The networkx view; see `views.to_networkx`."""
@@ -166,21 +167,21 @@ class Graph:
         return from_networkx(graph)
 
 
-def bound(function: Graph, given: Mapping[str, object]) -> Graph:
-    """The body of a function with these attributes in place of references to them."""
+def bind_attributes(function: Graph, attributes: Mapping[str, object]) -> Graph:
+    """The body of a function with its references to attributes replaced by these values."""
     kinds: dict[NodeKind, NodeKind] = {}
     nodes = []
     for node in function.nodes:
         if node.kind not in kinds:
-            kinds[node.kind] = _bound_kind(node.kind, given)
+            kinds[node.kind] = _bind_kind(node.kind, attributes)
         nodes.append(Node(kinds[node.kind], node.inputs, node.outputs, node.name))
     return attrs.evolve(function, nodes=nodes)
 
 
-def _bound_kind(kind: NodeKind, given: Mapping[str, object]) -> NodeKind:
+def _bind_kind(kind: NodeKind, attributes: Mapping[str, object]) -> NodeKind:
     values = dict(kind.attrs)
-    values.update((name, given[source]) for name, source in kind.references.items() if source in given)
+    values.update((name, attributes[source]) for name, source in kind.references.items() if source in attributes)
     for name, value in values.items():
         if isinstance(value, Graph):
-            values[name] = bound(value, given)
+            values[name] = bind_attributes(value, attributes)
     return NodeKind(kind.op, kind.domain, values, kind.overload)

@@ -1,4 +1,4 @@
-"""Nodes as readers make them: values are numbers, and a `Node` is made when someone looks at it."""
+"""The node table of the readers: values are numbers, and a `Node` is built on access."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import overload
 from shapeinf.graph.model import Node, NodeKind
 
 MISSING = -1
-"""The number of an input that is not given."""
+"""The number of an absent input."""
 
 UNUSED = -2
-"""The number of an output that is not wanted."""
+"""The number of an unused output."""
 
 RowKey = NodeKind | tuple[NodeKind | bool, ...]
-"""What equal rows share: the kind of a node with one output, else the kind and which of its outputs are wanted."""
+"""The shared key of equal rows: the kind of a node with one output, else the kind and for each output if it is used."""
 
 Row = tuple[RowKey, tuple[int, ...], tuple[int, ...], str]
 """Key, numbers of inputs, numbers of outputs, name."""
 
 
 def row_key(kind: NodeKind, outputs: Sequence[int]) -> RowKey:
-    """The key of a node of this kind that makes these outputs."""
+    """The key of a node of this kind with these outputs."""
     if len(outputs) == 1 and outputs[0] != UNUSED:
         return kind
     return (kind, *(number != UNUSED for number in outputs))
@@ -37,9 +37,8 @@ def kind_of(key: RowKey) -> NodeKind:
 class NodeTable(Sequence[Node]):
     """A sequence of nodes that shares one table of names: `values[n]` is the name of value n.
 
-    Values get numbers when they are first mentioned. `early` are those that were read then: inputs, constants and names
-    of outer graphs, if the nodes are in order; all others were made. `ordered` says that no value is made twice, or
-    after it was read.
+    Values are numbered on their first use. `early` are those read before a node produces them: inputs, constants and
+    names of outer graphs, if the nodes are in order. `ordered`: no value is produced twice, or after it was read.
     """
 
     def __init__(self) -> None:
@@ -62,7 +61,7 @@ class NodeTable(Sequence[Node]):
         return number
 
     def output(self, name: bytes) -> int:
-        """The number of a value that a node makes."""
+        """The number of a value that a node produces."""
         if not name:
             return UNUSED
         number = self.numbers.get(name)
@@ -76,8 +75,8 @@ class NodeTable(Sequence[Node]):
     def add(self, kind: NodeKind, inputs: Iterable[bytes], outputs: Iterable[bytes], name: str) -> None:
         """Append a node."""
         read = tuple(map(self.input, inputs))
-        made = tuple(map(self.output, outputs))
-        self.rows.append((row_key(kind, made), read, made, name))
+        written = tuple(map(self.output, outputs))
+        self.rows.append((row_key(kind, written), read, written, name))
 
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""

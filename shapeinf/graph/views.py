@@ -1,8 +1,7 @@
 """Graphs as networkx graphs, both ways.
 
-A node of the view is an operation; an edge says that its head reads a value of its tail, with the names of the values
-in `tensors`. Everything that is not in nodes and edges (inputs, declared shapes, constants, versions) is in the graph's
-own attributes, so a view can be made by hand:
+A node of the view is an operation; the head of an edge reads values of its tail, whose names are in `tensors`. Inputs,
+declared shapes, constants and versions are attributes of the graph, so a view can be built by hand:
 
 >>> import networkx as nx
 >>> g = nx.DiGraph(dialect="onnx", opsets={"": 18}, inputs={"x": ["batch", 3]}, outputs=["y"])
@@ -19,7 +18,7 @@ from typing import Any
 import networkx as nx
 
 from shapeinf.errors import ModelError
-from shapeinf.graph.model import Declared, Graph, Node
+from shapeinf.graph.model import DeclaredType, Graph, Node
 
 
 def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
@@ -65,9 +64,9 @@ def _keys(graph: Graph) -> list[str]:
 
 
 def from_networkx(view: nx.DiGraph[Any]) -> Graph:
-    """The graph of a view made by `to_networkx` or by hand.
+    """The graph of a view built by `to_networkx` or by hand.
 
-    Raises ModelError for a node without `op`. A hand-made node has `op`, and may have `inputs`, `outputs` (names of
+    Raises ModelError for a node without `op`. A node built by hand has `op`, and may have `inputs`, `outputs` (names of
     values), `attrs` and `domain`. Without `inputs` it reads the first output of each predecessor, in edge order;
     without `outputs` it writes one value of its own name.
     """
@@ -75,7 +74,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     declared = dict(data.get("declared", {}))
     inputs = data.get("inputs", {})
     if isinstance(inputs, Mapping):
-        declared.update({name: _declared(given) for name, given in inputs.items() if given is not None})
+        declared.update({name: _declared(spec) for name, spec in inputs.items() if spec is not None})
     return Graph(
         name=str(data.get("name", "")),
         dialect=str(data.get("dialect", "")),
@@ -90,8 +89,8 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     )
 
 
-def _declared(given: Declared | Iterable[int | str | None]) -> Declared:
-    return given if isinstance(given, Declared) else Declared(None, tuple(given))
+def _declared(spec: DeclaredType | Iterable[int | str | None]) -> DeclaredType:
+    return spec if isinstance(spec, DeclaredType) else DeclaredType(None, tuple(spec))
 
 
 def _node(view: nx.DiGraph[Any], key: Any) -> Node:
@@ -103,7 +102,7 @@ def _node(view: nx.DiGraph[Any], key: Any) -> Node:
         raise ModelError("a node of a networkx graph needs the attribute 'op'", node=str(key))
     inputs = data.get("inputs")
     if inputs is None:
-        inputs = [_outputs(view, before)[0] for before in view.predecessors(key)]
+        inputs = [_outputs(view, producer)[0] for producer in view.predecessors(key)]
     return Node.make(
         str(data["op"]),
         tuple(inputs),

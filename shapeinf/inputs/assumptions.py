@@ -119,12 +119,14 @@ def _comparison(left: Dim, sign: str, right: Dim) -> Comparison:
 
 def _modulo(e: Dim) -> Comparison | None:
     """`e == 0` as `n % q == r`, where it is `t*(n - q*(n//q)) - t*r` for an int t."""
-    for monomial, coefficient in () if isinstance(e, int) else e.terms:
-        atom = e.scope.atoms[monomial[0]] if len(monomial) == 1 else None  # type: ignore[union-attr]
+    if isinstance(e, int):
+        return None
+    for monomial, coefficient in e.terms:
+        atom = e.scope.only_atom(monomial)
         if not isinstance(atom, Floor) or not isinstance(atom.denominator, int) or coefficient % atom.denominator:
             continue
         times = -coefficient // atom.denominator
-        rest = e - e.scope.make({monomial: coefficient}) - atom.numerator * times  # type: ignore[union-attr]
+        rest = e.without(monomial) - atom.numerator * times
         if isinstance(rest, int) and rest % times == 0 and 0 <= -rest // times < atom.denominator:
             return Comparison("%", atom.numerator, -rest // times, atom.denominator)
     return None

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim_lenient, quote_name
-from shapeinf.graph import Declared, Graph
+from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs
 from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType, Type
@@ -39,11 +39,11 @@ class InputReader:
 
     # -- declarations ------------------------------------------------------------------------------------------------
 
-    def read_declared(self, declared: Declared, site: str) -> Type:
+    def read_declared(self, declared: DeclaredType, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
         if declared.kind == "tensor":
             return PartialTensor(declared.dtype, self.shape(declared.dims, site), None)
-        inner = self.read_declared(declared.of or Declared(), site)
+        inner = self.read_declared(declared.of or DeclaredType(), site)
         if declared.kind == "map":
             return MapType(declared.dtype or "int64", inner)
         return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)

@@ -1,19 +1,26 @@
 """Shapes and types of values, and how they merge and relax."""
 
-from shapeinf.lattice.bounded import Bounded
 from shapeinf.lattice.dtypes import element_bits
-from shapeinf.lattice.joins import Relaxer, broadcast, broadcast_dim, merge_shape, quick_broadcast
-from shapeinf.lattice.progressions import Progression
-from shapeinf.lattice.shape import SCALAR, RankNotKnown, Shape, SomeAxes
+from shapeinf.lattice.joins import (
+    broadcast,
+    broadcast_dim,
+    merge_shape,
+    merge_type,
+    quick_broadcast,
+    relax_type,
+)
+from shapeinf.lattice.relaxer import Relaxer
+from shapeinf.lattice.shape import SCALAR, OptionalAxes, RankNotKnown, Shape
 from shapeinf.lattice.shape_store import ShapeStore
-from shapeinf.lattice.type_joins import merge_type, relax_type
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
+    BoundedTensor,
     Condition,
     Element,
     MapType,
     OptionalType,
     PartialTensor,
+    Progression,
     Quotient,
     SequenceType,
     TensorType,
@@ -25,10 +32,11 @@ from shapeinf.lattice.types import (
 __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
-    "Bounded",
+    "BoundedTensor",
     "Condition",
     "Element",
     "MapType",
+    "OptionalAxes",
     "OptionalType",
     "PartialTensor",
     "Progression",
@@ -38,7 +46,6 @@ __all__ = [
     "SequenceType",
     "Shape",
     "ShapeStore",
-    "SomeAxes",
     "TensorType",
     "Type",
     "broadcast",

@@ -1,35 +1,33 @@
-"""Merge (both are true), relax (either may be true) and broadcast of dims and shapes, told to `ConstraintStore`.
+"""Merge (both are true), relax (either may be true) and broadcast of shapes and types.
 
-Merge is a meet: it tells the facts that the dims are equal. Relax is a join at a *site*: equal stays, else the site's
-own symbol, the same one every time, with the hull of the bounds seen so far; a bound that has grown twice goes to its
-extreme, so loops end (height per axis is at most 4: known, two growths, no bound).
-
-What a join is at most is a dim as well, the maximum of both sides, where that means the same each time: sides that are
-there at one moment (the branches of an If) may hold any symbol, those of different trips only symbols with names.
+Merge is a meet: it adds the equality of dims to the store. Relax is a join at a site; see `relaxer`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
-
-import attrs
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, label, maximum
-from shapeinf.expr.interval import Bounds, finite
+from shapeinf.expr import Dim, Dimension, dim_label, maximum
+from shapeinf.expr.interval import finite_bound
+from shapeinf.lattice.relaxer import Relaxer
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.shape_store import ShapeStore
-
-MAX_GROWTHS = 2
-
-MAX_SIDES = 8
-"""Different sides of a join site, past which its limit would be no help to anybody."""
+from shapeinf.lattice.types import (
+    Condition,
+    Element,
+    MapType,
+    PartialTensor,
+    Quotient,
+    SequenceType,
+    TensorType,
+    Type,
+)
 
 
 def merge_shape(store: ShapeStore, a: Shape, b: Shape, source: Source) -> Shape:
-    """The shape that is both; tells equal dims. Raises ShapeError naming the axis when there is none."""
+    """The shape that is both; adds the equality of their dims. Raises ShapeError, with the axis, when there is none."""
     a, b = store.canon_shape(a), store.canon_shape(b)
     if a is b or a == b:
         return a
@@ -54,8 +52,8 @@ def _merge_axis(store: ConstraintStore, a: Shape, b: Shape, axis: int, source: S
 def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim:
     """The broadcast of two sizes.
 
-    Exact whenever the graph runs and sizes are at least 1: `max(a, b)` where nothing decides it, with the guard
-    `a == b or a == 1 or b == 1` told. Where both are known to be 2 or more, equality itself is told.
+    Exact whenever the graph runs and sizes are at least 1: an undecided broadcast is `max(a, b)` and adds the
+    disjunction `a == b or a == 1 or b == 1`. Where neither size can be 1 it adds the equality.
     """
     a, b = store.canon(a), store.canon(b)
     if a is b or b == 1 or a == b:
@@ -63,21 +61,24 @@ def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim
     if a == 1:
         return b
     (a_low, a_high), (b_low, b_high) = store.bounds(a), store.bounds(b)
-    a_one_free, b_one_free = a_low > 1 or a_high < 1, b_low > 1 or b_high < 1
-    if a_one_free and b_one_free:
+    a_is_not_1, b_is_not_1 = a_low > 1 or a_high < 1, b_low > 1 or b_high < 1
+    if a_is_not_1 and b_is_not_1:
         return store.add_equal(a, b, source)
     store.add_disjunction("{0} == {1} or {0} == 1 or {1} == 1", source, a, b)
-    if a_one_free or b_one_free:
-        return a if a_one_free else b
+    if a_is_not_1 or b_is_not_1:
+        return a if a_is_not_1 else b
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
     return store.scope.symbol(
-        f"broadcast({label(a)}, {label(b)})", finite(min(a_low, b_low)), finite(max(a_high, b_high)), anonymous=True
+        f"broadcast({dim_label(a)}, {dim_label(b)})",
+        finite_bound(min(a_low, b_low)),
+        finite_bound(max(a_high, b_high)),
+        anonymous=True,
     )
 
 
 def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
-    """The broadcast of two shapes where no fact is needed to tell it: equal axes, or a 1 against anything."""
+    """The broadcast of two shapes that needs no constraint: equal axes, or a 1 against anything; else None."""
     if len(shapes) != 2:
         return shapes[0] if len(shapes) == 1 else None
     a, b = shapes[0].dims, shapes[1].dims
@@ -131,92 +132,111 @@ def _broadcast_dims(
     return tuple(out)
 
 
-@attrs.define
-class _Site:
-    """What a join site has seen: its own symbol, the hull of the bounds, and how often each end grew.
+# -- types -------------------------------------------------------------------------------------------------------------
 
-    `seen` are the sides so far; None where one of them says nothing about the others.
+
+def merge_type(store: ShapeStore, a: Type, b: Type, source: Source) -> Type:
+    """The type that is both; adds the equality of dims and symbolic elements. Raises ShapeError when there is none."""
+    if a == b:
+        return a
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        return _merge_tensors(store, a, b, source)
+    if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
+        merged = _rewrap(a, b, merge_type(store, a.element, b.element, source), source)
+        if type(a) is SequenceType:
+            merged.length = b.length if a.length is None else a.length
+            if a.length is not None and b.length is not None:
+                merged.length = store.add_equal(a.length, b.length, source)
+        return merged
+    raise ShapeError(f"types must be equal: {source.reason}", operands=(repr(a), repr(b)))
+
+
+def _merge_tensors(store: ShapeStore, a: TensorType, b: TensorType, source: Source) -> TensorType:
+    if a.dtype and b.dtype and a.dtype != b.dtype:
+        raise ShapeError(f"element types must be equal: {source.reason}", operands=(a.dtype, b.dtype))
+    dtype = a.dtype or b.dtype
+    shape = merge_shape(store, a.shape, b.shape, source)
+    left, right = a.elements, b.elements
+    if left is None or right is None:
+        known = left if right is None else right
+        return TensorType(dtype, shape) if known is None else PartialTensor(dtype, shape, known)
+    merged = (_merge_elements(store, x, y, source) for x, y in zip(left, right, strict=True))
+    return PartialTensor(dtype, shape, merged)
+
+
+def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -> Element:
+    if x is None or y is None:
+        return y if x is None else x
+    if isinstance(x, Dimension) or isinstance(y, Dimension):
+        if isinstance(x, (int, Dimension)) and isinstance(y, (int, Dimension)):
+            return store.add_equal(x, y, source)
+        return y if isinstance(x, Dimension) else x
+    if isinstance(x, (Condition, Quotient)) or isinstance(y, (Condition, Quotient)):
+        return y if isinstance(x, (Condition, Quotient)) else x
+    if x != y:
+        raise ShapeError(f"elements must be equal: {source.reason}", operands=(str(x), str(y)))
+    return x
+
+
+def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration: bool = False) -> Type:
+    """The join of two types at a site: equal parts stay. Raises ShapeError for kinds that have no join.
+
+    See `Relaxer.dim` for `same_iteration`.
     """
-
-    symbol: Dimension
-    bounds: Bounds
-    growths: list[int]
-    seen: dict[Dim, None] | None = attrs.Factory(dict)
-
-
-class Relaxer:
-    """The join sites of one inference."""
-
-    def __init__(self, store: ConstraintStore) -> None:
-        """No site has been joined yet; `growths` counts the times that a site's bounds have grown since."""
-        self.store = store
-        self.sites: dict[tuple[str, int], _Site] = {}
-        self.unknown: dict[str, Shape] = {}
-        self.growths = 0
-
-    def dim(self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, at_one_moment: bool = False) -> Dim:
-        """The join of two dims at an axis of a site; `least` is known of both, a size is at least 0.
-
-        `at_one_moment` says that both are sizes of the same trip of all loops around the site.
-        """
-        a, b = self.store.canon(a), self.store.canon(b)
-        if a is b or a == b:
-            return a
-        low, high = _hull(self.store.bounds(a), self.store.bounds(b))
-        hull = max(low, least), max(high, least)
-        found = self.sites.get((site, axis))
-        if found is None:
-            symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
-            found = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
-        before = found.bounds
-        grown = _hull(before, hull)
-        low = self._widened(found, 0, grown[0], 0 if grown[0] >= 0 else -inf)
-        found.bounds = low, self._widened(found, 1, grown[1], inf)
-        self._publish(found)
-        self._limit(found, (a, b), at_one_moment)
-        self.growths += found.bounds != before
-        return found.symbol
-
-    def _limit(self, site: _Site, sides: tuple[Dim, Dim], at_one_moment: bool) -> None:
-        """The maximum of all sides of a site is a limit of its symbol; there is none when a side grows from it."""
-        scope = self.store.scope
-        for side in sides:
-            if site.seen is None or side is site.symbol:
-                continue
-            symbols = side.symbols() if isinstance(side, Dimension) else ()
-            lasting = at_one_moment or not any(s.symbol.anonymous for s in symbols)
-            if site.symbol in symbols or not lasting or len(site.seen) >= MAX_SIDES:
-                site.seen = None
-                scope.limits.pop(site.symbol, None)
-            else:
-                site.seen[side] = None
-        if site.seen is not None:
-            scope.limits[site.symbol] = maximum(*site.seen)
-
-    def _widened(self, site: _Site, end: int, new: float, extreme: float) -> float:
-        if new == site.bounds[end]:
-            return new
-        site.growths[end] += 1
-        return new if site.growths[end] <= MAX_GROWTHS else extreme
-
-    def publish(self) -> None:
-        """Set the bounds of all sites again, after the facts were reset."""
-        for site in self.sites.values():
-            self._publish(site)
-
-    def _publish(self, site: _Site) -> None:
-        """A site's bounds may grow, which facts never do: they are set, not told."""
-        self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
-
-    def shape(self, a: Shape, b: Shape, site: str, *, at_one_moment: bool = False) -> Shape:
-        """The join of two shapes at a site; the site's unknown when the ranks differ. See `dim`."""
-        if a is b or a == b:
-            return a
-        if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
-            return self.unknown.setdefault(site, Shape.unknown())
-        pairs = enumerate(zip(a.dims, b.dims, strict=True))
-        return Shape(tuple(self.dim(x, y, site, i, 0, at_one_moment=at_one_moment) for i, (x, y) in pairs))
+    once = same_iteration
+    if a == b:
+        return a
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        dtype = a.dtype if a.dtype == b.dtype else None
+        shape = relaxer.shape(a.shape, b.shape, site, same_iteration=once)
+        left, right = a.elements, b.elements
+        if left is None or right is None or a.shape != b.shape:
+            return TensorType(dtype, shape)
+        pairs = enumerate(zip(left, right, strict=True))
+        return PartialTensor(dtype, shape, (_relax_element(relaxer, x, y, site, i, once) for i, (x, y) in pairs))
+    if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
+        if type(a) is SequenceType and type(b) is SequenceType:
+            return _relax_sequences(relaxer, a, b, site, once)
+        source = Source(site, "either may be true here")
+        return _rewrap(a, b, relax_type(relaxer, a.element, b.element, site, same_iteration=once), source)
+    raise ShapeError(f"{a!r} and {b!r} are of different kinds and have no common type")
 
 
-def _hull(a: Bounds, b: Bounds) -> Bounds:
-    return min(a[0], b[0]), max(a[1], b[1])
+def _relax_sequences(relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, once: bool) -> SequenceType:
+    """The join of sequences: the element type of an empty one does not count; items stay separate in equal numbers."""
+    if a.length == 0 or b.length == 0:
+        element = b.element if a.length == 0 else a.element
+    else:
+        element = relax_type(relaxer, a.element, b.element, site, same_iteration=once)
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        pairs = enumerate(zip(a.items, b.items, strict=True))
+        items = (relax_type(relaxer, x, y, f"{site}[{i}]", same_iteration=once) for i, (x, y) in pairs)
+        return SequenceType(element, items=tuple(items))
+    if a.length is None or b.length is None:
+        return SequenceType(element)
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", same_iteration=once))
+
+
+def _relax_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, once: bool) -> Element:
+    """The element itself where both are the same; integers that differ are joined like sizes."""
+    if _identical(x, y):
+        return x
+    if _is_integer(x) and _is_integer(y):
+        return relaxer.dim(x, y, f"{site}.value", index, same_iteration=once)  # type: ignore[arg-type]
+    return None
+
+
+def _is_integer(x: Element) -> bool:
+    return isinstance(x, (int, Dimension)) and not isinstance(x, bool)
+
+
+def _identical(x: Element, y: Element) -> bool:
+    return x is y or (type(x) is type(y) and x == y)
+
+
+def _rewrap(a: SequenceType, b: SequenceType, element: Type, source: Source) -> SequenceType:
+    if isinstance(a, MapType) and isinstance(b, MapType):
+        if a.key != b.key:
+            raise ShapeError(f"keys must be of equal type: {source.reason}", operands=(a.key, b.key))
+        return MapType(a.key, element)
+    return type(a)(element)

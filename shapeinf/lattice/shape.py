@@ -12,8 +12,8 @@ from shapeinf.expr import Dim, Dimension
 class Shape:
     """The dimensions of a tensor, or an unknown rank.
 
-    Ranked shapes are equal when their dims are identical. An unknown rank equals only itself: two different unknowns
-    are never the same thing.
+    Ranked shapes are equal when their dims are identical. An unknown rank equals only itself: two unknown ranks
+    are never equal.
 
     >>> Shape((2, 3))
     Shape([2, 3])
@@ -36,7 +36,7 @@ class Shape:
 
     @property
     def rank(self) -> int | None:
-        """Number of axes, or None when not known."""
+        """Number of axes, None when unknown."""
         return None if self.dims is None else len(self.dims)
 
     @property
@@ -45,7 +45,7 @@ class Shape:
         return self.dims is not None and all(type(d) is int for d in self.dims)
 
     def require(self) -> tuple[Dim, ...]:
-        """The dims; raises NotKnown when the rank is not known."""
+        """The dims; raises NotKnown when the rank is unknown."""
         if self.dims is None:
             raise NotKnown("the rank of an input is not known")
         return self.dims
@@ -55,7 +55,7 @@ class Shape:
     @overload
     def __getitem__(self, index: slice) -> tuple[Dim, ...]: ...
     def __getitem__(self, index: int | slice) -> Dim | tuple[Dim, ...]:
-        """One dim, or a tuple of dims for a slice. Raises ShapeError for an axis that there is not."""
+        """One dim, or a tuple of dims for a slice. Raises ShapeError for an axis out of range."""
         try:
             return self.require()[index] if self.dims is None else self.dims[index]
         except IndexError:
@@ -66,7 +66,7 @@ class Shape:
         return iter(self.require() if self.dims is None else self.dims)
 
     def __len__(self) -> int:
-        """The rank; raises NotKnown when it is not known."""
+        """The rank; raises NotKnown when it is unknown."""
         return len(self.require() if self.dims is None else self.dims)
 
     def __bool__(self) -> bool:
@@ -74,7 +74,7 @@ class Shape:
         return True
 
     def __eq__(self, other: object) -> bool:
-        """Same dims, or the very same unknown."""
+        """Same dims, or the same unknown rank."""
         if self is other:
             return True
         if not isinstance(other, Shape) or self.dims is None:
@@ -86,11 +86,11 @@ class Shape:
         return id(self) if self.dims is None else hash(self.dims)
 
     def symbols(self) -> frozenset[Dimension]:
-        """All symbols that the dims are made of."""
+        """All symbols in the dims."""
         if self.dims is None:
             return frozenset()
-        found = [d.symbols() for d in self.dims if not isinstance(d, int)]
-        return found[0].union(*found[1:]) if found else frozenset()
+        symbols = [d.symbols() for d in self.dims if not isinstance(d, int)]
+        return symbols[0].union(*symbols[1:]) if symbols else frozenset()
 
     def __str__(self) -> str:
         """`[B, 128, 768]`, or `?` for an unknown rank."""
@@ -101,11 +101,11 @@ class Shape:
         return f"Shape({self})"
 
 
-class SomeAxes(Shape):
-    """An unknown rank of which the axes are known, but not whether all of them are there: some may be left out.
+class OptionalAxes(Shape):
+    """An unknown rank whose possible axes are known: some of them may be absent, as after removing axes of size 1.
 
-    >>> some = SomeAxes([(2, False), (3, True)])
-    >>> some.of_rank(1), some.of_rank(2), some.of_rank(3)
+    >>> some = OptionalAxes([(2, False), (3, True)])
+    >>> some.with_rank(1), some.with_rank(2), some.with_rank(3)
     (Shape([2]), Shape([2, 3]), None)
     """
 
@@ -114,33 +114,33 @@ class SomeAxes(Shape):
     axes: tuple[tuple[Dim, bool], ...]
 
     def __init__(self, axes: Iterable[tuple[Dim, bool]]) -> None:
-        """Each axis with whether it may be missing: those that are have size 1."""
+        """(size, whether the axis may be absent) of each axis; an absent axis has size 1."""
         super().__init__(None)
         self.axes = tuple(axes)
 
     @property
-    def doubtful(self) -> tuple[Dim, ...]:
-        """The sizes of the axes that may be missing."""
-        return tuple(d for d, doubtful in self.axes if doubtful)
+    def optional_sizes(self) -> tuple[Dim, ...]:
+        """The sizes of the axes that may be absent."""
+        return tuple(d for d, optional in self.axes if optional)
 
     def allows(self, rank: int) -> bool:
-        """Whether there may be so many axes."""
-        return len(self.axes) - len(self.doubtful) <= rank <= len(self.axes)
+        """Whether the shape may have this rank."""
+        return len(self.axes) - len(self.optional_sizes) <= rank <= len(self.axes)
 
-    def of_rank(self, rank: int) -> Shape | None:
-        """The shape where there are so many axes, None where that does not say which."""
+    def with_rank(self, rank: int) -> Shape | None:
+        """The shape of this rank, None where the rank leaves the axes undecided."""
         if rank == len(self.axes):
             return Shape(d for d, _ in self.axes)
-        if rank == len(self.axes) - len(self.doubtful):
-            return Shape(d for d, doubtful in self.axes if not doubtful)
+        if rank == len(self.axes) - len(self.optional_sizes):
+            return Shape(d for d, optional in self.axes if not optional)
         return None
 
 
 class RankNotKnown(NotKnown):
-    """Raised inside a rule: which axes the output may have is known, but not which it has."""
+    """Raised inside a rule: the output's possible axes are known, its rank is not."""
 
-    def __init__(self, reason: str, shape: SomeAxes) -> None:
-        """Keep the reason and the axes."""
+    def __init__(self, reason: str, shape: OptionalAxes) -> None:
+        """`shape` has the possible axes."""
         super().__init__(reason)
         self.shape = shape
 

@@ -1,56 +1,51 @@
-"""Facts about dims and about shapes of unknown rank."""
+"""Constraints on dims, shapes learned for unknown ranks, and what nodes assume."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import TYPE_CHECKING
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
 from shapeinf.expr.atoms import Symbol
-from shapeinf.expr.extremum import largest_of
-from shapeinf.expr.interval import Bounds, Known, as_interval, bounds_with
-from shapeinf.lattice.shape import Shape, SomeAxes
-
-if TYPE_CHECKING:
-    from shapeinf.lattice.joins import Relaxer
+from shapeinf.expr.extremum import expand_maximum
+from shapeinf.expr.interval import Bounds, BoundsTable, as_interval, bounds_with
+from shapeinf.lattice.relaxer import Relaxer
+from shapeinf.lattice.shape import OptionalAxes, Shape
 
 
 class ShapeStore(ConstraintStore):
-    """`ConstraintStore`, and for each unknown rank what it was merged with."""
+    """`ConstraintStore`, and for each unknown rank the shape that it was merged with."""
 
     def __init__(self, scope: Scope | None = None) -> None:
-        """Nothing is known; a scope of its own unless one is given."""
+        """No constraints; `scope` is a new one by default."""
         super().__init__(scope or Scope())
         self.shapes: dict[Shape, Shape] = {}
         self.advice: list[Constraint] = []
-        """What some runtimes want and the operators' definitions do not: to be shown, nothing follows from it."""
+        """Requirements of some runtimes beyond the operators' definitions: reported, never used in inference."""
         self.presumed: dict[Dimension, bool] = {}
-        """Of symbols of inputs, whether their least size is only presumed: nobody gave it. Copies share it."""
+        """For each symbol of an input whether its least size is presumed, not given by the user. Copies share it."""
         self.open_ended: set[int] = set()
-        """Atoms of symbols that had no upper end before any was assumed. Copies share it."""
+        """Atoms of symbols without an upper bound before any was assumed. Copies share it."""
         self.assuming = True
-        """Whether nodes may assume anything: not where all sizes count."""
+        """Whether nodes may assume anything: not where every size counts."""
         self.tentative = False
-        """Whether what is told now is taken back, as by a body that may not run: no least size is assumed there."""
+        """Whether constraints are added to be undone, as by a body that may not run: no least size is assumed there."""
         self.assumed: list[Constraint] = []
-        """What nodes take to hold of presumed sizes, though they run without it: shapes are others then."""
+        """What nodes assume of presumed sizes; without it they run, but with other shapes."""
         self._relaxer: Relaxer | None = None
 
     @property
     def relaxer(self) -> Relaxer:
         """The join sites of this inference."""
         if self._relaxer is None:
-            from shapeinf.lattice.joins import Relaxer
-
             self._relaxer = Relaxer(self)
         return self._relaxer
 
     def canon_shape(self, shape: Shape) -> Shape:
-        """The shape with canonical dims; a learned rank in place of an unknown one."""
+        """The shape with canonical dims; the learned shape in place of an unknown rank."""
         while shape.dims is None and shape in self.shapes:
             shape = self.shapes[shape]
         if shape.dims is None or not (self.solved or self.narrowed):
@@ -64,29 +59,29 @@ class ShapeStore(ConstraintStore):
             return super().add_equal(a, b, source)
         version = self.version
         with self._transaction():
-            told = super().add_equal(a, b, source)
+            result = super().add_equal(a, b, source)
             if self.version != version and self.prove_eq(a, b) is None:
-                for one, other in ((a, self.bounds(b)), (b, self.bounds(a))):
-                    self._bound(self.canon(one), other, source)
-        return self.canon(told)
+                for side, bounds in ((a, self.bounds(b)), (b, self.bounds(a))):
+                    self._bound(self.canon(side), bounds, source)
+        return self.canon(result)
 
     def interval(self, d: Dim) -> Interval:
-        """As `ConstraintStore.interval`; below 0 also by the parts of a maximum and by relations."""
+        """As `ConstraintStore.interval`; a lower bound below 0 is improved by maxima and by relations."""
         low, high = self.bounds(d)
         if low < 0 and isinstance(d, Dimension):
-            low = max(self.bounds(part)[0] for part in largest_of(self.canon(d)))
+            low = max(self.bounds(part)[0] for part in expand_maximum(self.canon(d)))
             low = 0 if low < 0 and self.prove_le(0, d) else low
         return as_interval((low, high))
 
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
-        """Learn that a shape of unknown rank is `shape`; the canonical shape. ShapeError when it has another rank."""
+        """Bind an unknown rank to `shape`; the canonical shape. ShapeError when it has another rank."""
         left, right = self.canon_shape(unknown), self.canon_shape(shape)
         if left is right:
             return left
-        if isinstance(left, SomeAxes):
+        if isinstance(left, OptionalAxes):
             left, right = right, left
-        if isinstance(right, SomeAxes) and left.dims is not None:
-            left, right = right, self._chosen(right, left, source)
+        if isinstance(right, OptionalAxes) and left.dims is not None:
+            left, right = right, self._choose_axes(right, left, source)
         if left.dims is None:
             self.shapes[left] = right
         elif right.dims is None:
@@ -100,61 +95,63 @@ class ShapeStore(ConstraintStore):
         self._invalidate()
         return self.canon_shape(left)
 
-    def _chosen(self, some: SomeAxes, shape: Shape, source: Source) -> Shape:
-        """What some axes are, of the rank of a shape: tells sizes, also of those that are not there.
+    def _choose_axes(self, some: OptionalAxes, shape: Shape, source: Source) -> Shape:
+        """The axes that are present at the rank of a shape; adds the equality of sizes, 1 for absent axes.
 
-        What a file declares tells nothing of named dims.
+        A declared shape adds nothing about named dims.
         """
         rank = len(shape)
         if not some.allows(rank):
             axes = Shape(d for d, _ in some.axes)
             raise ShapeError(f"shapes must be of equal rank: {source.reason}", operands=(str(axes), str(shape)))
-        chosen = some.of_rank(rank)
+        chosen = some.with_rank(rank)
         if chosen is None:
             return shape
         equal = [] if source.assumed else list(zip(chosen, shape, strict=True))
         if rank < len(some.axes):
-            equal += [(d, 1) for d in some.doubtful if not source.assumed or self._is_open(d)]
+            equal += [(d, 1) for d in some.optional_sizes if not source.assumed or self._is_open(d)]
         for a, b in equal:
             self.add_equal(a, b, source)
         if rank == len(some.axes) and not source.assumed:
-            for d in some.doubtful:
+            for d in some.optional_sizes:
                 if self.interval(d).lo == 1:
                     self.add_le(2, d, source)
         return chosen
 
     def _is_open(self, d: Dim) -> bool:
-        found = self.canon(d)
-        return isinstance(found, Dimension) and found.is_symbol and found.is_anonymous
+        form = self.canon(d)
+        return isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
 
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
-        """Keep that some runtimes want `a <= b`, where that is not so anyway."""
+        """Record that some runtimes require `a <= b`, unless it holds anyway."""
         if self.prove_le(a, b) is not True:
             self.advice.append(Constraint("relation", source, b - a, operands=(a, b)))
 
-    def assume_le(self, a: Dim, b: Dim, source: Source, *, given: bool = False) -> bool:
-        """Assume `a <= b` where that only leaves out sizes that nobody gave; whether it holds from now on.
+    def assume_le(self, a: Dim, b: Dim, source: Source, *, include_user_sizes: bool = False) -> bool:
+        """Assume `a <= b` if that only excludes presumed sizes; whether it holds from now on.
 
-        Sizes that the user gave are left out where `given` says so, those that depend on data never.
+        With `include_user_sizes` it may exclude sizes of the user too, but never sizes that depend on data.
         """
-        return self._assume(b - a, source, lambda difference: not self.tentative and self._presumes(difference, given))
+        return self._assume(
+            b - a, source, lambda difference: not self.tentative and self._presumes(difference, include_user_sizes)
+        )
 
     def assume_small(self, d: Dim, limit: int, source: Source) -> bool:
-        """Assume `d <= limit` where that only leaves out sizes larger than any that was given; whether it holds.
+        """Assume `d <= limit` if that only excludes sizes above every stated upper bound; whether it holds from now on.
 
-        A size without an upper end is taken to be as small as it needs to be, one with an upper end may be that large.
-        What is assumed in a body that may not run is listed there, as one of its conditions.
+        A size without an upper bound may be as small as needed, a size with one as large as the bound. An assumption in
+        a body that may not run becomes a precondition of the body.
         """
         return self._assume(limit - d, source, lambda difference: self._least_of_unbounded(difference)[0] >= 0)
 
-    def _assume(self, difference: Dim, source: Source, may: Callable[[Dimension], bool]) -> bool:
-        """Assume `difference >= 0`, if that is not known and may be assumed; whether it holds from now on."""
+    def _assume(self, difference: Dim, source: Source, allowed: Callable[[Dimension], bool]) -> bool:
+        """Assume `difference >= 0`, unless it is known or must not be assumed; whether it holds from now on."""
         difference = self.canon(difference)
         if not isinstance(difference, Dimension):
             return difference >= 0
         if self.bounds(difference)[0] >= 0:
             return True
-        if not self.assuming or not may(difference):
+        if not self.assuming or not allowed(difference):
             return False
         try:
             self.add_le(0, difference, source)
@@ -163,11 +160,13 @@ class ShapeStore(ConstraintStore):
         self.assumed.append(Constraint("relation", source, difference))
         return True
 
-    def _presumes(self, difference: Dimension, given: bool) -> bool:
-        return all(self.presumed.get(s, False) or (given and s in self.presumed) for s in difference.symbols())
+    def _presumes(self, difference: Dimension, include_user_sizes: bool) -> bool:
+        return all(
+            self.presumed.get(s, False) or (include_user_sizes and s in self.presumed) for s in difference.symbols()
+        )
 
     def _least_of_unbounded(self, d: Dimension) -> Bounds:
-        """Bounds of a dim where each symbol without an upper end is as small as it may be."""
+        """Bounds of a dim where each symbol without an upper bound has its least value."""
 
         def lookup(atom: int, symbol: Symbol) -> Bounds:
             low, high = self._known.symbol(atom, symbol)
@@ -175,19 +174,19 @@ class ShapeStore(ConstraintStore):
                 self.open_ended.add(atom)
             return (max(low, 0), max(low, 0)) if atom in self.open_ended else (low, high)
 
-        return bounds_with(d, Known(lookup))
+        return bounds_with(d, BoundsTable(lookup))
 
     def presumed_size(self, hint: str) -> Dimension:
-        """A new unknown of which nodes may assume what they may assume of inputs."""
-        found = self.scope.fresh(hint, 0)
-        self.presumed[found] = True
-        return found
+        """A new unknown for which the assumptions about inputs are allowed."""
+        symbol = self.scope.fresh(hint, 0)
+        self.presumed[symbol] = True
+        return symbol
 
     def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
-        """Whether something assumed may be false in these ranges of symbols, by name; None is no upper end.
+        """Whether an assumption may fail in these ranges of symbols, by name; None is no upper bound.
 
-        Symbols that are not named are as small as they may be. What became a number because of the assumption is
-        looked at as it was assumed.
+        Symbols without a range have their least value. An assumption that has become a number since is evaluated in its
+        original form.
         """
 
         def lookup(atom: int, symbol: Symbol) -> Bounds:
@@ -197,18 +196,18 @@ class ShapeStore(ConstraintStore):
             least = max(self._known.symbol(atom, symbol)[0], 0)
             return least, least
 
-        known = Known(lookup)
+        known = BoundsTable(lookup)
         for relation in self.assumed:
-            left = self.canon(relation.expression)
-            expression = left if isinstance(left, Dimension) else relation.expression
+            form = self.canon(relation.expression)
+            expression = form if isinstance(form, Dimension) else relation.expression
             named = isinstance(expression, Dimension) and any(s.name in ranges for s in expression.symbols())
             if named and bounds_with(expression, known)[0] < 0:
                 return True
         return False
 
     def reset(self, before: ShapeStore) -> None:
-        """Forget what was told since `before` was copied, but for the bounds of join sites: those have grown."""
-        stale = _differing(self, before)
+        """Undo all changes since `before` was copied, except for the bounds of join sites, which have widened."""
+        stale = _differing_symbols(self, before)
         self._restore(before)
         self.changed_symbols += stale
         for symbol in stale:
@@ -219,7 +218,7 @@ class ShapeStore(ConstraintStore):
         self.relaxer.publish()
 
     def copy(self) -> ShapeStore:
-        """Independent facts over the same scope, for a what-if."""
+        """An independent store over the same scope, for a what-if run."""
         other = ShapeStore(self.scope)
         other._restore(self)
         other.shapes = dict(self.shapes)
@@ -231,14 +230,20 @@ class ShapeStore(ConstraintStore):
         return other
 
 
-def _differing(one: ConstraintStore, other: ConstraintStore) -> list[Dimension]:
-    """The symbols of which two say something else, and those that are solved by such symbols."""
-    found: dict[Dimension, None] = {}
-    for mine, theirs in ((one.solved, other.solved), (other.solved, one.solved)):
-        found.update((symbol, None) for symbol, value in mine.items() if theirs.get(symbol) is not value)
-    for a, b in ((one.ranges, other.ranges), (one.congruences, other.congruences)):
-        for told, same in ((a, b), (b, a)):
-            found.update((one.scope.atom_dim(atom), None) for atom, it in told.items() if same.get(atom) is not it)
-    for solved in (one.solved, other.solved) if found else ():
-        found.update((s, None) for s, d in solved.items() if isinstance(d, Dimension) and d.symbols() & found.keys())
-    return list(found)
+def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[Dimension]:
+    """The symbols about which two stores differ, and those that are solved by such symbols."""
+    changed: dict[Dimension, None] = {}
+    for values, others in ((store.solved, other.solved), (other.solved, store.solved)):
+        changed.update((symbol, None) for symbol, value in values.items() if others.get(symbol) is not value)
+    for a, b in ((store.ranges, other.ranges), (store.congruences, other.congruences)):
+        for entries, others_entries in ((a, b), (b, a)):
+            changed.update(
+                (store.scope.atom_dim(atom), None)
+                for atom, entry in entries.items()
+                if others_entries.get(atom) is not entry
+            )
+    for solved in (store.solved, other.solved) if changed else ():
+        changed.update(
+            (s, None) for s, d in solved.items() if isinstance(d, Dimension) and d.symbols() & changed.keys()
+        )
+    return list(changed)

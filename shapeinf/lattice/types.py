@@ -1,4 +1,4 @@
-"""Types of values: tensors (with or without known contents), sequences, optionals and maps."""
+"""Types of values: tensors, with contents known in full, in part or by a formula; sequences, optionals and maps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shapeinf.lattice.shape import Shape
 
 @attrs.frozen
 class Condition:
-    """A bool that is not decided: `expression >= 0`."""
+    """An undecided bool: `expression >= 0`."""
 
     expression: Dimension
 
@@ -39,26 +39,27 @@ class Quotient:
 
 
 Element = int | float | bool | str | complex | Dimension | Condition | Quotient | None
-"""One element of a PartialTensor: concrete, symbolic, or None when not known."""
+"""One element of a PartialTensor: concrete, symbolic, or None when unknown."""
 
 
 def dims_in(element: object) -> Iterator[Dimension]:
-    """The dims that a number is made of; none for anything else."""
+    """The dims inside a symbolic number; none for any other element."""
     parts = (element.numerator, element.denominator) if isinstance(element, Quotient) else (element,)
     return (d for d in parts if isinstance(d, Dimension))
 
 
 MAX_ELEMENTS = 4096
-"""Contents of tensors with more elements than this are never kept."""
+"""Tensors with more elements than this have no known contents."""
 
 MAX_RANK = 30
-"""Nor are those of tensors with more axes: numpy has 32."""
+"""Nor have tensors with more axes: numpy allows 32."""
 
-_SHOWN = 8
+MAX_PRINTED = 8
+"""Elements that the text of a tensor lists."""
 
 
 class TensorType:
-    """A tensor's element type (numpy name, None when not known) and shape."""
+    """A tensor's element type (numpy name, None when unknown) and shape."""
 
     __slots__ = ("dtype", "shape")
 
@@ -74,11 +75,11 @@ class TensorType:
 
     @property
     def contents(self) -> tuple[object, ...] | None:
-        """All that is known of the contents, in whatever form: equal where the same is known."""
+        """The known contents in whatever form: equal where the same is known."""
         return self.elements
 
-    def retyped(self, dtype: str | None, shape: Shape) -> TensorType:
-        """The same contents in another type, under dims that are equal to those before."""
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """The same contents in another type; the dims must equal those of this shape."""
         return PartialTensor(dtype, shape, self.elements)
 
     def __eq__(self, other: object) -> bool:
@@ -102,8 +103,8 @@ class TensorType:
 class PartialTensor(TensorType):
     """A tensor of which some or all elements are known.
 
-    `elements` is the flat row-major tuple of its contents (None as a whole when nothing is known). Contents are kept
-    only for shapes of known ints with at most `MAX_ELEMENTS` elements, on at most `MAX_RANK` axes.
+    `elements` is the flat row-major tuple of its contents, None when nothing is known. Only static shapes with at most
+    `MAX_ELEMENTS` elements on at most `MAX_RANK` axes have contents.
 
     >>> PartialTensor.from_array(np.array([1, -1]))
     int64[2]{1, -1}
@@ -135,13 +136,13 @@ class PartialTensor(TensorType):
 
     @classmethod
     def from_array(cls, array: npt.NDArray[Any]) -> PartialTensor:
-        """All elements known; contents past `MAX_ELEMENTS` are dropped, the shape stays."""
+        """A tensor with all elements known; past `MAX_ELEMENTS` only with its shape."""
         dtype = "string" if array.dtype.kind in "OUS" else array.dtype.name
         elements = array.reshape(-1).tolist() if array.size <= MAX_ELEMENTS else None
         return cls(dtype, Shape(array.shape), elements)
 
     def array(self) -> npt.NDArray[Any] | None:
-        """A numpy array when every element is concrete and of a size that the type holds, else None."""
+        """A numpy array when every element is concrete and fits the type, else None."""
         if self._elements is None or any(
             e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self._elements
         ):
@@ -161,21 +162,96 @@ class PartialTensor(TensorType):
         """`int64[2]{B, -1}`, unknown elements as `?`."""
         if self._elements is None:
             return super().__repr__()
-        shown = ["?" if e is None else str(e) for e in self._elements[:_SHOWN]]
-        more = ["..."] if len(self._elements) > _SHOWN else []
-        return super().__repr__() + "{" + ", ".join(shown + more) + "}"
+        texts = ["?" if e is None else str(e) for e in self._elements[:MAX_PRINTED]]
+        more = ["..."] if len(self._elements) > MAX_PRINTED else []
+        return super().__repr__() + "{" + ", ".join(texts + more) + "}"
+
+
+class BoundedTensor(PartialTensor):
+    """A large tensor of integers of which only the least and the greatest element are known.
+
+    >>> BoundedTensor("int64", Shape((5000,)), 0, 511)
+    int64[5000]{0..511}
+    """
+
+    __slots__ = ("least", "most")
+
+    def __init__(self, dtype: str | None, shape: Shape, least: int, most: int) -> None:
+        """Both `least` and `most` are elements of the tensor."""
+        super().__init__(dtype, shape, None)
+        self.least = least
+        self.most = most
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """The range, which equals no list of elements."""
+        return (range(self.least, self.most + 1),)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype, shape and range."""
+        return isinstance(other, BoundedTensor) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.least, self.most))
+
+    def __repr__(self) -> str:
+        """`int64[5000]{0..511}`."""
+        return f"{super().__repr__()}{{{self.least}..{self.most}}}"
+
+
+class Progression(PartialTensor):
+    """Integers evenly spaced along each axis: the element at `[i, j, ...]` is `base + steps[0]*i + steps[1]*j + ...`.
+
+    The first and the last element are known even where a size is symbolic, as those of position ids are.
+
+    >>> Progression("int64", Shape((1, 4)), 3, (0, 2))
+    int64[1, 4]{3 + 2*i1}
+    """
+
+    __slots__ = ("base", "steps")
+
+    def __init__(self, dtype: str | None, shape: Shape, base: Dim, steps: Iterable[int]) -> None:
+        """Raises ValueError where there is not one step for each axis."""
+        super().__init__(dtype, shape, None)
+        self.base = base
+        self.steps = tuple(steps)
+        if len(self.steps) != len(shape):
+            raise ValueError(f"{len(self.steps)} steps for {shape}")
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """The first element and the steps."""
+        return self.base, self.steps
+
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """See `TensorType.with_type`."""
+        return Progression(dtype, shape, self.base, self.steps)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype, shape, first element and steps."""
+        return isinstance(other, Progression) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.base, self.steps))
+
+    def __repr__(self) -> str:
+        """`int64[seq]{past + 1*i0}`."""
+        parts = [str(self.base), *(f"{step}*i{axis}" for axis, step in enumerate(self.steps) if step)]
+        return f"{super().__repr__()}{{{' + '.join(parts)}}}"
 
 
 class SequenceType:
-    """A sequence of values; `element` joins the types of all of them.
+    """A sequence of values; `element` is the join of their types.
 
-    `length` is their number, None when it is not known. `items` are the types one by one, where they are known apart.
+    `length` is their number, None when unknown. `items` are the types of the single values, where these are known.
     """
 
     __slots__ = ("element", "items", "length")
 
     def __init__(self, element: Type, length: Dim | None = None, items: tuple[Type, ...] | None = None) -> None:
-        """`element` is the join of the types of all elements."""
+        """`length` is that of `items` where these are known."""
         self.element = element
         self.length = length if items is None else len(items)
         self.items = items
@@ -200,12 +276,12 @@ class SequenceType:
 
 
 class OptionalType(SequenceType):
-    """A value of the element type, or nothing."""
+    """A value of the element type, or no value."""
 
     __slots__ = ()
 
     def __init__(self, element: Type) -> None:
-        """`element` is the type of the value, if there is one."""
+        """`element` is the type of the value when it is present."""
         super().__init__(element)
 
 

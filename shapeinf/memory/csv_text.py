@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Sequence
 
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 _FIRST = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Prefixes that spreadsheets take for a formula (the wide forms too), and `'`, which marks text."""
@@ -36,7 +36,7 @@ def escape_cell(text: str) -> str:
     """
     if text.isprintable() and not text.startswith(_FIRST):
         return text
-    return "'" + printable(text.replace("\\", "\\\\"))
+    return "'" + escape_unprintable(text.replace("\\", "\\\\"))
 
 
 def unescape_cell(cell: str) -> str:

@@ -22,9 +22,9 @@ from shapeinf.memory.order import least_timeline
 from shapeinf.memory.planning import Plan, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
-from shapeinf.sharing import cached_property, exclusive
+from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
-from shapeinf.solver.long_sums import sum_of
+from shapeinf.solver.long_sums import sum_dims
 
 if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
@@ -43,7 +43,7 @@ class _Options:
     layouts: Layouts | None
 
 
-@exclusive
+@synchronized
 class Memory:
     """The buffers that a model uses over time, and their bytes by role.
 
@@ -153,7 +153,7 @@ class Memory:
     def bodies(self) -> Dim:
         """The bytes of the activations of known size inside bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
-        return sum_of(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
+        return sum_dims(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
 
     def plan(
         self,
@@ -199,4 +199,4 @@ class Memory:
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]
-        return sum_of(self.store.scope, sizes)
+        return sum_dims(self.store.scope, sizes)

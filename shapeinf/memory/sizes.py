@@ -11,7 +11,7 @@ from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, term
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, Type, element_bits
 from shapeinf.layout import Layout, physical_byte_size
 from shapeinf.memory.layouts import physical_array
-from shapeinf.solver.long_sums import sum_of
+from shapeinf.solver.long_sums import sum_dims
 
 MAX_SIZE_TERMS = 4096
 """Limit on the terms of a size; a hostile file could ask for any number of them."""
@@ -94,7 +94,7 @@ def _size_of_container(store: ShapeStore, container: SequenceType) -> Size:
     if container.items is not None:
         sizes = [size_of(store, item) for item in container.items]
         unsized = next((size for size in sizes if size.bytes is None), None)
-        return unsized or Size(sum_of(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
+        return unsized or Size(sum_dims(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
     inner = container.element
     alike = isinstance(inner, TensorType) and not any(d.is_anonymous for d in inner.shape.symbols())
     if container.length is None or not alike:

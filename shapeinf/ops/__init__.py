@@ -5,7 +5,7 @@ from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
-from shapeinf.ops.rule import Floats, Ints, Operand, Rule, Value, Wants
+from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
 from shapeinf.ops.run import Call, Contents, Outcome
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Dialect",
     "Floats",
     "InferenceContext",
+    "InputUse",
     "Ints",
     "OpDef",
     "OpDefBuilder",
@@ -25,6 +26,5 @@ __all__ = [
     "Outcome",
     "Rule",
     "Value",
-    "Wants",
     "default_registry",
 ]

@@ -1,4 +1,4 @@
-"""Graphs that an operator carries as attributes, as its rule sees them: something to run on types."""
+"""The interface of an operator's subgraphs to its rule: they run on types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shapeinf.lattice import Type
 
 
 class Body(Protocol):
-    """A subgraph of the node whose rule runs; what it reads of the outer graph is bound already."""
+    """A subgraph of the node whose rule runs; values of the outer graph that it reads are bound already."""
 
     @property
     def num_inputs(self) -> int:
@@ -20,28 +20,27 @@ class Body(Protocol):
         """Number of outputs."""
 
     def declared_rank(self, index: int) -> int | None:
-        """The rank that the body declares for a formal input, None where it declares none."""
+        """The declared rank of a formal input, None without a declaration."""
 
     def run(self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> list[Type]:
         """The types of its outputs for these inputs.
 
-        What a run finds takes the place of what those before it found, unless it is `accumulate` them: another trip, or
-        another element. All of these together are what the body does.
+        A run replaces the results of earlier runs; with `accumulate` it is one more iteration, or element, and the body
+        is all of them together. The constraints of its nodes stay only when the body is `certain` to run.
 
-        What its nodes tell the facts is kept only when it is `certain` that the body runs when the outer graph does.
-        Raises ShapeError for a broken law inside a body that is certain to run, in strict mode; NotKnown when bodies
-        have run so often that this one will not be followed.
+        Raises ShapeError for a violation inside a body that is certain to run, in strict mode; NotKnown past the limit
+        on the number of runs.
         """
 
     @property
     def failure(self) -> str:
-        """Why what was run last is sure to fail when it runs; empty where it is not."""
+        """Why the last run is certain to fail at run time; empty where it is not."""
 
     def require_common(self, other: Body) -> None:
-        """One of two bodies that have run, none of them for certain, does run: what both demand is demanded."""
+        """Add the constraints that two bodies share, of which exactly one runs."""
 
     def require_inputs(self, inputs: Sequence[Type | None]) -> None:
-        """Let its nodes tell what they demand of inputs that are sure to come up in some run of it.
+        """Add the constraints of its nodes on inputs that certainly occur in some iteration, and nothing else.
 
-        Nothing else is kept of that. Raises as `run` does where the body is certain to run.
+        Raises as `run` does where the body is certain to run.
         """

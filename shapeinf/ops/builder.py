@@ -53,7 +53,7 @@ _MINIMUM = re.compile(r"\s*>=\s*(-?\d+)?\s*")
 
 @attrs.frozen
 class _Spec:
-    """A parsed type: kind, whether it is a list, and what it is limited to."""
+    """A parsed type: kind, whether it is a list, and the allowed values."""
 
     kind: str
     is_list: bool
@@ -61,7 +61,7 @@ class _Spec:
 
 
 class OpDefBuilder:
-    """Collects the texts of one operator; `build` reads them all and reports all errors together.
+    """Collects the texts of one operator; `build` parses them and reports all errors together.
 
     >>> op = OpDefBuilder("Pack").input("values: N * T").output("output: T")
     >>> op = op.attr("N: int >= 1").attr("T: type").attr("axis: int = 0").build()
@@ -70,7 +70,7 @@ class OpDefBuilder:
     """
 
     def __init__(self, name: str) -> None:
-        """An operator without anything."""
+        """An operator without inputs, outputs and attributes."""
         self.name = name
         self._inputs: list[str] = []
         self._outputs: list[str] = []
@@ -95,7 +95,7 @@ class OpDefBuilder:
         return self
 
     def stateful(self) -> OpDefBuilder:
-        """The operator has state: it must not be folded."""
+        """Mark the operator as stateful: it must not be folded."""
         self._stateful = True
         return self
 
@@ -105,13 +105,13 @@ class OpDefBuilder:
         return self
 
     def build(self) -> OpDef:
-        """The OpDef. Raises OpDefError with a line for each text that is wrong."""
+        """The OpDef. Raises OpDefError with a line for each invalid text."""
         self._errors = []
         attributes: dict[str, AttrDef] = {}
         for spec in self._attrs:  # before inputs and outputs: their texts may refer to any attribute
-            found = self._guarded("Attr", spec, lambda text: _attribute(text))
-            if found is not None:
-                attributes[found.name] = found
+            attribute = self._parse("Attr", spec, lambda text: _attribute(text))
+            if attribute is not None:
+                attributes[attribute.name] = attribute
         inputs = self._arguments("Input", self._inputs, attributes)
         outputs = self._arguments("Output", self._outputs, attributes)
         if len(self._shape_fns) > 1:
@@ -128,22 +128,22 @@ class OpDefBuilder:
         from shapeinf.ops.rule import Rule
 
         function = self._shape_fns[0] if self._shape_fns else None
-        return Rule.of(function) if callable(function) else None
+        return Rule.from_function(function) if callable(function) else None
 
-    def _arguments(self, what: str, specs: list[str], attributes: dict[str, AttrDef]) -> tuple[ArgDef, ...]:
-        found = (self._guarded(what, spec, lambda text: _argument(text, attributes)) for spec in specs)
-        return tuple(arg for arg in found if arg is not None)
+    def _arguments(self, role: str, specs: list[str], attributes: dict[str, AttrDef]) -> tuple[ArgDef, ...]:
+        args = (self._parse(role, spec, lambda text: _argument(text, attributes)) for spec in specs)
+        return tuple(arg for arg in args if arg is not None)
 
-    def _guarded(self, what: str, spec: str, read: Any) -> Any:
+    def _parse(self, role: str, spec: str, parse: Any) -> Any:
         try:
-            return read(spec)
+            return parse(spec)
         except OpDefError as error:
-            self._errors.append(f'{error} from {what}("{spec}") for Op {self.name}')
+            self._errors.append(f'{error} from {role}("{spec}") for Op {self.name}')
             return None
 
 
 def canonical_dtype(name: str) -> str:
-    """TensorFlow's type name as ours: `float` and `DT_FLOAT` are float32."""
+    """The canonical name of TensorFlow's type name: `float` and `DT_FLOAT` are float32."""
     plain = name.removeprefix("DT_").lower() if name.startswith("DT_") else name
     return FROM_TF_NAMES.get(plain, plain)
 
@@ -225,8 +225,8 @@ def _minimum(text: str, spec: _Spec) -> tuple[int | None, str]:
     if match is None:
         return None, text
     if match[1] is None:
-        shown = text[match.end() :].strip()
-        raise OpDefError(f"Could not parse integer lower limit after '>=', found '{shown}' instead")
+        rest = text[match.end() :].strip()
+        raise OpDefError(f"Could not parse integer lower limit after '>=', found '{rest}' instead")
     if spec.kind != "int" and not spec.is_list:
         raise OpDefError(f"Extra '{text.strip()}' unparsed at the end")
     return int(match[1]), text[match.end() :]
@@ -266,16 +266,16 @@ def _single(text: str, kind: str) -> object:
     if kind == "float":
         return float(text)
     if kind == "bool":
-        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _bad(text)
+        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _reject(text)
     if kind == "type":
         plain = text.removeprefix("DT_").lower()
-        return canonical_dtype(plain) if plain in _DTYPES else _bad(text)
+        return canonical_dtype(plain) if plain in _DTYPES else _reject(text)
     if kind == "shape":
         return _shape(text)
     return text
 
 
-def _bad(text: str) -> object:
+def _reject(text: str) -> object:
     raise ValueError(text)
 
 
@@ -307,26 +307,28 @@ def _argument(text: str, attributes: dict[str, AttrDef]) -> ArgDef:
         )
     if word in _DTYPES:
         return attrs.evolve(arg, type=canonical_dtype(word))
-    return _typed(arg, word, attributes)
+    return _set_type(arg, word, attributes)
+
+
+def _require_attribute(name: str, attributes: dict[str, AttrDef]) -> AttrDef:
+    if name not in attributes:
+        raise OpDefError(f"Reference to unknown attr '{name}'")
+    return attributes[name]
 
 
 def _number(name: str, attributes: dict[str, AttrDef]) -> str:
-    found = attributes.get(name)
-    if found is None:
-        raise OpDefError(f"Reference to unknown attr '{name}'")
-    if found.minimum is None:
-        attributes[name] = attrs.evolve(found, minimum=1)
+    attribute = _require_attribute(name, attributes)
+    if attribute.minimum is None:
+        attributes[name] = attrs.evolve(attribute, minimum=1)
     return name
 
 
-def _typed(arg: ArgDef, name: str, attributes: dict[str, AttrDef]) -> ArgDef:
-    found = attributes.get(name)
-    if found is None:
-        raise OpDefError(f"Reference to unknown attr '{name}'")
-    if found.type == "type":
+def _set_type(arg: ArgDef, name: str, attributes: dict[str, AttrDef]) -> ArgDef:
+    attribute = _require_attribute(name, attributes)
+    if attribute.type == "type":
         return attrs.evolve(arg, type_attr=name)
-    if found.type == "list(type)":
-        if found.minimum is None:
-            attributes[name] = attrs.evolve(found, minimum=1)
+    if attribute.type == "list(type)":
+        if attribute.minimum is None:
+            attributes[name] = attrs.evolve(attribute, minimum=1)
         return attrs.evolve(arg, type_list_attr=name)
-    raise OpDefError(f"Reference to attr '{name}' with type {found.type} that isn't type or list(type)")
+    raise OpDefError(f"Reference to attr '{name}' with type {attribute.type} that isn't type or list(type)")

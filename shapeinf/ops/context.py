@@ -1,4 +1,4 @@
-"""InferenceContext: what a rule sees of one call."""
+"""InferenceContext: the interface of one call to its rule."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.sharing import cached_property
 
 HandleData = list[tuple[Shape, str]]
-"""Shapes and dtypes of what a resource or variant handle refers to; "INVALID" is a dtype that is not known."""
+"""Shapes and dtypes of the values that a resource or variant handle refers to; "INVALID" is an unknown dtype."""
 
 INVALID = "INVALID"
 
 
 class InferenceContext(TensorsMixin):
-    """One call of a rule: inputs, outputs and attributes by index or name; verbs to tell and ask facts.
+    """One call of a rule: inputs, outputs and attributes by index or name, besides the methods of its base classes.
 
     Names and semantics of the methods with TensorFlow's names are those of its C++ `InferenceContext`.
     """
@@ -37,7 +37,7 @@ class InferenceContext(TensorsMixin):
         input_tensors_as_shapes: Sequence[Shape | None] | None = None,
         input_handles: Sequence[HandleData | None] = (),
     ) -> None:
-        """Contents and handles come with `inputs` unless given apart."""
+        """`input_tensors` and `input_tensors_as_shapes` replace the contents of `inputs`."""
         super().__init__(op_def, inputs, attributes, store, site, version, num_outputs)
         if input_tensors is not None:
             self.input_tensors = input_tensors
@@ -46,7 +46,7 @@ class InferenceContext(TensorsMixin):
         if input_handles:
             self._handles.update((("input", i), h) for i, h in enumerate(input_handles) if h is not None)
 
-    # Most rules use none of these tables, so they are made on first use.
+    # Most rules use none of these tables, so they are built on first use.
 
     @cached_property
     def _inputs(self) -> dict[int, Shape]:
@@ -68,14 +68,14 @@ class InferenceContext(TensorsMixin):
         return len(self.types)
 
     def input(self, which: int | str) -> Shape:
-        """The shape of an input, canonical under the facts."""
+        """The shape of an input, in canonical form."""
         index = which if isinstance(which, int) else self._index(which, self.op_def.inputs, "input")
         if index in self._inputs:
             return self.store.canon_shape(self._inputs[index])
-        found = self.types[index]
-        if not isinstance(found, TensorType):
+        tensor = self.types[index]
+        if not isinstance(tensor, TensorType):
             raise ShapeError(f"input {index} is no tensor")
-        return self.store.canon_shape(found.shape)
+        return self.store.canon_shape(tensor.shape)
 
     def output(self, which: int | str) -> Shape:
         """The shape set for an output so far, unknown before it is set."""
@@ -92,11 +92,11 @@ class InferenceContext(TensorsMixin):
         shapes = [shape] if isinstance(shape, Shape) else list(shape)
         if len(shapes) != size:
             raise ShapeError(f"Must provide exactly {size} shapes.")
-        for offset, one in enumerate(shapes):
-            self._outputs[start + offset] = one
+        for index, output in enumerate(shapes, start):
+            self._outputs[index] = output
 
     def expand_outputs(self, count: int) -> None:
-        """Give the op more outputs."""
+        """Add outputs to the op."""
         if count < self.num_outputs:
             raise ShapeError("Trying to reduce number of outputs of op.")
         self.num_outputs = count
@@ -110,10 +110,10 @@ class InferenceContext(TensorsMixin):
             return defined.default
         raise ShapeError(f"No attr named '{name}' in NodeDef: {self.op_def.name}")
 
-    def _index(self, name: str, args: Sequence[ArgDef], what: str) -> int:
-        return self._range(name, args, what)[0]
+    def _index(self, name: str, args: Sequence[ArgDef], kind: str) -> int:
+        return self._range(name, args, kind)[0]
 
-    def _range(self, name: str, args: Sequence[ArgDef], what: str) -> tuple[int, int]:
+    def _range(self, name: str, args: Sequence[ArgDef], kind: str) -> tuple[int, int]:
         """First index and number of the values of a named argument."""
         start = 0
         for arg in args:
@@ -125,12 +125,12 @@ class InferenceContext(TensorsMixin):
             if arg.name == name:
                 return start, size
             start += size
-        raise ShapeError(f"Unknown {what} name: {name}")
+        raise ShapeError(f"Unknown {kind} name: {name}")
 
     # -- inputs that change: loops drawn as back edges ---------------------------------------------------------------
 
     def merge_input(self, index: int, shape: Shape) -> bool:
-        """Learn that an input also has this shape; False, and nothing learned, when it cannot."""
+        """Merge the shape of an input with another one; False, and nothing changed, when they contradict."""
         before = self.store.copy()
         try:
             self._inputs[index] = self.merge(self.input(index), shape)
@@ -140,7 +140,7 @@ class InferenceContext(TensorsMixin):
         return True
 
     def relax_input(self, index: int, shape: Shape) -> bool:
-        """Let an input also be this shape; whether that changed it."""
+        """Relax the shape of an input by another one; whether that changed it."""
         old = self.input(index)
         self._inputs[index] = self.relax(old, shape)
         return self._inputs[index] is not old
@@ -148,35 +148,35 @@ class InferenceContext(TensorsMixin):
     # -- handles -----------------------------------------------------------------------------------------------------
 
     def input_handle(self, index: int) -> HandleData | None:
-        """What an input handle refers to."""
+        """Shapes and dtypes behind an input handle."""
         return self._handles.get(("input", index))
 
     def output_handle(self, index: int) -> HandleData | None:
-        """What an output handle refers to."""
+        """Shapes and dtypes behind an output handle."""
         return self._handles.get(("output", index))
 
     def set_input_handle(self, index: int, data: HandleData) -> None:
-        """Set what an input handle refers to."""
+        """Set the shapes and dtypes behind an input handle."""
         self._handles["input", index] = data
 
     def set_output_handle(self, index: int, data: HandleData) -> None:
-        """Set what an output handle refers to."""
+        """Set the shapes and dtypes behind an output handle."""
         self._handles["output", index] = data
 
     def merge_input_handle_shapes_and_types(self, index: int, data: HandleData) -> bool:
-        """Merge what an input handle refers to; whether anything was learned."""
+        """Merge the shapes and dtypes behind an input handle; whether anything changed."""
         return self._merge_handle("input", index, data)
 
     def merge_output_handle_shapes_and_types(self, index: int, data: HandleData) -> bool:
-        """Merge what an output handle refers to; whether anything was learned."""
+        """Merge the shapes and dtypes behind an output handle; whether anything changed."""
         return self._merge_handle("output", index, data)
 
     def relax_input_handle_shapes_and_merge_types(self, index: int, data: HandleData) -> bool:
-        """Relax the shapes and merge the dtypes of an input handle; False when that cannot be."""
+        """Relax the shapes and merge the dtypes behind an input handle; False when the dtypes disagree."""
         return self._relax_handle("input", index, data)
 
     def relax_output_handle_shapes_and_merge_types(self, index: int, data: HandleData) -> bool:
-        """Relax the shapes and merge the dtypes of an output handle; False when that cannot be."""
+        """Relax the shapes and merge the dtypes behind an output handle; False when the dtypes disagree."""
         return self._relax_handle("output", index, data)
 
     def _merge_handle(self, side: str, index: int, data: HandleData) -> bool:
@@ -190,14 +190,14 @@ class InferenceContext(TensorsMixin):
         merged = []
         for (shape, dtype), (other, other_dtype) in zip(old, data, strict=True):
             result = self._merge_or_keep(shape, other)
-            changed |= _gained(shape, result) or dtype != other_dtype
+            changed |= _is_more_specific(shape, result) or dtype != other_dtype
             merged.append((result, other_dtype))
         if changed:
             self._handles[side, index] = merged
         return changed
 
     def _merge_or_keep(self, shape: Shape, other: Shape) -> Shape:
-        """TensorFlow keeps the old shape where the two contradict."""
+        """The merged shape; the old one where the two contradict, as in TensorFlow."""
         before = self.store.copy()
         try:
             return self.merge(shape, other)
@@ -224,8 +224,8 @@ def _types_agree(old: HandleData, new: HandleData) -> bool:
     return all(a in (b, INVALID) for (_, a), (_, b) in zip(old, new, strict=True))
 
 
-def _gained(old: Shape, new: Shape) -> bool:
-    """Whether the new shape knows a rank or a size that the old one does not."""
+def _is_more_specific(old: Shape, new: Shape) -> bool:
+    """Whether the new shape has a known rank or size where the old one has not."""
     if old.dims is None or new.dims is None:
         return new.dims is not None
     return any(isinstance(n, int) and not isinstance(o, int) for o, n in zip(old.dims, new.dims, strict=True))

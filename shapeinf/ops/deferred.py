@@ -1,4 +1,4 @@
-"""Calls of which an attribute is the contents of an input (`ContentsOf`): known only when the inputs are."""
+"""Calls with an attribute that is the contents of an input (`InputContents`), known only when the inputs are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import prod
 
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
@@ -18,7 +18,7 @@ _UNKNOWN = "an attribute is the contents of an input, which are not known"
 
 
 class DeferredCall(Call):
-    """Puts the contents of inputs in place of `ContentsOf`, then calls the rule on the other inputs."""
+    """Replaces `InputContents` by the contents of inputs, then calls the rule on the other inputs."""
 
     def __init__(
         self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
@@ -26,7 +26,7 @@ class DeferredCall(Call):
         """See `Call`."""
         super().__init__(op_def, attributes, version, wanted)
         self.contents = Contents.ANY
-        self._taken = {i for value in self.attributes.values() for i in referenced(value)}
+        self._taken = {i for value in self.attributes.values() for i in referenced_inputs(value)}
         self._calls: dict[tuple[object, ...], Call] = {}
 
     def reads(self, position: int) -> bool:
@@ -41,11 +41,11 @@ class DeferredCall(Call):
         bodies: Mapping[str, Body] | None = None,
     ) -> Outcome:
         """See `Call.run`; the outputs are unknown where the contents are."""
-        own = [found for i, found in enumerate(inputs) if i not in self._taken]
+        own = [type_ for i, type_ in enumerate(inputs) if i not in self._taken]
         try:
-            values = {name: self._resolved(name, value, inputs) for name, value in self.attributes.items()}
+            values = {name: self._resolve(name, value, inputs) for name, value in self.attributes.items()}
         except NotKnown as unknown:
-            types = [self.filled(Shape.unknown(), i, own) for i in range(self.outputs)]
+            types = [self.fill_type(Shape.unknown(), i, own) for i in range(self.outputs)]
             return Outcome(types, unknown.reason, True)
         key = tuple(values.items())
         call = self._calls.get(key)
@@ -55,48 +55,48 @@ class DeferredCall(Call):
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
         return call.run(own, store, site, bodies)
 
-    def _resolved(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
+    def _resolve(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
         try:
-            found = resolved(value, inputs)
+            contents = resolve_contents(value, inputs)
         except NotKnown:
-            found = None
-        if found is None and value is not None and name not in self.rule.open:
+            contents = None
+        if contents is None and value is not None and name not in self.rule.open:
             raise NotKnown(_UNKNOWN)
-        return found
+        return contents
 
 
-def referenced(value: object) -> set[int]:
-    """The inputs whose contents an attribute is made of."""
-    if isinstance(value, ContentsOf):
+def referenced_inputs(value: object) -> set[int]:
+    """The inputs whose contents an attribute refers to."""
+    if isinstance(value, InputContents):
         return {value.input}
-    return set().union(*map(referenced, value)) if isinstance(value, tuple) else set()
+    return set().union(*map(referenced_inputs, value)) if isinstance(value, tuple) else set()
 
 
-def resolved(value: object, inputs: Sequence[Type | None]) -> object:
-    """An attribute with the contents of inputs in it: a scalar's element, the nested tuples of any other tensor.
+def resolve_contents(value: object, inputs: Sequence[Type | None]) -> object:
+    """An attribute with the contents of inputs inserted: a scalar's element, the nested tuples of any other tensor.
 
-    What is not known is None. Raises NotKnown where not even the number of elements is known.
+    Unknown elements are None. Raises NotKnown where not even the number of elements is known.
     """
     if isinstance(value, tuple):
-        return tuple([resolved(item, inputs) for item in value])
-    if not isinstance(value, ContentsOf):
+        return tuple([resolve_contents(item, inputs) for item in value])
+    if not isinstance(value, InputContents):
         return value
-    found = inputs[value.input] if value.input < len(inputs) else None
-    if not isinstance(found, TensorType) or not _countable(found.shape):
+    tensor = inputs[value.input] if value.input < len(inputs) else None
+    if not isinstance(tensor, TensorType) or not _is_countable(tensor.shape):
         raise NotKnown(_UNKNOWN)
-    dims = [d for d in found.shape if isinstance(d, int)]
-    elements = found.elements if isinstance(found, PartialTensor) else None
-    return _nested((None,) * prod(dims) if elements is None else elements, dims)
+    dims = [d for d in tensor.shape if isinstance(d, int)]
+    elements = tensor.elements if isinstance(tensor, PartialTensor) else None
+    return _nest((None,) * prod(dims) if elements is None else elements, dims)
 
 
-def _countable(shape: Shape) -> bool:
-    """Whether a shape says how many elements there are, and these are not too many to list."""
+def _is_countable(shape: Shape) -> bool:
+    """Whether the number of elements is known and small enough to list them."""
     total: Dim = 1 if shape.dims is None else prod(shape.dims)
     return shape.dims is not None and isinstance(total, int) and total <= MAX_ELEMENTS
 
 
-def _nested(elements: Sequence[object], dims: Sequence[int]) -> object:
+def _nest(elements: Sequence[object], dims: Sequence[int]) -> object:
     if not dims:
         return elements[0]
     step = len(elements) // dims[0] if dims[0] else 0
-    return tuple([_nested(elements[i * step : (i + 1) * step], dims[1:]) for i in range(dims[0])])
+    return tuple([_nest(elements[i * step : (i + 1) * step], dims[1:]) for i in range(dims[0])])

@@ -1,4 +1,4 @@
-"""Shapes and dims from known contents of inputs, with TensorFlow's texts."""
+"""Shapes and dims from known contents of inputs, with TensorFlow's error messages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import TF_NAMES
+from shapeinf.ops.rule_context import tf_shape
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
-from shapeinf.ops.verbs import tf_shape
 from shapeinf.sharing import cached_property
 
 Array = npt.NDArray[Any]
@@ -24,19 +24,19 @@ MAX_UNKNOWN_DIMENSIONS = 1 << 25
 
 
 class TensorsMixin(StructureMixin):
-    """What the contents of inputs say about shapes."""
+    """Methods that read shapes and dims from the contents of inputs."""
 
     input_tensors: Sequence[Array | None] | None = None
     input_tensors_as_shapes: Sequence[Shape | None] | None = None
 
     @cached_property
     def requested_tensors(self) -> set[int]:
-        """Inputs whose contents the rule has asked for."""
+        """Inputs whose contents the rule has requested."""
         return set()
 
     @cached_property
     def requested_partial_shapes(self) -> set[int]:
-        """Inputs whose contents, as a shape, the rule has asked for."""
+        """Inputs whose contents the rule has requested as a shape."""
         return set()
 
     def input(self, which: int | str) -> Shape:
@@ -44,30 +44,30 @@ class TensorsMixin(StructureMixin):
         raise NotImplementedError
 
     def input_tensor(self, index: int) -> Array | None:
-        """The contents of an input when all are known; remembers that they were asked for."""
+        """The contents of an input when all are known; records the request."""
         self.requested_tensors.add(index)
         if self.input_tensors is not None:
             return self.input_tensors[index] if index < len(self.input_tensors) else None
-        found = self.value(index)
-        return None if found is None else found.array()
+        tensor = self.value(index)
+        return None if tensor is None else tensor.array()
 
     def input_tensor_as_shape(self, index: int) -> Shape | None:
-        """The contents of an input as a shape, unknown elements as unknown dims; remembers that it was asked for."""
+        """The contents of an input as a shape, unknown elements as unknown dims; records the request."""
         self.requested_partial_shapes.add(index)
         if self.input_tensors_as_shapes is not None:
             shapes = self.input_tensors_as_shapes
             return shapes[index] if index < len(shapes) else None
-        found = self.value(index)
-        if found is None or found.shape.rank != 1 or found.array() is not None:
+        tensor = self.value(index)
+        if tensor is None or tensor.shape.rank != 1 or tensor.array() is not None:
             return None
-        return Shape(self._element(e) for e in found.elements or ())
+        return Shape(self._element(e) for e in tensor.elements or ())
 
     def _element(self, element: object) -> Dim:
         known = isinstance(element, (int, Dimension)) and self.prove_le(0, element) is True
         return element if known and isinstance(element, (int, Dimension)) else self.unknown_dim()
 
     def make_shape_from_shape_tensor(self, index: int, *, scalar_is_unknown: bool = False) -> Shape:
-        """The shape that a vector input holds; with `scalar_is_unknown` a scalar of unknown contents is unknown."""
+        """The shape in a vector input; with `scalar_is_unknown` a scalar of unknown contents is an unknown shape."""
         shape = self.store.canon_shape(self.input(index))
         shape = self.with_rank_at_most(shape, 1) if scalar_is_unknown else self.with_rank(shape, 1)
         partial = self.input_tensor_as_shape(index)
@@ -103,26 +103,26 @@ class TensorsMixin(StructureMixin):
             )
             raise ShapeError(f"{message}  Saw value: {tensor.item()}")
         if tensor.ndim != 1:
-            shown = tf_shape(Shape(tensor.shape))
-            raise ShapeError(f"Input tensor must be rank 1, but was rank {tensor.ndim}. Saw tensor shape {shown}")
+            text = tf_shape(Shape(tensor.shape))
+            raise ShapeError(f"Input tensor must be rank 1, but was rank {tensor.ndim}. Saw tensor shape {text}")
         for size in tensor.tolist():
             if size < -1:
                 raise ShapeError(f"Invalid value in tensor used for shape: {size}")
         return self.make_shape(tensor.tolist())
 
     def make_shape_from_shape_proto(self, dims: Sequence[int] | None, unknown_rank: bool = False) -> Shape:
-        """A shape as TensorShapeProto and PartialTensorShape hold it: -1 is unknown, None an unknown rank."""
+        """A shape in the form of TensorShapeProto and PartialTensorShape: -1 is unknown, None an unknown rank."""
         if unknown_rank or dims is None:
             if dims:
                 raise ShapeError("An unknown shape must not have any dimensions set.")
             return self.unknown_shape()
-        shown = "[" + ",".join("?" if d == -1 else str(d) for d in dims) + "]"
+        text = "[" + ",".join("?" if d == -1 else str(d) for d in dims) + "]"
         if any(d < -1 for d in dims):
-            raise ShapeError(f"Shape {shown} has dimensions with values below -1 (where -1 means unknown)")
+            raise ShapeError(f"Shape {text} has dimensions with values below -1 (where -1 means unknown)")
         if len(dims) > MAX_DIMENSIONS:
-            raise ShapeError(f"Shape {shown} has too many dimensions")
+            raise ShapeError(f"Shape {text} has too many dimensions")
         if prod(d for d in dims if d >= 0) > INT64_MAX:
-            raise ShapeError(f"Shape {shown} is too large (more than 2**63 - 1 entries)")
+            raise ShapeError(f"Shape {text} is too large (more than 2**63 - 1 entries)")
         return self.make_shape(dims)
 
     def get_scalar_from_tensor(self, tensor: Array, index: int | None = None) -> int:
@@ -142,7 +142,7 @@ class TensorsMixin(StructureMixin):
         return int(tensor[index])
 
     def make_dim_for_scalar_input(self, index: int) -> Dim:
-        """The size that a scalar input holds, unknown when its contents are."""
+        """The size in a scalar input, unknown when the contents are."""
         symbolic = self._symbolic_scalar(index)
         if symbolic is not None:
             return symbolic
@@ -156,13 +156,13 @@ class TensorsMixin(StructureMixin):
         return value
 
     def _symbolic_scalar(self, index: int) -> Dim | None:
-        found: PartialTensor | None = self.value(index) if self.input_tensors is None else None
-        if found is None or found.shape.rank != 0 or not found.elements or found.array() is not None:
+        tensor: PartialTensor | None = self.value(index) if self.input_tensors is None else None
+        if tensor is None or tensor.shape.rank != 0 or not tensor.elements or tensor.array() is not None:
             return None
-        return self._element(found.elements[0])
+        return self._element(tensor.elements[0])
 
     def make_dim_for_scalar_input_with_negative_indexing(self, index: int, rank: int) -> Dim:
-        """The position that a scalar input holds, counted from the front; rank -1 is not known."""
+        """The position in a scalar input, counted from the front; rank -1 is unknown."""
         tensor = self.input_tensor(index)
         if tensor is None:
             return self.unknown_dim()

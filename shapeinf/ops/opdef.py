@@ -1,4 +1,4 @@
-"""OpDef: what an operator is called, takes, gives and may be configured with."""
+"""OpDef: the name, inputs, outputs and attributes of an operator."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ArgDef:
 
 @attrs.frozen
 class AttrDef:
-    """One attribute: its type, default (None for none) and what it may be."""
+    """One attribute: its type, default (None for none) and allowed values."""
 
     name: str
     type: str
@@ -55,13 +55,13 @@ class AttrDef:
 class OpDef:
     """An operator of one dialect and domain, from version `since` on; `rule` is its shape function.
 
-    An operator without a rule may be defined in terms of others: `expand(attributes, inputs, outputs)` gives the graph
-    that does the same, for inputs of these types and so many outputs, or None where there is none.
+    An operator without a rule may be defined by others: `expand(attributes, inputs, outputs)` returns an equivalent
+    graph for these input types and this number of outputs, or None.
 
-    `views` says of which input (by position) an output is nothing but a view: the same elements in the same order.
-    `in_place` are the inputs in whose place the first output may be written, because each of its elements needs no
-    element of that input but the one in its own place. `stored` outputs are part of the model, as its weights are: no
-    input has to do with them, and running the node takes no memory.
+    `views`: the input (by position) of which an output is a view, the same elements in the same order. `in_place`: the
+    inputs whose buffer the first output may overwrite, because each of its elements reads no element of that input but
+    the one at its own position. `stored`: the outputs are part of the model, as weights are; they depend on no input
+    and take no memory at run time.
     """
 
     name: str

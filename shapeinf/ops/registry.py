@@ -1,4 +1,4 @@
-"""Where operators are found: dialects, each a set of rules by (domain, op, since-version)."""
+"""The registry of operators: dialects, each a set of rules by (domain, op, since-version)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
-from shapeinf.ops.deferred import DeferredCall, referenced
+from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
-from shapeinf.sharing import BUILDING, built_once
+from shapeinf.sharing import BUILD_LOCK, build_once
 
 ENTRY_POINTS = "shapeinf.opdefs"
 
 MAX_CALLS = 4096
-"""Calls that a registry keeps."""
+"""Calls in the cache of a registry."""
 
 NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 
@@ -27,8 +27,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
-class _Registered(NamedTuple):
-    """A rule with the version from which it holds, and the storage that its operators share."""
+class _Registration(NamedTuple):
+    """A rule with its first version and the storage properties of its operators; see `OpDef`."""
 
     since: int
     rule: Rule
@@ -42,8 +42,7 @@ class Dialect:
 
     Args:
         name: the dialect's name, as graphs carry it.
-        schemas: gives the OpDef (without rule) of (domain, op, version), None when it has none. Without it, OpDefs
-            are those registered with `define`.
+        schemas: the OpDef (without rule) of (domain, op, version), or None. Without it, OpDefs are those of `define`.
 
     >>> toy = Dialect("toy")
     >>> @toy("Same")
@@ -58,10 +57,10 @@ class Dialect:
         self.name = name
         self.schemas = schemas
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
-        """For formats that define operations by text: the syntax trees of those that a variant of the format has."""
-        self._rules: dict[tuple[str, str], list[_Registered]] = {}
+        """For formats that define operations as text: the syntax trees of the operations of a variant of the format."""
+        self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
-        self._found: dict[tuple[str, str, int], OpDef | None] = {}
+        self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
 
     def __call__(
         self,
@@ -74,20 +73,20 @@ class Dialect:
     ) -> Callable[[Function], Function]:
         """Register the decorated function as the rule of these operators from a version on.
 
-        `views`, `in_place` and `stored` say which storage their outputs have; see `OpDef`.
+        `views`, `in_place` and `stored` describe the storage of their outputs; see `OpDef`.
         """
 
         def register(function: Function) -> Function:
-            rule = Rule.of(function)
+            rule = Rule.from_function(function)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
                 others = [entry for entry in versions if entry.since == since]
                 if any(_origin(entry.rule) != _origin(rule) for entry in others):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
-                versions[:] = [entry for entry in versions if entry not in others]  # its module is loaded anew
-                versions.append(_Registered(since, rule, views, in_place, stored))
+                versions[:] = [entry for entry in versions if entry not in others]  # its module is reloaded
+                versions.append(_Registration(since, rule, views, in_place, stored))
                 versions.sort(key=lambda entry: entry.since)
-            self._found.clear()
+            self._lookups.clear()
             return function
 
         return register
@@ -95,40 +94,40 @@ class Dialect:
     def define(self, op_def: OpDef) -> None:
         """Add an OpDef that comes from no schema source (TensorFlow's builder, a test)."""
         self._defined[op_def.domain, op_def.name] = op_def
-        self._found.clear()
+        self._lookups.clear()
 
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
-        """The operator in force at a version, None when the dialect does not know it."""
+        """The operator in force at a version, None when the dialect has none."""
         key = (domain, op, version)
         try:
-            return self._found[key]
-        except KeyError:  # one OpDef for all threads: what is made ready for an operator is found by it
-            return self._found.setdefault(key, self._lookup(domain, op, version))
+            return self._lookups[key]
+        except KeyError:  # one OpDef for all threads: caches are keyed by it
+            return self._lookups.setdefault(key, self._lookup(domain, op, version))
 
     def _lookup(self, domain: str, op: str, version: int) -> OpDef | None:
-        found = self._rule(domain, op, version)
+        registered = self._rule(domain, op, version)
         schema = self._defined.get((domain, op))
         if schema is None and self.schemas is not None:
             schema = self.schemas(domain, op, version)
-        if found is None:
+        if registered is None:
             return schema
         schema = schema or OpDef(op, self.name, domain)
         return attrs.evolve(
             schema,
-            rule=schema.rule or found.rule,
-            views=found.views,
-            in_place=found.in_place,
-            stored=found.stored,
+            rule=schema.rule or registered.rule,
+            views=registered.views,
+            in_place=registered.in_place,
+            stored=registered.stored,
         )
 
-    def _rule(self, domain: str, op: str, version: int) -> _Registered | None:
+    def _rule(self, domain: str, op: str, version: int) -> _Registration | None:
         versions = self._rules.get((domain, op), [])
         if not versions:
             return None
         if version <= 0:
             return versions[-1]
-        at = bisect_right([entry.since for entry in versions], version)
-        return versions[at - 1] if at else None
+        count = bisect_right([entry.since for entry in versions], version)
+        return versions[count - 1] if count else None
 
     def __iter__(self) -> Iterator[tuple[str, str, int]]:
         """(domain, op, since) of every rule."""
@@ -141,8 +140,8 @@ class InstalledDialects:
     """The dialects under an entry point group, by name.
 
     An entry point has the name of its dialect, or begins with that and a dot where it adds to one
-    (`onnx.acme = "acme.shapes:onnx"`). All of a dialect are loaded when it is first asked for. What is wrong with one
-    of them is a text in `problems`, and the others work.
+    (`onnx.acme = "acme.shapes:onnx"`). All of a dialect are loaded on its first use. An error in one of them is a text
+    in `problems`, and the others work.
     """
 
     def __init__(self, entries: Iterable[EntryPoint] | None = None) -> None:
@@ -155,48 +154,48 @@ class InstalledDialects:
         self._problems: dict[str, list[str]] = {}
 
     def get(self, name: str) -> Dialect | None:
-        """A dialect with all that is added to it. A thread that comes while another one loads it waits."""
+        """A dialect with all additions. A thread waits while another one loads it."""
         if name not in self._loaded and name in self._entries:
-            with BUILDING:
+            with BUILD_LOCK:
                 if name not in self._loaded and name not in self._loading:
                     self._loading.add(name)
                     try:
-                        self._loaded[name] = self._load(name)  # others see it only when it is whole
+                        self._loaded[name] = self._load(name)  # others see it only when it is complete
                     finally:
                         self._loading.discard(name)
         return self._loaded.get(name)
 
     def problems(self, name: str) -> list[str]:
-        """What was wrong with the entry points of a dialect when they were loaded, and which add to no dialect."""
-        nowhere = [
+        """The errors in loading the entry points of a dialect, and the entry points that add to no dialect."""
+        orphans = [
             f"{_title(entry)} is not used: no installed package has a dialect {dialect!r} that it could add to"
             for dialect, listed in self._entries.items()
             for entry in listed
             if listed[0].name != dialect
         ]
-        return [*self._problems.get(name, ()), *nowhere]
+        return [*self._problems.get(name, ()), *orphans]
 
     def not_loaded(self, name: str) -> list[str]:
-        """The dialects of other packages than that of this one, which no model has asked for yet."""
+        """The dialects of packages other than that of this one that no model has used so far."""
         own = {_package(entry) for entry in self._entries.get(name, ()) if entry.name == name}
         others = (listed[0] for dialect, listed in self._entries.items() if dialect not in self._loaded)
         return [_title(entry) for entry in others if "." not in entry.name and _package(entry) not in own]
 
     def _load(self, name: str) -> Dialect | None:
-        found: Dialect | None = None
+        dialect: Dialect | None = None
         problems = self._problems[name] = []
         for entry in self._entries[name]:
             try:
                 loaded = entry.load()
-            except Exception as error:  # whatever a package of others does, it is its own problem
+            except Exception as error:  # an error of a third-party package must not stop the others
                 problems.append(f"{_title(entry)} cannot be loaded: {type(error).__name__}: {error}")
                 continue
-            problem = _misfit(loaded, name, found)
+            problem = _misfit(loaded, name, dialect)
             if problem:
                 problems.append(f"{_title(entry)} {problem}")
             else:
-                found = loaded
-        return found
+                dialect = loaded
+        return dialect
 
 
 class OpRegistry:
@@ -213,52 +212,52 @@ class OpRegistry:
         self._dialects[dialect.name] = dialect
 
     def dialect(self, name: str) -> Dialect | None:
-        """A dialect by its name; None when there is none."""
+        """A dialect by its name, or None."""
         return self._dialects.get(name) or self._installed.get(name)
 
     @classmethod
     def discover(cls) -> OpRegistry:
-        """All dialects of installed packages; see `InstalledDialects`. One is loaded when a model of it comes."""
+        """All dialects of installed packages, each loaded on its first use; see `InstalledDialects`."""
         registry = cls()
         registry._installed = InstalledDialects()
         return registry
 
     def problems(self, dialect: str) -> list[str]:
-        """What is wrong with the entry points of a dialect; see `InstalledDialects.problems`."""
+        """The errors in the entry points of a dialect; see `InstalledDialects.problems`."""
         return self._installed.problems(dialect)
 
     def not_loaded(self, dialect: str) -> list[str]:
-        """The entry points of other packages that have not been asked for, as texts."""
+        """The entry points of other packages that no model has used so far, as texts."""
         return self._installed.not_loaded(dialect)
 
     def lookup(self, dialect: str, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version; None for an unknown dialect or operator."""
-        found = self.dialect(dialect)
-        return None if found is None else found.lookup(domain, op, version)
+        operators = self.dialect(dialect)
+        return None if operators is None else operators.lookup(domain, op, version)
 
     def call(
         self, op_def: OpDef, kind: Hashable, attributes: Mapping[str, object], version: int, wanted: tuple[bool, ...]
     ) -> Call | None:
         """The call of an operator with these attributes; None for one without a rule.
 
-        `kind` stands for operator and attributes: readers share one among equal nodes of many files, so calls are kept
-        (up to a number of them).
+        `kind` identifies operator and attributes: readers share one among equal nodes of many files. The cache holds at
+        most `MAX_CALLS`.
         """
         if op_def.rule is None:
             return None
         key = (op_def, kind, version, wanted)
-        found = self._calls.get(key)
-        if found is None:
+        call = self._calls.get(key)
+        if call is None:
             if len(self._calls) >= MAX_CALLS:
                 self._calls.clear()
-            make = DeferredCall if any(map(referenced, attributes.values())) else Call
-            found = self._calls.setdefault(key, make(op_def, attributes, version, wanted))
-        return found
+            cls = DeferredCall if any(map(referenced_inputs, attributes.values())) else Call
+            call = self._calls.setdefault(key, cls(op_def, attributes, version, wanted))
+        return call
 
 
-@built_once
+@build_once
 def default_registry() -> OpRegistry:
-    """The registry of all installed dialects, made once."""
+    """The registry of all installed dialects, built once."""
     return OpRegistry.discover()
 
 
@@ -266,14 +265,14 @@ def _origin(rule: Rule) -> tuple[str, str]:
     return rule.function.__module__, rule.function.__qualname__
 
 
-def _misfit(loaded: object, name: str, found: Dialect | None) -> str:
-    """Why what an entry point gives is not the dialect that its name says; empty where it is."""
+def _misfit(loaded: object, name: str, dialect: Dialect | None) -> str:
+    """Why a loaded object is not the dialect of its entry point's name; empty where it is."""
     if not isinstance(loaded, Dialect):
-        return f"gives an object of the type {type(loaded).__name__}, not a Dialect"
+        return f"is an object of the type {type(loaded).__name__}, not a Dialect"
     if loaded.name != name:
-        return f"is of the dialect {loaded.name!r}, but its name says {name!r}"
-    if found is not None and loaded is not found:
-        return f"is not used: it makes a second dialect {name!r} in place of adding to the one that is there"
+        return f"is the dialect {loaded.name!r}, but has the name of {name!r}"
+    if dialect is not None and loaded is not dialect:
+        return f"is not used: it defines a second dialect {name!r} instead of adding to the existing one"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""A shape function and what its signature says about the operator."""
+"""Shape functions, with inputs and attributes read from their signatures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from shapeinf.errors import ShapeError
-from shapeinf.graph import Declared, Graph
+from shapeinf.graph import DeclaredType, Graph
 from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
 
 Ints = tuple[int, ...]
@@ -28,19 +28,19 @@ _KINDS: dict[object, str] = {
     tuple[object, ...]: "list",
     Graph: "graph",
     PartialTensor: "tensor",
-    Declared: "type_proto",
+    DeclaredType: "type_proto",
 }
-"""What annotations say of the kinds of attributes."""
+"""The kind of an attribute by its annotation."""
 
 Value = PartialTensor
-"""Annotation of an input whose known contents a rule wants."""
+"""Annotation of an input whose known contents a rule reads."""
 
 Operand = Annotated[PartialTensor, "together"]
-"""Annotation of an input whose contents a rule wants only where all such inputs have some (element-wise operators)."""
+"""Annotation of an input whose contents a rule reads only where all such inputs have some (element-wise operators)."""
 
 
-class Wants(enum.Enum):
-    """What a rule wants to see of an input."""
+class InputUse(enum.Enum):
+    """The part of an input that a rule reads."""
 
     SHAPE = enum.auto()
     OPERAND = enum.auto()
@@ -53,7 +53,7 @@ class Param:
     """One input of a rule."""
 
     name: str
-    wants: Wants
+    use: InputUse
     optional: bool
     variadic: bool
 
@@ -63,9 +63,9 @@ class Rule:
     """A shape function with its inputs and attributes read once from its signature.
 
     The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
-    variadic, with `| None` of which some may be missing); the annotation `Shape` wants the shape, `Value` also the
-    contents, `Type` whatever the input is; keyword-only parameters are attributes with their defaults (a trailing
-    underscore avoids Python's keywords; the annotation `object` lets one that is not known be None), or an attrs class
+    variadic, with `| None` of which some may be missing); the annotation `Shape` requests the shape, `Value` also the
+    contents, `Type` any kind of value; keyword-only parameters are attributes with their defaults (a trailing
+    underscore avoids Python's keywords; with the annotation `object` an unknown attribute is None), or an attrs class
     whose fields are attributes that several operators share. A function of the context alone is raw: it reads inputs
     and attributes itself.
     """
@@ -80,7 +80,7 @@ class Rule:
     open: frozenset[str]
 
     @classmethod
-    def of(cls, function: Callable[..., object]) -> Rule:
+    def from_function(cls, function: Callable[..., object]) -> Rule:
         """Inspect a shape function."""
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -111,7 +111,7 @@ class Rule:
 
     @property
     def variadic(self) -> bool:
-        """Whether the last input stands for any number of inputs."""
+        """Whether the last parameter takes any number of inputs."""
         return bool(self.params) and self.params[-1].variadic
 
     def param(self, index: int) -> Param | None:
@@ -120,13 +120,13 @@ class Rule:
             return self.params[index]
         return self.params[-1] if self.variadic else None
 
-    def wants(self, index: int) -> Wants:
-        """What matters to the rule of an input by position (a raw rule may ask for anything)."""
+    def input_use(self, index: int) -> InputUse:
+        """The part of an input, by position, that the rule reads (a raw rule may read anything)."""
         param = self.param(index)
-        return Wants.TYPE if self.raw else Wants.SHAPE if param is None else param.wants
+        return InputUse.TYPE if self.raw else InputUse.SHAPE if param is None else param.use
 
     def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
-        """The positional arguments for these inputs; raises ShapeError for a missing or superfluous one."""
+        """The positional arguments for these inputs. Raises ShapeError for a missing or superfluous input."""
         params = self.params
         if len(inputs) > len(params) and not self.variadic:
             if any(t is not None for t in inputs[len(params) :]):
@@ -134,33 +134,33 @@ class Rule:
             inputs = inputs[: len(params)]
         last = len(params) - 1
         args: list[object] = []
-        for index, found in enumerate(inputs):
+        for index, type_ in enumerate(inputs):
             param = params[index if index < last else last]
-            if found.__class__ is PartialTensor or found.__class__ is Progression:
-                args.append(found.shape if param.wants is Wants.SHAPE else found)
+            if type_.__class__ is PartialTensor or type_.__class__ is Progression:
+                args.append(type_.shape if param.use is InputUse.SHAPE else type_)
             else:
-                args.append(_argument(param, found))
+                args.append(_argument(param, type_))
         for param in params[len(inputs) :]:
             if not param.variadic:
                 args.append(_argument(param, None))
         return args
 
     def keywords(self, attributes: Mapping[str, object]) -> dict[str, object]:
-        """The attributes that the rule declares; raises ShapeError for a required one that is missing."""
-        given: dict[str, object] = {}
+        """The keyword arguments of the rule. Raises ShapeError for a missing required attribute."""
+        arguments: dict[str, object] = {}
         for name, default in self.attributes.items():
             if name in attributes:
-                given[self.renamed[name]] = attributes[name]
+                arguments[self.renamed[name]] = attributes[name]
             elif default is inspect.Parameter.empty:
                 raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
         for name, group in self.groups.items():
             fields = [field.name for field in attrs.fields(group)]
-            given[name] = group(**{field: attributes[field] for field in fields if field in attributes})
-        return given
+            arguments[name] = group(**{field: attributes[field] for field in fields if field in attributes})
+        return arguments
 
 
 def _kind(hint: object) -> str:
-    """The kind of attribute that an annotation says, with or without `| None`; empty for anything else."""
+    """The kind of attribute of an annotation, with or without `| None`; empty for others."""
     members = [hint]
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         members = [member for member in typing.get_args(hint) if member is not type(None)]
@@ -169,28 +169,28 @@ def _kind(hint: object) -> str:
 
 def _param(p: inspect.Parameter, hint: object) -> Param:
     members = (hint,) if hasattr(hint, "__metadata__") else typing.get_args(hint)
-    wants = Wants.SHAPE
+    use = InputUse.SHAPE
     members = members or (hint,)
     if SequenceType in members or TensorType in members:
-        wants = Wants.TYPE
+        use = InputUse.TYPE
     elif Operand in members:
-        wants = Wants.OPERAND
+        use = InputUse.OPERAND
     elif PartialTensor in members:
-        wants = Wants.VALUE
+        use = InputUse.VALUE
     optional = p.default is None or type(None) in members
-    return Param(p.name, wants, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
+    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
 
 
-def _argument(param: Param, found: Type | None) -> Any:
-    if found is None:
+def _argument(param: Param, type_: Type | None) -> Any:
+    if type_ is None:
         if param.optional:
             return None
         raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
-    wants = param.wants
-    if wants is Wants.TYPE:
-        return found
-    if not isinstance(found, TensorType):
-        raise ShapeError(f"input {param.name!r} must be a tensor, not {found!r}", code="S104")
-    if wants is Wants.SHAPE:
-        return found.shape
-    return found if isinstance(found, PartialTensor) else PartialTensor(found.dtype, found.shape, None)
+    use = param.use
+    if use is InputUse.TYPE:
+        return type_
+    if not isinstance(type_, TensorType):
+        raise ShapeError(f"input {param.name!r} must be a tensor, not {type_!r}", code="S104")
+    if use is InputUse.SHAPE:
+        return type_.shape
+    return type_ if isinstance(type_, PartialTensor) else PartialTensor(type_.dtype, type_.shape, None)

@@ -1,4 +1,4 @@
-"""Calling a rule: bind inputs and attributes, fill element types, turn "not known" into unknown outputs."""
+"""Calls of rules: bind inputs and attributes, fill in element types, turn NotKnown into unknown outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
-from shapeinf.graph import Declared, Graph
+from shapeinf.graph import DeclaredType, Graph
 from shapeinf.lattice import (
     OptionalType,
     PartialTensor,
@@ -21,15 +21,15 @@ from shapeinf.lattice import (
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, OpDef
-from shapeinf.ops.rule import Wants
+from shapeinf.ops.rule import InputUse
 from shapeinf.ops.structure import INT64_MAX
 
 
 class Outcome(NamedTuple):
     """The output types of one call.
 
-    `unknown` is the reason when the rule could not know; `fresh` says that the call made new unknowns, which belong
-    to its site, so it must not be reused for another node; `warnings` are broken laws that the types do not depend on.
+    `unknown` is the reason why they are unknown, else None. `fresh`: the call created unknowns; these belong to its
+    site, so another node must not reuse the outcome. `warnings` are violations that the types do not depend on.
     """
 
     types: Sequence[Type]
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 
 
 class Contents(enum.Enum):
-    """Which inputs' contents a call depends on: none, any that it asks for, or all operands' together."""
+    """The inputs whose contents a call depends on: none, any that it requests, or all operands together."""
 
     NONE = enum.auto()
     ANY = enum.auto()
@@ -47,9 +47,9 @@ class Contents(enum.Enum):
 
 
 class Call:
-    """An operator with its attributes, ready to be called on inputs; made once for all equal nodes of a program.
+    """An operator with its attributes, ready for inputs; built once for all equal nodes of a graph.
 
-    Everything that does not depend on the inputs is worked out here, since a call takes a few microseconds in all.
+    Everything that does not depend on the inputs is computed here: a call takes a few microseconds in all.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class Call:
     ) -> None:
         """For an operator that has a rule.
 
-        `wanted` says of each output that a node lists whether it has a name; `written` has the attributes as they were
-        before the contents of inputs took their places in them.
+        `wanted`: for each output that a node lists, whether it has a name. `written`: the attributes of the node before
+        the contents of inputs were inserted.
         """
         assert op_def.rule is not None
         self.op_def = op_def
@@ -78,7 +78,7 @@ class Call:
         self._constant: Outcome | None = None
         self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(self.outputs)]
         self._variables = [_variable(op_def.output(i)) for i in range(self.outputs)]
-        self._places: dict[str | None, list[int]] = {}
+        self._sharing: dict[str | None, list[int]] = {}
         self._context = {
             "op_def": op_def,
             "attributes": attributes,
@@ -92,8 +92,8 @@ class Call:
             self._literals = {name: value for name, value in attributes.items() if written.get(name) == value}
 
     def reads(self, position: int) -> bool:
-        """Whether the contents of an input matter, not only its shape."""
-        return self.rule.wants(position) is not Wants.SHAPE
+        """Whether the rule reads more of an input than its shape."""
+        return self.rule.input_use(position) is not InputUse.SHAPE
 
     def run(
         self,
@@ -104,7 +104,7 @@ class Call:
     ) -> Outcome:
         """Call the rule.
 
-        Raises ShapeError when a law of the operator is broken. NotKnown in the rule gives outputs of unknown shape.
+        Raises ShapeError when the operator's requirements are violated. NotKnown in the rule gives unknown outputs.
         """
         if not inputs and self._constant is not None:
             return self._constant
@@ -123,44 +123,44 @@ class Call:
                 self._keywords = rule.keywords(self.attributes)
             if rule.raw:
                 rule.function(c)
-                found: object = tuple(c.output(i) for i in range(self.outputs))
+                result: object = tuple(c.output(i) for i in range(self.outputs))
             else:
-                found = rule.function(c, *rule.arguments(inputs), **self._keywords)
+                result = rule.function(c, *rule.arguments(inputs), **self._keywords)
         except NotKnown as unknown:
             return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
-        if self.outputs == 1 and not isinstance(found, tuple):
-            outcome = Outcome((self.filled(found, 0, inputs),), None, c.created_unknowns, c.warnings)
+        if self.outputs == 1 and not isinstance(result, tuple):
+            outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings)
             if not inputs and not c.created_unknowns:
                 self._constant = outcome
             return outcome
-        given = found if isinstance(found, tuple) else (found,)
-        types = [self.filled(given[i] if i < len(given) else None, i, inputs) for i in range(self.outputs)]
+        results = result if isinstance(result, tuple) else (result,)
+        types = [self.fill_type(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.created_unknowns, c.warnings)
 
-    def _unknown(self, why: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
-        """The output types of a call that does not know."""
-        if isinstance(why, RankNotKnown):
-            return [self.filled(why.shape, 0, inputs)]
-        nothing = None if why.dtype is None else PartialTensor(why.dtype, Shape.unknown(), None)
-        return [self.filled(nothing, i, inputs) for i in range(self.outputs)]
+    def _unknown(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
+        """The output types after NotKnown."""
+        if isinstance(error, RankNotKnown):
+            return [self.fill_type(error.shape, 0, inputs)]
+        nothing = None if error.dtype is None else PartialTensor(error.dtype, Shape.unknown(), None)
+        return [self.fill_type(nothing, i, inputs) for i in range(self.outputs)]
 
-    def filled(self, found: object, index: int, inputs: Sequence[Type | None]) -> Type:
-        """An output as a Type: a Shape gets the element type of its definition, a dtype of None is filled in."""
-        if isinstance(found, TensorType):
-            _check_sizes(found.shape)
-            if found.dtype is not None:
-                return found
-            return PartialTensor(self._dtype(index, inputs), found.shape, found.elements)
-        if found is None:
-            found = Shape.unknown()
-        if isinstance(found, Shape):
-            _check_sizes(found)
+    def fill_type(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
+        """The type of an output: a Shape gets the element type of its definition, a dtype of None is filled in."""
+        if isinstance(result, TensorType):
+            _check_sizes(result.shape)
+            if result.dtype is not None:
+                return result
+            return PartialTensor(self._dtype(index, inputs), result.shape, result.elements)
+        if result is None:
+            result = Shape.unknown()
+        if isinstance(result, Shape):
+            _check_sizes(result)
             arg = self.op_def.output(index)
-            tensor = PartialTensor(self._dtype(index, inputs), found, None)
+            tensor = PartialTensor(self._dtype(index, inputs), result, None)
             return _KINDS[arg.kind](tensor) if arg is not None and arg.kind in _KINDS else tensor
-        if isinstance(found, SequenceType):
-            return found
-        raise TypeError(f"a rule returned {found!r}; it must return Shapes or types")
+        if isinstance(result, SequenceType):
+            return result
+        raise TypeError(f"a rule returned {result!r}; it must return Shapes or types")
 
     def _dtype(self, index: int, inputs: Sequence[Type | None]) -> str | None:
         """The element type of an output: its own, or that of the first input that shares its type variable."""
@@ -170,17 +170,17 @@ class Call:
         variable = self._variables[index]
         if variable is None:
             return None
-        places = self._places.get(variable)
-        if places is None or (places and places[-1] < len(inputs) - 1):
-            places = self._places[variable] = [
+        positions = self._sharing.get(variable)
+        if positions is None or (positions and positions[-1] < len(inputs) - 1):
+            positions = self._sharing[variable] = [
                 i for i in range(len(inputs)) if _variable(self.op_def.input(i)) == variable
             ]
-        for place in places:
-            found = inputs[place] if place < len(inputs) else None
-            while isinstance(found, SequenceType):
-                found = found.element
-            if found is not None and found.dtype:
-                return found.dtype
+        for position in positions:
+            type_ = inputs[position] if position < len(inputs) else None
+            while isinstance(type_, SequenceType):
+                type_ = type_.element
+            if type_ is not None and type_.dtype:
+                return type_.dtype
         return None
 
 
@@ -194,7 +194,7 @@ _ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
     "tensor": TensorType,
     "graph": Graph,
     "graphs": tuple,
-    "type_proto": Declared,
+    "type_proto": DeclaredType,
     "bool": bool,
     "list": tuple,
 }
@@ -207,9 +207,9 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
-    """Raise ShapeError for an attribute that is not of the kind that its definition says, or else the rule.
+    """Raise ShapeError for an attribute that is not of the kind in its definition, or else in the rule.
 
-    Contents of inputs in the place of an attribute are not the file's to write: the rule looks at them.
+    Attributes that are contents of inputs are not checked here: the rule reads them.
     """
     kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
@@ -219,7 +219,7 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
             continue
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
-            fits = all(isinstance(one, _MEMBER_TYPES[kind]) for one in value)
+            fits = all(isinstance(member, _MEMBER_TYPES[kind]) for member in value)
         if not fits:
             message = f"the attribute {name!r} must be of the kind {kind}"
             raise ShapeError(message, code="S103", operands=(str(value),))
@@ -241,14 +241,14 @@ _KINDS = {"sequence": SequenceType, "optional": OptionalType}
 def _contents(op_def: OpDef) -> Contents:
     rule = op_def.rule
     assert rule is not None
-    wanted = {p.wants for p in rule.params}
-    if rule.raw or Wants.VALUE in wanted or Wants.TYPE in wanted:
+    uses = {p.use for p in rule.params}
+    if rule.raw or InputUse.VALUE in uses or InputUse.TYPE in uses:
         return Contents.ANY
-    return Contents.TOGETHER if Wants.OPERAND in wanted else Contents.NONE
+    return Contents.TOGETHER if InputUse.OPERAND in uses else Contents.NONE
 
 
 def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object]) -> str | None:
-    """The element type that an output has whatever the inputs are."""
+    """The element type of an output that does not depend on the inputs."""
     if arg is None:
         return None
     named = attributes.get(arg.type_attr or "")

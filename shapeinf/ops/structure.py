@@ -1,6 +1,6 @@
-"""TensorFlow's vocabulary for ranks, parts of shapes and arithmetic on dims, with its texts.
+"""TensorFlow's methods for ranks, parts of shapes and arithmetic on dims, with its error messages.
 
-Where TensorFlow forgets (its result of `unknown + 1` is one more unknown) the results here are symbolic. See
+Where TensorFlow returns an unrelated unknown (for `unknown + 1`) the results here are symbolic. See
 `tensorflow/core/framework/shape_inference.h` for the names.
 """
 
@@ -11,19 +11,19 @@ from collections.abc import Iterable
 from shapeinf.errors import Contradiction, ShapeError
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape
-from shapeinf.ops.verbs import RuleContext
+from shapeinf.ops.rule_context import RuleContext
 
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
 
 class StructureMixin(RuleContext):
-    """Making, checking, cutting and joining shapes; arithmetic with checks."""
+    """Construction, checks, slicing and concatenation of shapes; checked arithmetic."""
 
-    # -- making ------------------------------------------------------------------------------------------------------
+    # -- construction ------------------------------------------------------------------------------------------------
 
     def make_dim(self, value: Dim | None) -> Dim:
-        """A dim of a value; -1 and None are unknown."""
+        """A dim with this value; -1 and None are unknown."""
         return self.unknown_dim() if value is None or (isinstance(value, int) and value == -1) else value
 
     def unknown_dim(self) -> Dim:
@@ -63,7 +63,7 @@ class StructureMixin(RuleContext):
         return self.unknown_dim() if shape.dims is None else shape.dims[index]
 
     def rank(self, shape: Shape) -> int | None:
-        """The rank under the facts, None when not known."""
+        """The rank under the constraints, None when unknown."""
         return self.store.canon_shape(shape).rank
 
     def fully_defined(self, shape: Shape) -> bool:
@@ -83,7 +83,7 @@ class StructureMixin(RuleContext):
     # -- checks ------------------------------------------------------------------------------------------------------
 
     def with_rank(self, shape: Shape, rank: int) -> Shape:
-        """The shape, which has this rank; an unknown rank is learned."""
+        """The shape, which must have this rank; an unknown rank is bound to it."""
         _check_rank(rank)
         known = self.store.canon_shape(shape)
         if known.dims is None:
@@ -93,7 +93,7 @@ class StructureMixin(RuleContext):
         return known
 
     def with_rank_at_least(self, shape: Shape, rank: int) -> Shape:
-        """The shape, of this rank or more (nothing is learned of an unknown one)."""
+        """The shape, which must have this rank or more (an unknown rank stays unknown)."""
         _check_rank(rank)
         known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) < rank:
@@ -101,7 +101,7 @@ class StructureMixin(RuleContext):
         return known
 
     def with_rank_at_most(self, shape: Shape, rank: int) -> Shape:
-        """The shape, of this rank or less (nothing is learned of an unknown one)."""
+        """The shape, which must have this rank or less (an unknown rank stays unknown)."""
         _check_rank(rank)
         known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) > rank:
@@ -109,7 +109,7 @@ class StructureMixin(RuleContext):
         return known
 
     def with_value(self, dim: Dim, value: int) -> Dim:
-        """The dim, which has this value; -1 asks for nothing."""
+        """The dim, which must have this value; -1 allows any."""
         known = self.store.canon(dim)
         if isinstance(known, int) and known != value:
             raise ShapeError(f"Dimension must be {value} but is {known}")
@@ -119,20 +119,20 @@ class StructureMixin(RuleContext):
 
     def merge_prefix(self, shape: Shape, prefix: Shape) -> tuple[Shape, Shape]:
         """Merge the first dims of a shape with a prefix; both with the merged dims."""
-        whole, part = self.store.canon_shape(shape), self.store.canon_shape(prefix)
-        if whole.dims is None or part.dims is None:
-            return whole, part
-        self.with_rank_at_least(whole, len(part.dims))
-        merged = tuple(self.merge(a, b) for a, b in zip(whole.dims, part.dims, strict=False))
-        return Shape((*merged, *whole.dims[len(merged) :])), Shape(merged)
+        full, part = self.store.canon_shape(shape), self.store.canon_shape(prefix)
+        if full.dims is None or part.dims is None:
+            return full, part
+        self.with_rank_at_least(full, len(part.dims))
+        merged = tuple(self.merge(a, b) for a, b in zip(full.dims, part.dims, strict=False))
+        return Shape((*merged, *full.dims[len(merged) :])), Shape(merged)
 
     def relax(self, old: Shape, new: Shape) -> Shape:
-        """Either may be true; what is equal in both stays. A join, where TensorFlow's is an update (see the docs)."""
+        """The join of shapes of which either may be true, where TensorFlow's is an update (see the docs)."""
         self.created_unknowns = True
         return self.store.relaxer.shape(old, new, self._relax_site())
 
     def relax_dim(self, old: Dim, new: Dim) -> Dim:
-        """Either may be true; an equal size stays."""
+        """The join of sizes of which either may be true."""
         self.created_unknowns = True
         return self.store.relaxer.dim(old, new, self._relax_site())
 
@@ -140,7 +140,7 @@ class StructureMixin(RuleContext):
         self._relaxed += 1
         return f"{self.site}.relax{self._relaxed}"
 
-    # -- cutting and joining -----------------------------------------------------------------------------------------
+    # -- slicing and concatenation -----------------------------------------------------------------------------------
 
     def subshape(self, shape: Shape, start: int = 0, end: int | None = None, stride: int = 1) -> Shape:
         """The dims `start:end:stride`; negative positions count from the end."""
@@ -156,12 +156,12 @@ class StructureMixin(RuleContext):
         return Shape(known.dims[i] for i in range(first, last, stride))
 
     def concatenate(self, first: Shape, second: Shape) -> Shape:
-        """The dims of both; unknown when any rank is."""
+        """The dims of both; unknown when either rank is."""
         a, b = self.store.canon_shape(first), self.store.canon_shape(second)
         return self.unknown_shape() if a.dims is None or b.dims is None else Shape((*a.dims, *b.dims))
 
     def replace_dim(self, shape: Shape, index: int, new: Dim) -> Shape:
-        """One dim replaced; negative indices count from the end."""
+        """The shape with one dim replaced; negative indices count from the end."""
         known = self.store.canon_shape(shape)
         if known.dims is None:
             return self.unknown_shape()
@@ -177,10 +177,10 @@ class StructureMixin(RuleContext):
     def add(self, first: Dim, second: Dim | None) -> Dim:
         """The sum. Raises ShapeError past 2**63 - 1."""
         a, b = self._operands(first, second)
-        return _below(a + b, f"Dimension size overflow from adding {a} and {b}")
+        return _check_size(a + b, f"Dimension size overflow from adding {a} and {b}")
 
     def subtract(self, first: Dim, second: Dim | None) -> Dim:
-        """The difference, which is told to be at least 0. Raises ShapeError when it is known and negative."""
+        """The difference; adds that it is at least 0. Raises ShapeError when it is known and negative."""
         a, b = self._operands(first, second)
         if isinstance(b, int) and b == 0:
             return a
@@ -198,10 +198,10 @@ class StructureMixin(RuleContext):
     def multiply(self, first: Dim, second: Dim | None) -> Dim:
         """The product. Raises ShapeError past 2**63 - 1."""
         a, b = self._operands(first, second)
-        return _below(a * b, f"Negative dimension size caused by overflow when multiplying {a} and {b}")
+        return _check_size(a * b, f"Negative dimension size caused by overflow when multiplying {a} and {b}")
 
     def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
-        """The quotient, rounded down; ShapeError where it must be even and is not, or the divisor is not positive."""
+        """The quotient, rounded down. Raises ShapeError where it must be exact and is not, and for divisors below 1."""
         a, b = self.store.canon(dividend), self.unknown_dim() if divisor is None else self.store.canon(divisor)
         if isinstance(b, int) and b == 1:
             return a
@@ -233,7 +233,7 @@ class StructureMixin(RuleContext):
         return self.store.canon(first), self.store.canon(self.make_dim(second))
 
 
-def _below(result: Dim, message: str) -> Dim:
+def _check_size(result: Dim, message: str) -> Dim:
     if isinstance(result, int) and result > INT64_MAX:
         raise ShapeError(message)
     return result
@@ -251,9 +251,9 @@ def _subshape_ends(start: int, end: int, stride: int, rank: int) -> tuple[int, i
         first -= 1
     first = first + rank if first < 0 else first
     last = last + rank if last < 0 else last
-    for what, position, given in (("start", first, start), ("end", last, end)):
+    for bound, position, argument in (("start", first, start), ("end", last, end)):
         if position < 0:
-            raise ShapeError(f"Subshape {what} out of bounds: {given}, for shape with rank {rank}")
+            raise ShapeError(f"Subshape {bound} out of bounds: {argument}, for shape with rank {rank}")
     computed = f"{first} and {last} (computed from start {start} and end {end} over shape with rank {rank}"
     if stride > 0 and first > last:
         raise ShapeError(f"Subshape must have computed start <= end, but is {computed})")

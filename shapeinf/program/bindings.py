@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
-from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, exact, run
+from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, run, run_exactly
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.preconditions import Requirement, Requirements
@@ -144,7 +144,7 @@ class Binder:
         """Compute the signs of an expression exactly where it does not fit 64 bits."""
         arguments = bindings.arguments(program)
         for column in np.flatnonzero(where):
-            value = exact(program, [_size_at(a, int(column)) for a in arguments])[row]
+            value = run_exactly(program, [_size_at(a, int(column)) for a in arguments])[row]
             ok[column] = value is not None and value >= 0
 
     @staticmethod

@@ -12,10 +12,10 @@ from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lower import Lowered
-from shapeinf.sharing import exclusive
+from shapeinf.sharing import synchronized
 
 
-@exclusive
+@synchronized
 class EvaluatedShapes:
     """The result of a call of a `ShapeProgram`: arrays with one row for each binding.
 

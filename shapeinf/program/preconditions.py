@@ -9,7 +9,7 @@ import attrs
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, format_dim, substitute
-from shapeinf.expr.interval import as_interval, finite
+from shapeinf.expr.interval import as_interval, finite_bound
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
 
@@ -92,8 +92,8 @@ class Requirements:
 
     def _bounds(self, symbol: Dimension) -> Iterator[Requirement]:
         bounds = self.store.bounds(symbol)
-        narrowed = self.store.ranges.get(symbol.terms[0][0][0])
-        low, high = finite(bounds[0]), finite(bounds[1])
+        narrowed = self.store.ranges.get(symbol.atom)
+        low, high = finite_bound(bounds[0]), finite_bound(bounds[1])
         text = f"{self.format(symbol)} in {as_interval(bounds)}"
         ends = [] if low is None else [symbol - low]
         ends += [] if high is None else [high - symbol]

@@ -13,10 +13,10 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluate import EvaluatedShapes
 from shapeinf.program.lower import DimTable, Lowered, PeakSource
-from shapeinf.sharing import exclusive
+from shapeinf.sharing import synchronized
 
 
-@exclusive
+@synchronized
 class ShapeProgram:
     """All shapes of a model, as a function of arrays of sizes.
 

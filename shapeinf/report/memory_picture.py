@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shapeinf.report.memory_svg import draw_areas, draw_plan, near_peak, quote_text
 from shapeinf.report.memory_view import Block, MemoryView
-from shapeinf.texts import counted, exact_bytes, of_bytes
+from shapeinf.texts import exact_bytes, format_bytes, format_count
 
 COLOURS = (
     "#4e79a7",
@@ -73,11 +73,11 @@ def _body(view: MemoryView, title: str) -> Iterator[str]:
         return
     yield (
         f"<p><b>Peak {view.peak_as(exact_bytes)}</b> at {quote_text(view.at(view.peak), 160)}, "
-        f"of {counted(len(view.points), 'node')} and {counted(len(view.blocks), 'tensor')}. "
-        f"Apart: weights {of_bytes(view.apart['weight'])}, inputs {of_bytes(view.apart['input'])}.</p>"
+        f"of {format_count(len(view.points), 'node')} and {format_count(len(view.blocks), 'tensor')}. "
+        f"Apart: weights {format_bytes(view.apart['weight'])}, inputs {format_bytes(view.apart['input'])}.</p>"
     )
     if view.unknown:
-        unknown = counted(len(view.unknown), "tensor")
+        unknown = format_count(len(view.unknown), "tensor")
         yield f'<p class="warn">{unknown} of unknown size on top: listed below.</p>'
     yield _scrollable(draw_areas(view))
     window = near_peak(view)
@@ -85,7 +85,7 @@ def _body(view: MemoryView, title: str) -> Iterator[str]:
         yield f"<h2>Around the peak: #{window[0]} to #{window[-1]}</h2>"
         yield _scrollable(draw_areas(view, window))
     if view.slots:
-        yield f"<h2>The plan: {of_bytes(view.arena)} for {counted(len(view.slots), 'tensor')}</h2>"
+        yield f"<h2>The plan: {format_bytes(view.arena)} for {format_count(len(view.slots), 'tensor')}</h2>"
         yield _scrollable(draw_plan(view))
     yield from _tables(view)
 
@@ -119,10 +119,10 @@ def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
         yield (
             f'<tr><td><span class="key {colours.get(id(block), "rest")}"></span></td>'
             f'<td class="t">{quote_text(block.name, 300)}</td><td class="t">{quote_text(block.type)}</td>'
-            f'<td class="n" title="{block.size:,}">{least}{of_bytes(block.size)}</td><td class="n">{share:.1f}%</td>'
+            f'<td class="n" title="{block.size:,}">{least}{format_bytes(block.size)}</td><td class="n">{share:.1f}%</td>'
             f'<td class="t">{quote_text(view.at(block.birth), 160)}</td><td class="n">#{block.death - 1}</td></tr>'
         )
-    yield _left_over(len(blocks), f", {of_bytes(sum(b.size for b in blocks[ROWS:]))} together")
+    yield _left_over(len(blocks), f", {format_bytes(sum(b.size for b in blocks[ROWS:]))} together")
     yield "</table></div>"
 
 

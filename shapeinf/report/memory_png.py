@@ -10,7 +10,7 @@ from shapeinf.errors import MissingPackageError
 from shapeinf.report.memory_picture import COLOURS
 from shapeinf.report.memory_svg import X_LABEL, near_peak
 from shapeinf.report.memory_view import AreaStep, MemoryView, areas, columns
-from shapeinf.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import axis_ticks, byte_ticks, format_bytes, shorten_text
 
 REST = "#c4cad1"
 MARK = "#b3261e"
@@ -50,7 +50,7 @@ def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:
     named, rest = areas(view, drawn)
     steps_of = {id(block): steps for block, steps in named}
     for block, colour in zip(view.named, COLOURS, strict=False):
-        _fill(axes, steps_of[id(block)], colour, f"{of_bytes(block.size)}  {_text(block.name, MAX_NAME)}")
+        _fill(axes, steps_of[id(block)], colour, f"{format_bytes(block.size)}  {_text(block.name, MAX_NAME)}")
     _fill(axes, rest, REST, "all others")
     if window:
         axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
@@ -79,16 +79,18 @@ def _draw_plan(axes: Any, view: MemoryView) -> None:
     for colour, steps in groups.items():
         _fill(axes, steps, colour, "")
     axes.axhline(view.arena, color=MARK, linestyle="--", linewidth=1)
-    axes.set_title(f"the plan: {of_bytes(view.arena)}", color=MARK, fontsize=11)
+    axes.set_title(f"the plan: {format_bytes(view.arena)}", color=MARK, fontsize=11)
     _axes(axes, range(len(view.points)), view.arena)
 
 
 def _axes(axes: Any, window: range, limit: int) -> None:
-    marks = ticks(limit)
+    marks = byte_ticks(limit)
     axes.set_xlim(window.start, max(window.stop, 1))
     axes.set_ylim(0, max(limit * 1.04, 1))
-    axes.set_yticks([mark for mark in marks if mark <= limit * 1.04], [of_bytes(m) for m in marks if m <= limit * 1.04])
-    points = places(window)
+    axes.set_yticks(
+        [mark for mark in marks if mark <= limit * 1.04], [format_bytes(m) for m in marks if m <= limit * 1.04]
+    )
+    points = axis_ticks(window)
     axes.set_xticks([point + 0.5 for point in points], [str(point) for point in points])
     axes.set_xlabel(X_LABEL)
     axes.grid(axis="y", color="#d1d9e0", linewidth=0.7)
@@ -99,4 +101,4 @@ def _axes(axes: Any, window: range, limit: int) -> None:
 
 def _text(text: str, limit: int) -> str:
     """A name without the marks of a formula of matplotlib."""
-    return shortened(text, limit).replace("$", r"\$")
+    return shorten_text(text, limit).replace("$", r"\$")

@@ -18,7 +18,7 @@ from shapeinf.report.text import dims_text
 from shapeinf.result import Result
 from shapeinf.schemas import MEMORY_SUMMARY, PLAN_VERIFY
 from shapeinf.solver.budget import cut_text
-from shapeinf.texts import counted, exact_bytes
+from shapeinf.texts import exact_bytes, format_count
 
 MAX_FORMULA = 400
 """Characters of a symbolic peak in the text; the JSON has all."""
@@ -186,7 +186,7 @@ def _peak_as_json(summary: MemorySummary) -> dict[str, Any]:
 def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
     """The arena, a line a slot from its bottom to its top, and the sizes for which the plan is valid."""
     yield (
-        f"arena {exact_bytes(plan.arena)} for {counted(len(plan.slots), 'tensor')} by {plan.planner}, "
+        f"arena {exact_bytes(plan.arena)} for {format_count(len(plan.slots), 'tensor')} by {plan.planner}, "
         f"offsets are multiples of {plan.alignment}; no plan needs less than {exact_bytes(plan.problem.least_arena)}"
     )
     dims = dims_text(named_dims(result))
@@ -224,7 +224,7 @@ def plan_check_lines(plan: Plan, diagnostics: Sequence[Diagnostic]) -> Iterator[
     """The problems of a plan, or that it is valid."""
     yield from (line for diagnostic in diagnostics for line in diagnostic.render().splitlines())
     if not diagnostics:
-        yield f"valid: {counted(len(plan.slots), 'slot')}, an arena of {exact_bytes(plan.arena)}"
+        yield f"valid: {format_count(len(plan.slots), 'slot')}, an arena of {exact_bytes(plan.arena)}"
 
 
 def plan_check_as_json(plan: str, model: str, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:

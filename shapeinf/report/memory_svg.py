@@ -8,7 +8,7 @@ from html import escape
 import attrs
 
 from shapeinf.report.memory_view import AreaStep, Block, Column, MemoryView, areas, columns, outline, runs
-from shapeinf.texts import of_bytes, places, shortened, ticks
+from shapeinf.texts import axis_ticks, byte_ticks, format_bytes, shorten_text
 
 MAX_SLOTS = 4000
 """The most rectangles of a plan that are drawn, largest first."""
@@ -28,7 +28,7 @@ NEAR = 40
 
 def quote_text(text: str, limit: int = 120) -> str:
     """A text from a file, escaped and shortened for a page."""
-    return escape(shortened(text, limit))
+    return escape(shorten_text(text, limit))
 
 
 X_LABEL = "node, in the order in which they run"
@@ -68,13 +68,13 @@ class Axes:
 
     def grid(self) -> Iterator[str]:
         """Lines and labels of both axes."""
-        for count in ticks(self.top):
+        for count in byte_ticks(self.top):
             if count > self.top:
                 break
             y = self.y(count)
             yield f'<line class="grid" x1="{self.left}" x2="{self.width - self.right}" y1="{y}" y2="{y}"/>'
-            yield f'<text class="tick" x="{self.left - 8}" y="{y + 4}" text-anchor="end">{of_bytes(count)}</text>'
-        for point in places(self.window):
+            yield f'<text class="tick" x="{self.left - 8}" y="{y + 4}" text-anchor="end">{format_bytes(count)}</text>'
+        for point in axis_ticks(self.window):
             x = self.x(point + 0.5)
             yield f'<text class="tick" x="{x}" y="{self.base + 17}" text-anchor="middle">{point}</text>'
         middle = (self.left + self.width - self.right) / 2
@@ -94,7 +94,7 @@ def draw_areas(view: MemoryView, window: range | None = None) -> str:
     """The areas of the named tensors, all others on top of them, the total and the peak; of all points or a window."""
     window = window or range(len(view.points))
     drawn = columns(view, window)
-    frame = Axes(window, ticks(view.peak_bytes)[-1])
+    frame = Axes(window, byte_ticks(view.peak_bytes)[-1])
     named, rest = areas(view, drawn)
     colours = {id(block): i for i, block in enumerate(view.named)}
     parts = [*frame.grid()]
@@ -111,7 +111,7 @@ def draw_areas(view: MemoryView, window: range | None = None) -> str:
 
 def draw_plan(view: MemoryView) -> str:
     """The slots of a plan: time from left to right, offsets from the bottom up."""
-    frame = Axes(range(len(view.points)), ticks(view.arena)[-1])
+    frame = Axes(range(len(view.points)), byte_ticks(view.arena)[-1])
     colours = {(block.name, block.birth): i for i, block in enumerate(view.named)}
     parts = [*frame.grid()]
     slots = sorted((s for s in view.slots if s.size), key=lambda s: -s.size)
@@ -120,7 +120,9 @@ def draw_plan(view: MemoryView) -> str:
         x, y = frame.x(slot.lower), frame.y(slot.offset + slot.size)
         width, height = frame.x(slot.upper) - x, frame.y(slot.offset) - y
         style = f"slot {_style(colour)}" + (" edge" if width > 4 and height > 3 else "")
-        tooltip = f"{quote_text(slot.name)}\n{of_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
+        tooltip = (
+            f"{quote_text(slot.name)}\n{format_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
+        )
         parts.append(
             f'<rect class="{style}" x="{x}" y="{y}" width="{width:.2f}" '
             f'height="{height:.2f}"><title>{tooltip}</title></rect>'
@@ -139,7 +141,8 @@ def _limits(frame: Axes, view: MemoryView) -> Iterator[str]:
         y = frame.y(count)
         above = top if y - top < 20 else y  # no room between two close lines, and slots below them
         yield f'<line class="limit" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
-        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{label} ({of_bytes(count)})</text>'
+        text = f"{label} ({format_bytes(count)})"
+        yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{text}</text>'
 
 
 def _style(colour: int | None) -> str:
@@ -147,7 +150,7 @@ def _style(colour: int | None) -> str:
 
 
 def _tooltip(block: Block) -> str:
-    return f"{block.name}\n{block.type}, {of_bytes(block.size)}, #{block.birth} to #{block.death - 1}"
+    return f"{block.name}\n{block.type}, {format_bytes(block.size)}, #{block.birth} to #{block.death - 1}"
 
 
 def _area(frame: Axes, run: Sequence[AreaStep], style: str, tooltip: str) -> str:
@@ -191,7 +194,7 @@ def _hovers(frame: Axes, view: MemoryView, drawn: Sequence[Column]) -> Iterator[
     for column in drawn:
         x, width = frame.x(column.first), frame.x(column.last) - frame.x(column.first)
         top = frame.y(view.totals[column.at])
-        tooltip = quote_text(f"{view.at(column.at)}: {of_bytes(view.totals[column.at])} in use", 200)
+        tooltip = quote_text(f"{view.at(column.at)}: {format_bytes(view.totals[column.at])} in use", 200)
         for y, height in ((frame.above, top - frame.above), (frame.base, 22)):
             yield (
                 f'<rect class="hover" x="{x:g}" y="{y:g}" width="{width:.2f}" height="{height:.2f}">'

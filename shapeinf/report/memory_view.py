@@ -13,9 +13,9 @@ from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
 from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import count_buffers
-from shapeinf.sharing import cached_property, held
+from shapeinf.sharing import cached_property, hold_locks
 from shapeinf.solver.budget import Budget
-from shapeinf.texts import of_bytes
+from shapeinf.texts import format_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
 """Outputs of nodes. Of inputs and weights only the sums are shown."""
@@ -134,7 +134,7 @@ class MemoryView:
     @property
     def headline(self) -> str:
         """The peak and its node."""
-        return f"peak {self.peak_as(of_bytes)} at {self.at(self.peak)}"
+        return f"peak {self.peak_as(format_bytes)} at {self.at(self.peak)}"
 
     def peak_as(self, text: Callable[[int], str]) -> str:
         """The bytes of the peak as text, with `at least` or `at most` where they are a bound."""
@@ -193,7 +193,7 @@ def view_of_memory(
     Sizes that depend on data have their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
     as `Peak.at` does.
     """
-    with held(memory):
+    with hold_locks(memory):
         query = SizeQuery(memory.store, memory.labels)
         buffers = count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
         values = query.evaluate(buffers.upper, query.bind(sizes))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.report.text import severity_counts
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -42,7 +42,7 @@ def _row(diagnostic: Diagnostic) -> str:
 
 def _code(text: str) -> str:
     """Text as code; with backquotes inside, the fence is longer than any row of them."""
-    text = printable(" ".join(text.split()))
+    text = escape_unprintable(" ".join(text.split()))
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {text} {fence}" if longest else f"`{text}`"
@@ -50,7 +50,7 @@ def _code(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text that stays in its cell without markup: no emphasis, code, link, picture, tag or mention."""
-    text = re.sub(r"([\\`*\[\]])", r"\\\1", printable(" ".join(text.split())))
+    text = re.sub(r"([\\`*\[\]])", r"\\\1", escape_unprintable(" ".join(text.split())))
     return text.replace("|", "\\|").replace("<", "&lt;").replace("@", "@<!-- -->")
 
 
@@ -76,9 +76,9 @@ def _command(model: str, diagnostic: Diagnostic) -> str:
 
 def _data(text: str) -> str:
     """Escaped as GitHub's runner reads the message of a workflow command."""
-    return "%0A".join(printable(line).replace("%", "%25") for line in text.split("\n"))
+    return "%0A".join(escape_unprintable(line).replace("%", "%25") for line in text.split("\n"))
 
 
 def _property(text: str) -> str:
     """Escaped as GitHub's runner reads a property of a workflow command."""
-    return printable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    return escape_unprintable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")

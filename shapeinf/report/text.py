@@ -13,7 +13,7 @@ from rich.text import Text
 from shapeinf.diagnostics import SEVERITIES, Diagnostic
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
-from shapeinf.texts import counted, printable
+from shapeinf.texts import escape_unprintable, format_count
 
 MAX_UNKNOWNS = 8
 """Unknowns of one cause that are listed; the others are counted."""
@@ -27,7 +27,7 @@ def tensor_table(report: ModelReport) -> Table:
     for name in report.computed:
         tensor = report.tensors[name]
         cells = (name, tensor.dtype or "?", _shape(tensor), _ranges(tensor), tensor.producer)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
+        table.add_row(*(Text(escape_unprintable(cell)) for cell in cells))
     return table
 
 
@@ -93,4 +93,4 @@ def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
     'nothing found'
     """
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    return ", ".join(counted(counts[name], name) for name in SEVERITIES if counts[name]) or "nothing found"
+    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "nothing found"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from shapeinf.texts import counted, printable_lines
+from shapeinf.texts import escape_lines, format_count
 
 MAX_LINES = 20
 """Lines of one kind that are printed: a wrong size propagates to all consumers."""
@@ -95,17 +95,19 @@ class Run:
         lines = [", ".join(parts) or "no dims to bind"]
         if self.tensors:
             lines.append(
-                f"  {counted(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds of "
-                f"sizes that depend on data, {self.unknown} not known"
+                f"  {format_count(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds "
+                f"of sizes that depend on data, {self.unknown} not known"
             )
         if self.bound or self.unbound:
-            lines.append(f"  {counted(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)")
+            lines.append(
+                f"  {format_count(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)"
+            )
         lines += _first_lines(f"  not bound: {output.tensor} ({output.reason})" for output in self.unbound)
         lines += _first_lines(f"  skipped: {tensor.tensor} ({tensor.reason})" for tensor in self.skipped)
         lines += _first_lines(f"  WRONG {mismatch}" for mismatch in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
-        return printable_lines(lines)
+        return escape_lines(lines)
 
 
 def _first_lines(lines: Iterable[str]) -> list[str]:

@@ -1,20 +1,20 @@
-"""How much work one question may be: counted in steps, so that an answer is the same on every machine.
+"""The limit on the work of a query, counted in steps, so that the answer is the same on every machine.
 
-A step takes a microsecond or less: a coefficient that is looked at, or one operation of isl on a small set. What is
-past the budget is not worked out: every caller has an answer that is right without it, and says that it was cut.
+A step takes a microsecond or less: a visited coefficient, or one operation of isl on a small set. Past the budget a
+caller takes a coarser answer that is correct too, and reports that it was cut.
 """
 
 from __future__ import annotations
 
 WORK = 5_000_000
-"""Steps of one question, where nobody says otherwise: a few seconds at the very worst."""
+"""Steps of one query by default: a few seconds in the worst case."""
 
 CUT = "the budget of work was reached"
-"""What is said of answers that more work might improve."""
+"""The remark on answers that more work might improve."""
 
 
 def cut_text(remedy: str) -> str:
-    """The same with what there is to do about it.
+    """The same with the option that raises the budget.
 
     >>> cut_text("memory(work=...)")
     'the budget of work was reached; memory(work=...) takes a larger one'
@@ -23,7 +23,7 @@ def cut_text(remedy: str) -> str:
 
 
 class Budget:
-    """What is left of the work that a question may be; shared by all its parts.
+    """The remaining steps of a query, shared by all its parts.
 
     >>> budget = Budget(10)
     >>> budget.take(8), budget.take(8), budget.take(1), budget.cut
@@ -31,13 +31,13 @@ class Budget:
     """
 
     def __init__(self, steps: int = WORK) -> None:
-        """So many steps."""
+        """A budget of this number of steps."""
         self.left = steps
         self.cut = False
-        """Whether something was left out: from then on everything is."""
+        """Whether a request was refused: from then on every request is."""
 
     def take(self, steps: int) -> bool:
-        """Whether there is work left for so many steps; they are taken."""
+        """Take steps before they are done; False where too few are left."""
         if self.cut or steps > self.left:
             self.cut = True
             return False
@@ -45,5 +45,5 @@ class Budget:
         return True
 
     def spend(self, steps: int) -> None:
-        """Take steps that are done: how many it took is known only now. What is past the budget is not worked out."""
+        """Take steps that are already done, of work whose cost is known only afterwards."""
         self.left = max(0, self.left - steps)

@@ -1,10 +1,10 @@
 """Proofs by isl, the integer set library of the polyhedral compilers, where intervals do not decide.
 
-The facts become a set of integer points; a question is the emptiness of that set cut by the question's negation. A
-product of symbols is a parameter of its own (what is known of its factors is lost, so an answer may be missed, never
-wrong). isl runs under an operation limit and on the budget of the whole question; past these, or for what it cannot
-hold, the interval answer stands, and every answer says which engine gave it. Import this on the first question: loading
-isl takes tens of milliseconds.
+The constraints become a set of integer points; a query is the emptiness of that set intersected with the query's
+negation. A product of symbols is a parameter of its own, without the constraints on its factors: an answer may be
+missed, never wrong. isl runs under an operation limit and on the budget of the query; past these, or for an expression
+that it cannot represent, the interval answer stands. Every answer names its engine. Import this on the first query:
+loading isl takes tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl_questions import TooMuch, ask_isl, number
+from shapeinf.solver.isl import IslLimitReached, number, run_isl
 
 MAX_OPERATIONS = 50_000
-"""Limit of isl's own operation count, for one question."""
+"""Limit of isl's own operation count for one query."""
 MAX_TEXT = 20_000
-"""Characters of a dim as isl reads it: as a tree."""
+"""Characters of a dim as text for isl: a tree."""
 
-Engine = Literal["interval", "isl"]
+ProofEngine = Literal["interval", "isl"]
 
 
 @attrs.frozen
 class Verdict:
-    """True (always), False (never) or None (not decided), and the engine that says so."""
+    """True (always), False (never) or None (undecided), and the engine that decided."""
 
     value: bool | None
-    engine: Engine
+    engine: ProofEngine
 
 
 def decide_le(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
-    """Whether `a <= b` under all facts; without a budget it is a question of its own.
+    """Whether `a <= b` under all constraints; without `budget` it has a budget of its own.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
@@ -57,30 +57,30 @@ def decide_le(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = No
 
 
 def decide_ne(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
-    """Whether `a != b` under all facts."""
+    """Whether `a != b` under all constraints."""
     known = store.prove_ne(a, b)
     if known is not None:
         return Verdict(known, "interval")
     return _decide(store, store.canon(a - b), "!= 0", "= 0", budget or Budget())
 
 
-def values_of(
+def possible_values(
     store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget | None = None
 ) -> list[int] | None:
-    """The values of a symbol in `low..high` for which the other symbols can be chosen so that all facts hold.
+    """The values of a symbol in `low..high` that all constraints allow for some values of the other symbols.
 
-    None where isl cannot hold all facts exactly (a product of symbols, a guard that is only a text), or takes too long.
+    None where isl cannot represent all constraints exactly (a product of symbols, one in words), or takes too long.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
     >>> h = store.scope.symbol("H")
     >>> _ = store.add_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
-    >>> values_of(store, h, 1, 128)
+    >>> possible_values(store, h, 1, 128)
     [32, 64, 96, 128]
     """
     try:
-        writer, constraints = _all_facts(store, symbol, low, high, budget or Budget())
+        writer, constraints = _all_constraints(store, symbol, low, high, budget or Budget())
         (name, *others) = writer.names.values()
         body = " and ".join(constraints)
         quantified = f"exists ({', '.join(others)}: {body})" if others else body
@@ -90,26 +90,26 @@ def values_of(
             isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}").foreach_point(points.append)
             return sorted(map(_coordinate, points))
 
-        return ask_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
-    except TooMuch:
+        return run_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
+    except IslLimitReached:
         return None
 
 
-def _all_facts(
+def _all_constraints(
     store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget
-) -> tuple[_Writer, list[str]]:
-    """All facts, and that a symbol is in a range; TooMuch where isl cannot hold them exactly."""
-    writer = _Writer(store, budget)
+) -> tuple[_ParameterText, list[str]]:
+    """All constraints, and the range of a symbol; IslLimitReached where isl cannot represent them exactly."""
+    writer = _ParameterText(store, budget)
     asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
     constraints = [f"{asked} = {writer.dim(store.canon(symbol))}", f"{low} <= {asked} <= {high}"]
     constraints += [writer.constraint(c.rewrite(store.canon)) for c in store.pending() if c.kind == "disjunction"]
     constraints += writer.store()
     if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
-        raise TooMuch
+        raise IslLimitReached
     return writer, constraints
 
 
-def interval_of(
+def solution_interval(
     store: ConstraintStore, symbol: Dimension, constraint: Constraint, budget: Budget | None = None
 ) -> tuple[int, int | None] | None:
     """The bounds of a symbol for which a constraint on it alone holds; None where that is no interval, or not known.
@@ -121,10 +121,10 @@ def interval_of(
     >>> store = ConstraintStore(Scope())
     >>> s = store.scope.symbol("seq")
     >>> from shapeinf.expr import minimum
-    >>> interval_of(store, s, Constraint("equality", Source("add", "equal"), s - minimum(s, 64)))
+    >>> solution_interval(store, s, Constraint("equality", Source("add", "equal"), s - minimum(s, 64)))
     (1, 64)
     """
-    writer = _Writer(store, budget or Budget())
+    writer = _ParameterText(store, budget or Budget())
     low, high = store.bounds(symbol)
     try:
         writer.dim(symbol)
@@ -135,12 +135,14 @@ def interval_of(
         if len(writer.names) != 1:
             return None
         text = f"{{ [{name}] : {' and '.join([*known, text])} }}"
-        return ask_isl(writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _whole(context, text, name))
-    except TooMuch:
+        return run_isl(
+            writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _exact_interval(context, text, name)
+        )
+    except IslLimitReached:
         return None
 
 
-def _whole(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
+def _exact_interval(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
     """The bounds of a set of sizes that is an interval."""
     legal = isl.Set.read_from_str(context, text)
     least, most = legal.dim_min_val(0), legal.dim_max_val(0)
@@ -148,8 +150,8 @@ def _whole(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
         return None
     low, high = int(number(least)), None if most.is_infty() else int(number(most))
     upper = "" if high is None else f" <= {high}"
-    whole = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
-    return (low, high) if legal.is_equal(whole) else None
+    interval = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
+    return (low, high) if legal.is_equal(interval) else None
 
 
 def _coordinate(point: Any) -> int:
@@ -161,32 +163,32 @@ def _is_symbol(store: ConstraintStore, monomial: Monomial) -> bool:
 
 
 def _decide(store: ConstraintStore, e: Dim, holds: str, fails: str, budget: Budget) -> Verdict:
-    """A relation of `e` to 0: always when the facts and its negation are empty, never when the facts and it are."""
-    writer = _Writer(store, budget)
+    """A relation of `e` to 0: True when the constraints exclude its negation, False when they exclude the relation."""
+    writer = _ParameterText(store, budget)
     try:
         text = writer.dim(e)
         known = writer.store(e)
         for value, relation in ((True, fails), (False, holds)):
-            constraints = [*known, _compared(text, relation)]
+            constraints = [*known, _relation(text, relation)]
             size = writer.size(constraints)
-            if ask_isl(budget, MAX_OPERATIONS, size, lambda context: _empty(context, writer, constraints)):  # noqa: B023
+            if run_isl(budget, MAX_OPERATIONS, size, lambda context: _empty(context, writer, constraints)):  # noqa: B023
                 return Verdict(value, "isl")
-    except TooMuch:
+    except IslLimitReached:
         return Verdict(None, "interval")
     return Verdict(None, "isl")
 
 
-def _compared(text: str, relation: str) -> str:
+def _relation(text: str, relation: str) -> str:
     return f"({text} < 0 or {text} > 0)" if relation == "!= 0" else f"{text} {relation}"
 
 
-def _empty(context: Any, writer: _Writer, constraints: list[str]) -> bool:
+def _empty(context: Any, writer: _ParameterText, constraints: list[str]) -> bool:
     names = ", ".join(writer.names.values())
     return bool(isl.Set.read_from_str(context, f"[{names}] -> {{ : {' and '.join(constraints)} }}").is_empty())
 
 
-class _Writer:
-    """Dims as isl's text; every monomial of degree 2 or more becomes a parameter."""
+class _ParameterText:
+    """Dims as text for isl; every monomial of degree 2 or more becomes a parameter."""
 
     def __init__(self, store: ConstraintStore, budget: Budget) -> None:
         self._store = store
@@ -195,7 +197,7 @@ class _Writer:
         self._texts: dict[Dimension, str] = {}
 
     def size(self, constraints: Iterable[str]) -> int:
-        """How many variables isl needs: the parameters, and one for each division."""
+        """The number of variables that isl needs: the parameters, and one for each division."""
         return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
 
     def store(self, about: Dim | None = None) -> list[str]:
@@ -205,30 +207,30 @@ class _Writer:
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
         found = [self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related]
         for monomial, name in self.names.items():
-            low, high = self._store.bounds(self._store.scope.make({monomial: 1}))
+            low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
             found += [f"{name} >= {int(low)}"] if low > -inf else []
             found += [f"{name} <= {int(high)}"] if high < inf else []
         return found or ["1 = 1"]
 
     def constraint(self, constraint: Constraint) -> str:
-        """A constraint over its dims as they are; TooMuch for one in words."""
+        """A constraint over its dims as they are; IslLimitReached for one in words."""
         if constraint.kind == "divisibility":
             return f"{self.dim(constraint.expression)} mod {constraint.divisor} = 0"
         if constraint.kind == "disjunction" and constraint.operands:
             return "(" + constraint.template.replace("==", "=").format(*map(self.dim, constraint.operands)) + ")"
-        clauses = [_compared(self.dim(c.expression), "= 0" if c.zero else ">= 0") for c in constraint.clauses]
+        clauses = [_relation(self.dim(c.expression), "= 0" if c.zero else ">= 0") for c in constraint.clauses]
         if not clauses:
-            raise TooMuch
+            raise IslLimitReached
         return clauses[0] if len(clauses) == 1 else f"({' or '.join(clauses)})"
 
     def dim(self, d: Dim) -> str:
-        """One dim as a quasi-affine expression; TooMuch for one that is too long."""
+        """One dim as a quasi-affine expression; IslLimitReached for one that is too long."""
         if isinstance(d, int):
             return f"({d})"
         if d not in self._texts:
             text = "(" + " + ".join(f"{c}*{self._monomial(d, m)}" if m else str(c) for m, c in d.terms) + ")"
             if len(text) > MAX_TEXT or not self.budget.take(len(text) // 16):
-                raise TooMuch
+                raise IslLimitReached
             self._texts[d] = text
         return self._texts[d]
 

@@ -1,4 +1,4 @@
-"""Sums that have more terms than the algebra keeps: made and rewritten term by term, never given up."""
+"""Sums with more terms than the algebra allows: built and rewritten term by term, so that no cap applies."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dim, Monomial, Scope, terms_of
 
 SHORT = 24
-"""Sums of so many terms, and differences of two, are nowhere near the cap of the algebra."""
+"""Sums with this number of terms, and differences of two of them, are far below the cap of the algebra."""
 
 
 def is_long(d: Dim) -> bool:
-    """Whether a dim has so many terms that the algebra may give up on it."""
+    """Whether a dim has so many terms that its arithmetic may reach the cap."""
     return not isinstance(d, int) and len(d.terms) > SHORT
 
 
-def sum_of(scope: Scope, dims: Iterable[Dim]) -> Dim:
-    """The sum of any number of dims; the cap on the terms of a sum of two does not hold here.
+def sum_dims(scope: Scope, dims: Iterable[Dim]) -> Dim:
+    """The sum of any number of dims; the cap on the number of terms does not apply.
 
     >>> scope = Scope()
     >>> n = scope.symbol("N")
-    >>> sum_of(scope, [4 * n, 8, 12 * n])
+    >>> sum_dims(scope, [4 * n, 8, 12 * n])
     16*N + 8
     """
     total: dict[Monomial, int] = {}
@@ -31,13 +31,13 @@ def sum_of(scope: Scope, dims: Iterable[Dim]) -> Dim:
     return scope.make(total)
 
 
-def by_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
-    """The sum of what a change makes of the terms of a dim; of the dim itself where it is short."""
+def map_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
+    """`change(d)`; for a long dim the sum of `change(term)` over its terms."""
     if isinstance(d, int) or not is_long(d):
         return change(d)
-    return sum_of(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
+    return sum_dims(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
 
 
-def canonical(store: ConstraintStore, d: Dim) -> Dim:
-    """The canonical form of a dim under the equalities of the facts, however long it is."""
-    return d if store.plain else by_terms(d, store.canon)
+def canonical_form(store: ConstraintStore, d: Dim) -> Dim:
+    """The canonical form of a dim of any length under the equalities of the store."""
+    return d if store.plain else map_terms(d, store.canon)

@@ -1,11 +1,11 @@
-"""Facts as a set of integer points that polynomials can be bounded over, by isl's Bernstein expansion.
+"""Bounds of polynomials over the set of integer points of all linear constraints, by isl's Bernstein expansion.
 
-Where the bound is not attained at a corner of the set, the set is cut in two, and the part with the larger bound again,
-until a point attains what is left, or too many cuts were made: every step is a bound.
+Where the bound is not attained at a corner of the set, the set is cut in two, then the part of the larger bound, until
+a point attains the bound or the limit of cuts is reached: the result of every step is a bound.
 
-Each symbol is a coordinate, and so is each floor `f = n // q`, with `q*f <= n <= q*f + q - 1`, and each maximum. What
-cannot be said in linear constraints (a product of symbols inside a floor, or in a relation) is left out, so that the
-set can only be too large, and what is said of it an upper bound.
+Each symbol is a coordinate, and so is each floor `f = n // q`, with `q*f <= n <= q*f + q - 1`, and each maximum. A
+nonlinear constraint (a product of symbols inside a floor, or in a relation) is left out: the set can only be too large,
+and its bounds stay upper bounds.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl_questions import TooMuch, ask_isl, number
+from shapeinf.solver.isl import IslLimitReached, number, run_isl
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 MAX_OPERATIONS = 300_000
-"""Limit of isl's own operation count, for one bound: less than a second."""
+"""Limit of isl's own operation count for one bound: less than a second."""
 MAX_COORDINATES = 10
 MAX_ALTERNATIVES = 4
-"""Maxima and guards that are told exactly, as alternatives; the parts of a set double with each, or more."""
+"""Maxima and disjunctions that are exact, as alternatives; each at least doubles the parts of the set."""
 MAX_CORNERS = 6
 MAX_ORDERS = 64
-"""Orders of the symbols in which corners are looked for."""
+"""Orders of the symbols in which corners are searched."""
 MAX_CUTS = 48
 
 
 @attrs.frozen
-class Most:
-    """What isl says of a dim over a set: the largest value that it can have, and sizes that attain it where known.
+class LargestValue:
+    """The largest value of a dim over a set, by isl, and sizes that attain it where known.
 
-    `value` is None where there is no bound; `empty` says that the facts cannot hold.
+    `value` is None where there is no bound; `empty`: the constraints have no solution.
     """
 
     value: int | None
@@ -51,24 +51,24 @@ class Most:
     unbounded: tuple[Dimension, ...] = ()
 
 
-def reach(
+def value_range(
     store: ConstraintStore, symbol: Dimension, budget: Budget | None = None
 ) -> tuple[int | None, int | None] | None:
-    """The least and the greatest value of a symbol by all linear facts; None where isl cannot tell.
+    """The least and the greatest value of a symbol under all linear constraints; None where isl cannot decide.
 
-    Raises NoPoint where the facts cannot hold.
+    Raises Infeasible where the constraints have no solution.
 
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
     >>> h = store.scope.symbol("H", 1, 500)
     >>> _ = store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
-    >>> reach(store, h)
+    >>> value_range(store, h)
     (17, 500)
     """
     try:
-        writer = _Writer(store, budget or Budget())
-        asked, domain, names = writer.question(symbol)
-        text = f"{{ [{', '.join([*names, 'asked'])}] : {domain} and asked = {asked} }}"
+        writer = _CoordinateText(store, budget or Budget())
+        value, domain, names = writer.query(symbol)
+        text = f"{{ [{', '.join([*names, 'value'])}] : {domain} and value = {value} }}"
 
         def ends(context: Any) -> tuple[int | None, int | None] | None:
             points = isl.Set.read_from_str(context, text)
@@ -77,71 +77,73 @@ def reach(
                 return None
             return None if low.is_neginfty() else int(number(low)), None if high.is_infty() else int(number(high))
 
-        found = ask_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
-    except (TooMuch, _TooLarge):
+        bounds = run_isl(writer.budget, MAX_OPERATIONS, len(names), ends)
+    except (IslLimitReached, _TooManyCoordinates):
         return None
-    if found is None:
-        raise NoPoint
-    return found
+    if bounds is None:
+        raise Infeasible
+    return bounds
 
 
-class NoPoint(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No sizes satisfy all facts."""
+class Infeasible(Exception):  # noqa: N818  (an answer, as StopIteration is)
+    """No sizes satisfy all constraints."""
 
 
-class _TooLarge(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """More coordinates than isl can be asked about in reasonable time."""
+class _TooManyCoordinates(Exception):  # noqa: N818  (an answer, as StopIteration is)
+    """More coordinates than isl handles in reasonable time."""
 
 
-def most(store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Budget | None = None) -> Most | None:
-    """The least bound that isl finds for a canonical dim; None where it is too much for isl.
-
-    It need not be less than `enough`.
+def maximize(
+    store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Budget | None = None
+) -> LargestValue | None:
+    """The least upper bound of a canonical dim by isl; None past the limits of isl. A bound up to `enough` is final.
 
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
     >>> p, s = store.scope.symbol("past", 0), store.scope.symbol("seq")
     >>> store.add_le(p + s, 4096, Source("", "assumed"))
-    >>> most(store, 4 * s * (p + s) + 768 * s + 512 * p).value
+    >>> maximize(store, 4 * s * (p + s) + 768 * s + 512 * p).value
     70254592
     """
     try:
-        writer = _Writer(store, budget or Budget())
-        polynomial, domain, names = writer.question(e)
-    except (TooMuch, _TooLarge):
+        writer = _CoordinateText(store, budget or Budget())
+        polynomial, domain, names = writer.query(e)
+    except (IslLimitReached, _TooManyCoordinates):
         return None
     coordinates = ", ".join(names)
-    partial: list[Most] = []
+    partial: list[LargestValue] = []
 
-    def answer(context: Any) -> Most:
+    def answer(context: Any) -> LargestValue:
         points = isl.Set.read_from_str(context, f"{{ [{coordinates}] : {domain} }}")
         if points.is_empty():
-            return Most(None, empty=True)
-        whole = isl.PwQPolynomial.read_from_str(context, f"{{ [{coordinates}] -> {polynomial} : {domain} }}")
-        value = _bernstein(whole)
+            return LargestValue(None, empty=True)
+        objective = isl.PwQPolynomial.read_from_str(context, f"{{ [{coordinates}] -> {polynomial} : {domain} }}")
+        value = _bernstein(objective)
         if value is None:
-            return Most(None, unbounded=tuple(writer.unbounded(points, e)))
-        return _Cuts(writer, e, whole, points, value, enough).most(partial)
+            return LargestValue(None, unbounded=tuple(writer.unbounded(points, e)))
+        return _Subdivision(writer, e, objective, points, value, enough).run(partial)
 
     try:
-        return ask_isl(writer.budget, MAX_OPERATIONS, len(names), answer)
-    except TooMuch:
+        return run_isl(writer.budget, MAX_OPERATIONS, len(names), answer)
+    except IslLimitReached:
         return partial[-1] if partial else None
 
 
 def _bernstein(polynomial: Any) -> int | None:
-    """A bound of all integer values; None for none."""
+    """A bound of all integer values, None where there is none."""
     value = polynomial.bound(isl.fold.max)[0].max()
     return None if value.is_infty() or value.is_nan() else floor(number(value))
 
 
-class _Cuts:
+class _Subdivision:
     """Cuts a set into parts until the bound of the largest is attained."""
 
-    def __init__(self, writer: _Writer, e: Dimension, whole: Any, points: Any, value: int, enough: float) -> None:
+    def __init__(
+        self, writer: _CoordinateText, e: Dimension, objective: Any, points: Any, value: int, enough: float
+    ) -> None:
         self.writer = writer
         self.e = e
-        self.whole = whole
+        self.objective = objective
         self.parts: list[tuple[int, int, Any]] = [(-value, 0, points)]
         """A heap: the part with the largest bound first."""
         self.enough = enough
@@ -149,13 +151,13 @@ class _Cuts:
         self.best: int | None = None
         self.sizes: dict[str, int] = {}
 
-    def most(self, partial: list[Most]) -> Most:
-        """The bound of all parts; what holds where isl may do no more goes into a list."""
+    def run(self, partial: list[LargestValue]) -> LargestValue:
+        """The bound of all parts; when isl reaches its limit, the bound so far goes to `partial`."""
         try:
             for _ in range(MAX_CUTS):
                 part = self.parts[0]
                 self._witness(part[2])
-                if self._attained() or -part[0] <= self.enough:
+                if self._is_attained() or -part[0] <= self.enough:
                     break
                 halves = self._halves(part)
                 if not halves:
@@ -163,25 +165,25 @@ class _Cuts:
                 heappop(self.parts)
                 for half in halves:
                     heappush(self.parts, half)
-                if not self.parts or self._attained():
+                if not self.parts or self._is_attained():
                     break
         except isl.Error:
             partial.append(self._known())
             raise
         return self._known()
 
-    def _known(self) -> Most:
+    def _known(self) -> LargestValue:
         left = [-part[0] for part in self.parts[:1]]
         known = [] if self.best is None else [self.best]
         if not left and not known:
-            return Most(None, empty=True)
-        return Most(max(left + known), self.sizes, self._attained())
+            return LargestValue(None, empty=True)
+        return LargestValue(max(left + known), self.sizes, self._is_attained())
 
-    def _attained(self) -> bool:
+    def _is_attained(self) -> bool:
         return self.best is not None and all(-part[0] <= self.best for part in self.parts[:1])
 
     def _witness(self, points: Any) -> None:
-        """Look for a point of a part that is larger than those known."""
+        """Search a part for a point with a larger value than those known."""
         store = self.writer.store
         names = {s.name for s in self.e.symbols()}
         if not self.writer.budget.take(STEPS_PER_CONSTRAINT * MAX_CORNERS * store.count):
@@ -194,27 +196,27 @@ class _Cuts:
     def _halves(self, part: tuple[int, int, Any]) -> list[tuple[int, int, Any]]:
         """The parts on both sides of a cut through the longest side, with their bounds; none for a single point."""
         bound, _, points = part
-        sides = [(points.dim_max_val(i).sub(points.dim_min_val(i)), i) for i in self.writer.places()]
-        length, place = max(((int(number(v)), i) for v, i in sides if not v.is_infty()), default=(0, 0))
+        sides = [(points.dim_max_val(i).sub(points.dim_min_val(i)), i) for i in self.writer.symbol_positions()]
+        length, axis = max(((int(number(v)), i) for v, i in sides if not v.is_infty()), default=(0, 0))
         if length == 0:
             return []
-        middle = int(number(points.dim_min_val(place))) + length // 2
-        found = []
+        middle = int(number(points.dim_min_val(axis))) + length // 2
+        halves = []
         for low, high in ((None, middle), (middle + 1, None)):
             half = points
             if high is not None:
-                half = half.upper_bound_val(isl.dim_type.set, place, isl.Val.read_from_str(half.get_ctx(), str(high)))
+                half = half.upper_bound_val(isl.dim_type.set, axis, isl.Val.read_from_str(half.get_ctx(), str(high)))
             if low is not None:
-                half = half.lower_bound_val(isl.dim_type.set, place, isl.Val.read_from_str(half.get_ctx(), str(low)))
+                half = half.lower_bound_val(isl.dim_type.set, axis, isl.Val.read_from_str(half.get_ctx(), str(low)))
             if not half.is_empty():
-                value = _bernstein(self.whole.intersect_domain(half))
+                value = _bernstein(self.objective.intersect_domain(half))
                 self.count += 1
-                found.append((bound if value is None else max(bound, -value), self.count, half))
-        return found
+                halves.append((bound if value is None else max(bound, -value), self.count, half))
+        return halves
 
 
-class _Writer:
-    """The coordinates, and isl's text of dims and facts in them."""
+class _CoordinateText:
+    """The coordinates, and the text of dims and constraints in them for isl."""
 
     def __init__(self, store: ConstraintStore, budget: Budget) -> None:
         self.store = store
@@ -226,15 +228,15 @@ class _Writer:
         self.constraints: list[str] = []
         self.alternatives = 0
 
-    def question(self, d: Dim) -> tuple[str, str, list[str]]:
-        """A dim, all that is known of what is in it, and the coordinates that both are written in."""
-        polynomial = self.polynomial(d)  # names the coordinates that the facts must be about
+    def query(self, d: Dim) -> tuple[str, str, list[str]]:
+        """The texts of a dim and of the constraints on what it contains, and the coordinates of both."""
+        polynomial = self.polynomial(d)  # names the coordinates that select the constraints
         domain = self.domain()
         return polynomial, domain, list(self.names.values())
 
     def _coordinate(self, key: object) -> str:
         if len(self.names) >= MAX_COORDINATES:
-            raise _TooLarge
+            raise _TooManyCoordinates
         return self.names.setdefault(key, f"x{len(self.names)}")
 
     def _within(self, name: str, d: Dim) -> None:
@@ -256,12 +258,12 @@ class _Writer:
         return self.polynomial(d)
 
     def _atom(self, number: int) -> str:
-        atom, whole = self.scope.atoms[number], self.scope.atom_dim(number)
+        atom, d = self.scope.atoms[number], self.scope.atom_dim(number)
         if isinstance(atom, Symbol):
-            return self._symbol(whole)
+            return self._symbol(d)
         if number not in self.names:
             name = self._coordinate(number)
-            self._within(name, whole)
+            self._within(name, d)
             if isinstance(atom, Floor):
                 self._floor(name, atom)
             else:
@@ -291,18 +293,18 @@ class _Writer:
             self.constraints.append("(" + " or ".join(f"{name} = {text}" for text in args) + ")")
 
     def domain(self) -> str:
-        """All linear facts that the coordinates have to do with, directly or through another fact."""
+        """All linear constraints on the coordinates, directly or through another constraint."""
         left = list(self._store())
         known = 0
         while known != len(self.symbols) + len(left):
             known = len(self.symbols) + len(left)
             if not self.budget.take(10 * len(left)):
-                raise TooMuch
-            for fact in tuple(left):
-                e, relation = fact
+                raise IslLimitReached
+            for constraint in tuple(left):
+                e, relation = constraint
                 if e.symbols() & set(self.symbols):
-                    left.remove(fact)
-                    self._try(lambda: self._constrain(e, relation))  # noqa: B023  (called at once)
+                    left.remove(constraint)
+                    self._add_or_skip(lambda: self._constrain(e, relation))  # noqa: B023  (called at once)
         self._add_alternatives()
         return " and ".join(self.constraints) or "1 = 1"
 
@@ -317,7 +319,7 @@ class _Writer:
                 continue
             if self.alternatives < MAX_ALTERNATIVES and disjunction.alternatives is not None:
                 added.add(key)
-                self._try(lambda: self._alternative(disjunction.template, operands))  # noqa: B023  (called at once)
+                self._add_or_skip(lambda: self._alternative(disjunction.template, operands))  # noqa: B023  (called at once)
 
     def _alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
         texts = [text for text in map(self.affine, operands) if text is not None]
@@ -325,13 +327,13 @@ class _Writer:
             self.alternatives += 1
             self.constraints.append("(" + template.replace("==", "=").format(*texts) + ")")
 
-    def _try(self, tell: Callable[[], None]) -> None:
-        """Tell a fact, or nothing of it where it needs too many coordinates."""
-        names, symbols, told = dict(self.names), dict(self.symbols), list(self.constraints)
+    def _add_or_skip(self, add: Callable[[], None]) -> None:
+        """Add a constraint, or skip it where it needs too many coordinates."""
+        names, symbols, constraints = dict(self.names), dict(self.symbols), list(self.constraints)
         try:
-            tell()
-        except _TooLarge:
-            self.names, self.symbols, self.constraints = names, symbols, told
+            add()
+        except _TooManyCoordinates:
+            self.names, self.symbols, self.constraints = names, symbols, constraints
 
     def _constrain(self, e: Dimension, relation: str) -> None:
         text = self.affine(e)
@@ -358,24 +360,24 @@ class _Writer:
             if symbol in self.names and points.dim_max_val(order.index(symbol)).is_infty():
                 yield symbol
 
-    def places(self) -> list[int]:
-        """The numbers of the coordinates that stand for symbols."""
+    def symbol_positions(self) -> list[int]:
+        """The positions of the coordinates of symbols."""
         order = list(self.names)
         return [order.index(symbol) for symbol in self.symbols]
 
     def corners(self, points: Any) -> Iterator[dict[str, int]]:
-        """Points at which one symbol after the other is as large as it can be."""
+        """Points that maximize one symbol after the other, in several orders."""
         order = list(self.names)
         symbols = list(self.symbols)
         for arranged in islice(permutations(symbols), MAX_ORDERS):
             left = points
             values: dict[str, int] = {}
             for symbol in arranged:
-                place = order.index(symbol)
-                largest = left.dim_max_val(place)
+                axis = order.index(symbol)
+                largest = left.dim_max_val(axis)
                 if largest.is_infty() or largest.is_nan():
                     break
-                left = left.fix_val(isl.dim_type.set, place, largest)
+                left = left.fix_val(isl.dim_type.set, axis, largest)
                 congruence = self.store.congruences.by_symbol(symbol)
                 value = int(number(largest))
                 values[symbol.name] = value if congruence is None else congruence.modulus * value + congruence.rest

@@ -236,7 +236,7 @@ def _same(d: Dim) -> Dim:
 
 def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: Budget) -> list[Binding]:
     """Some random bindings at which all constraints hold, the same at every call; none where they are hard to hit."""
-    ordered = sorted(symbols, key=lambda s: s.terms[0][0][0])
+    ordered = sorted(symbols, key=lambda s: s.atom)
     points = []
     for number in range(RANDOM_POINTS):
         if not budget.take(STEPS_PER_CONSTRAINT * (store.count + len(ordered))):

@@ -1,4 +1,4 @@
-"""The least upper bound of a dim under facts, the engine that found it, and whether it is attained."""
+"""The least upper bound of a dim under all constraints, the engine that proves it, and whether it is attained."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.solver.budget import Budget, cut_text
 from shapeinf.solver.dominance import Shift
-from shapeinf.solver.long_sums import canonical, is_long
+from shapeinf.solver.long_sums import canonical_form, is_long
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
-Engine = Literal["exact", "isl", "interval"]
+BoundEngine = Literal["exact", "isl", "interval"]
 
 
 @attrs.frozen
 class UpperBound:
-    """The most that a dim can be.
+    """An upper bound of a dim.
 
     Args:
         value: the bound; None for no bound.
         engine: "exact" where the bounds of the symbols alone attain it, "isl" for isl's Bernstein bounds over all
-            linear facts, "interval" where isl does no better than intervals.
-        tight: whether some sizes for which all facts hold are known to attain it.
-        sizes: those sizes, by the names of symbols; empty when none are known.
+            linear constraints, "interval" where isl does no better than intervals.
+        tight: whether it is attained at known sizes that satisfy all constraints.
+        sizes: those sizes, by the names of symbols; empty when not known.
         unbounded: the names of symbols without an upper bound, where there is no bound.
-        cut: the budget of work was not enough to look for a lower one.
+        cut: the budget of work ended the search for a lower one.
     """
 
     value: int | None
-    engine: Engine
+    engine: BoundEngine
     tight: bool = False
     sizes: Mapping[str, int] = attrs.field(factory=dict)
     unbounded: tuple[str, ...] = ()
     cut: bool = False
     remedy: ClassVar[str] = "upper_bound(budget=...)"
-    """What takes a larger budget."""
+    """The option that raises the budget."""
 
     def __str__(self) -> str:
-        """The bound, and where it comes from."""
+        """The bound and its engine."""
         if self.value is None:
             have = "have" if len(self.unbounded) > 1 else "has"
             return f"no bound ({', '.join(self.unbounded) or 'a symbol'} {have} none)"
@@ -55,11 +55,9 @@ class UpperBound:
 def upper_bound(
     store: ConstraintStore, expression: Dim, enough: float = -inf, budget: Budget | None = None
 ) -> UpperBound:
-    """The least upper bound that can be proved of a dim under all facts; nothing is done to get below `enough`.
+    """The least provable upper bound of a dim under all constraints; a bound up to `enough` is not improved.
 
-    Without a budget it is a question of its own.
-
-    Raises Contradiction where the facts cannot hold.
+    Without `budget` it has a budget of its own. Raises Contradiction where the constraints have no solution.
 
     >>> from shapeinf.expr import Scope
     >>> store = ConstraintStore(Scope())
@@ -70,55 +68,55 @@ def upper_bound(
     >>> print(upper_bound(store, b * s * 4))
     1024 (isl, tight)
     """
-    e = canonical(store, expression)
+    e = canonical_form(store, expression)
     if isinstance(e, int):
         return UpperBound(e, "exact", tight=True)
     budget = budget or Budget()
     simple = interval_bound(store, e)
     if simple is not None:
-        corner = _climbed(store, e, budget)
+        corner = _climb(store, e, budget)
         if corner is not None and value_at(store, e, corner) == simple and holds_at(store, corner):
             return UpperBound(simple, "exact", tight=True, sizes=corner)
         if simple <= enough:
             return UpperBound(simple, "interval")
-    return _by_isl(store, e, simple, enough, budget)
+    return _bound_by_isl(store, e, simple, enough, budget)
 
 
 def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | None = None) -> tuple[UpperBound, int]:
-    """The largest of the upper bounds of dims, and the place of its dim; at least one must be given.
+    """The largest of the upper bounds of one or more dims, and the index of its dim.
 
-    A dim without a bound is the largest; where there are several, `unbounded` has the symbols of all. Those that cannot
-    be larger than another one are not looked at closely.
+    A dim without a bound is the largest; of several such dims `unbounded` has all symbols. Dims that cannot exceed
+    another one get no closer bound.
     """
     budget = budget or Budget()
     simple = [interval_bound(store, d) for d in dims]
     best: UpperBound | None = None
     chosen = 0
-    for place in sorted(range(len(dims)), key=lambda i: (simple[i] is not None, -(simple[i] or 0), i)):
+    for index in sorted(range(len(dims)), key=lambda i: (simple[i] is not None, -(simple[i] or 0), i)):
         known = best.value if best is not None and best.value is not None else -inf
-        at_most = simple[place]
-        if at_most is not None and at_most < known:
+        limit = simple[index]
+        if limit is not None and limit < known:
             break
-        found = upper_bound(store, dims[place], known, budget)
-        if found.value is None:
+        bound = upper_bound(store, dims[index], known, budget)
+        if bound.value is None:
             others = [
-                upper_bound(store, dims[i], budget=budget) for i in range(len(dims)) if simple[i] is None and i != place
+                upper_bound(store, dims[i], budget=budget) for i in range(len(dims)) if simple[i] is None and i != index
             ]
-            names = {name for bound in (found, *others) if bound.value is None for name in bound.unbounded}
-            return attrs.evolve(found, unbounded=tuple(sorted(names))), place
-        if best is None or found.value > known or (found.value == known and found.tight and not best.tight):
-            best, chosen = found, place
+            names = {name for b in (bound, *others) if b.value is None for name in b.unbounded}
+            return attrs.evolve(bound, unbounded=tuple(sorted(names))), index
+        if best is None or bound.value > known or (bound.value == known and bound.tight and not best.tight):
+            best, chosen = bound, index
     assert best is not None
     return best, chosen
 
 
-def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
-    """Tell facts what all of them together say of the bounds of the symbols of dims. Raises Contradiction."""
-    from shapeinf.solver.polytopes import NoPoint, reach
+def narrow_ranges(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
+    """Add the ranges of the symbols of dims that follow from all constraints together. Raises Contradiction."""
+    from shapeinf.solver.polytopes import Infeasible, value_range
 
     if next(store.pending(), None) is None:
         return
-    forms = (canonical(store, d) for d in dims)
+    forms = (canonical_form(store, d) for d in dims)
     operands = (store.canon(d) for disjunction in store.disjunctions for d in disjunction.operands)
     in_words = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
     for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
@@ -126,44 +124,48 @@ def narrow(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
             continue
         source = Source("", f"all that is known of {symbol}")
         try:
-            found = reach(store, symbol, budget)
-        except NoPoint:
+            bounds = value_range(store, symbol, budget)
+        except Infeasible:
             raise Contradiction(f"no sizes satisfy all that is known of {symbol}", source) from None
-        if found is not None:
-            store.add_range(symbol, *found, source)
+        if bounds is not None:
+            store.add_range(symbol, *bounds, source)
 
 
 def interval_bound(store: ConstraintStore, e: Dim) -> int | None:
-    """An upper bound from the bounds of symbols alone; None for none."""
-    value = Shift(store).upper(canonical(store, e))
+    """An upper bound from the bounds of symbols alone, None where there is none."""
+    value = Shift(store).upper(canonical_form(store, e))
     if not is_long(e):
         value = min(value, store.bounds(e)[1])
     return None if value == inf else int(value)
 
 
-def _by_isl(store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget) -> UpperBound:
-    from shapeinf.solver.polytopes import most
+def _bound_by_isl(
+    store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget
+) -> UpperBound:
+    from shapeinf.solver.polytopes import maximize
 
-    found = most(store, e, enough, budget)
-    if found is not None and found.empty:
-        raise Contradiction(f"no sizes satisfy all that is known of {_listed(e.symbols())}", Source("", "all facts"))
-    by_isl = None if found is None else found.value
-    if by_isl is None and simple is None:
-        symbols = found.unbounded if found else [s for s in e.symbols() if store.bounds(s)[1] == inf]
+    largest = maximize(store, e, enough, budget)
+    if largest is not None and largest.empty:
+        raise Contradiction(
+            f"no sizes satisfy all that is known of {_format_symbols(e.symbols())}", Source("", "all constraints")
+        )
+    isl_value = None if largest is None else largest.value
+    if isl_value is None and simple is None:
+        symbols = largest.unbounded if largest else [s for s in e.symbols() if store.bounds(s)[1] == inf]
         return UpperBound(None, "interval", unbounded=tuple(sorted(s.name for s in symbols)), cut=budget.cut)
-    value = min(v for v in (simple, by_isl) if v is not None)
-    engine: Engine = "interval" if by_isl is None or (simple is not None and simple < by_isl) else "isl"
-    tight = found is not None and found.tight and found.value == value
-    sizes = found.sizes if found is not None and tight else {}
+    value = min(v for v in (simple, isl_value) if v is not None)
+    engine: BoundEngine = "interval" if isl_value is None or (simple is not None and simple < isl_value) else "isl"
+    tight = largest is not None and largest.tight and largest.value == value
+    sizes = largest.sizes if largest is not None and tight else {}
     return UpperBound(value, engine, tight, sizes, cut=budget.cut and not tight)
 
 
-def _listed(symbols: Iterable[Dimension]) -> str:
+def _format_symbols(symbols: Iterable[Dimension]) -> str:
     return ", ".join(sorted(map(str, symbols)))
 
 
-def _climbed(store: ConstraintStore, e: Dimension, budget: Budget) -> dict[str, int] | None:
-    """A corner of the bounds of the symbols: that of all upper bounds, with each changed that makes `e` larger."""
+def _climb(store: ConstraintStore, e: Dimension, budget: Budget) -> dict[str, int] | None:
+    """A corner of the box of symbols: all upper bounds, each replaced by the lower one where that makes `e` larger."""
     if not budget.take(len(e.symbols()) * len(e.terms) + STEPS_PER_CONSTRAINT * store.count):
         return None
     bounds = {s.name: store.bounds(s) for s in e.symbols()}

@@ -8,7 +8,7 @@ from math import inf
 from shapeinf.constraints.records import Constraint, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dim, Dimension
-from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.long_sums import canonical_form
 
 STEPS_PER_CONSTRAINT = 40
 """The cost of evaluating a constraint at one point, in the steps of a budget."""
@@ -75,4 +75,4 @@ def _in_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
 
 def value_at(store: ConstraintStore, d: Dim, values: Mapping[str, int]) -> int | None:
     """The value of a dim at a point; None where a symbol of it has none, or it divides by zero."""
-    return try_evaluate(canonical(store, d), values)
+    return try_evaluate(canonical_form(store, d), values)

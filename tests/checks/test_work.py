@@ -1,8 +1,6 @@
 """Checks of models that would take for ever: many axes to exchange, towers of divisions to find sizes for."""
 
 import pytest
-from shapeinf.checks.forced import maxima
-from shapeinf.checks.sampling import sample_bindings
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check, what_if

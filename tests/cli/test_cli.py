@@ -17,7 +17,7 @@ import shapeinf
 import shapeinf.cli
 from shapeinf.cli import main
 from shapeinf.cli.output import LateProgress
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 
 def run(*args: object) -> Result:
@@ -279,7 +279,7 @@ def test_control_characters_of_names_are_not_printed(tmp_path: Path) -> None:
     result = run(write(tmp_path / "m.onnx", nodes, ("", "com.example")))
     assert "evil\\x1b[31m" in result.stdout
     assert "\x1b" not in result.output
-    assert printable("a\x07") == "a\\x07"
+    assert escape_unprintable("a\x07") == "a\\x07"
 
 
 def test_the_progress_bar_waits_and_needs_a_terminal() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from shapeinf import Declared, Dimension, Graph, Node, Result, UnknownGroup, infer_shapes
+from shapeinf import DeclaredType, Dimension, Graph, Node, Result, UnknownGroup, infer_shapes
 from shapeinf.expr.evaluation import substitute
 from shapeinf.formats import load
 from shapeinf.graph import NodeKind
@@ -69,7 +69,7 @@ def declaring(graph: Graph, result: Result, group: UnknownGroup) -> Graph:
                 continue
             dims = info.shape.dims
             sizes = (2, SOME_SIZE) if dims is None else tuple(some_size(result, d) for d in dims)
-            declared[value] = Declared(info.dtype, sizes)
+            declared[value] = DeclaredType(info.dtype, sizes)
     return attrs.evolve(graph, declared=declared)
 
 

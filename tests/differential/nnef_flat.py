@@ -9,7 +9,7 @@ from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 from shapeinf.formats.nnef.language.types import DTYPES, ArrayOf
 from shapeinf.formats.nnef.versions import VERSIONS
-from shapeinf.graph import Declared, Graph, Node, NodeKind
+from shapeinf.graph import DeclaredType, Graph, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape
 
 
@@ -53,7 +53,7 @@ def _source(graph, op, name, given, dtype):
     if op == "external":
         graph.inputs.append(name)
         dims = tuple(None if (d := _extent(i)) == 0 else d for i in items)
-        graph.declared[name] = Declared(dtype or "float32", dims)
+        graph.declared[name] = DeclaredType(dtype or "float32", dims)
         return
     shape = Shape(_value(i) for i in items)
     contents = [_value(v) for v in given["value"].items] if op == "constant" else None

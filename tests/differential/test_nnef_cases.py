@@ -12,7 +12,7 @@ from opdefs.nnef.library import LAYERS, library
 from shapeinf import infer_shapes
 from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
-from shapeinf.graph import ContentsOf, Declared, Graph, Node, NodeKind
+from shapeinf.graph import DeclaredType, Graph, InputContents, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.ops import Call, default_registry
 from tests.conformance.conftest import ROOT, need, vectors
@@ -35,7 +35,7 @@ class Case:
 
 def run(case, outputs):
     names = [f"in{i}" for i in range(len(case.inputs))]
-    declared = {name: Declared("float32", dims(text)) for name, text in zip(names, case.inputs, strict=True)}
+    declared = {name: DeclaredType("float32", dims(text)) for name, text in zip(names, case.inputs, strict=True)}
     results = tuple(f"out{i}" for i in range(outputs))
     node = Node(NodeKind(case.op, "", case.attributes), tuple(names), results, "node")
     result = infer_shapes(Graph("g", "nnef", {"": case.version}, names, list(results), [node], declared))
@@ -215,15 +215,15 @@ OTHER_NAMES = {"axes", "transposeA", "transposeB", "perm", "trA", "trB"}
 @pytest.mark.parametrize(
     ("op", "inputs", "attributes"),
     [
-        ("concat", "2,3 2,3", {"axis": ContentsOf(2)}),
-        ("split", "2,3", {"axis": ContentsOf(1), "ratios": (1,)}),
-        ("unsqueeze", "2,3", {"axes": (ContentsOf(1),)}),
-        ("reshape", "2,3", {"shape": (6,), "axis_start": ContentsOf(1)}),
-        ("tile", "2,3", {"repeats": (1, ContentsOf(1))}),
-        ("slice", "2,3", {"axes": (ContentsOf(1),), "begin": (0,), "end": (1,)}),
-        ("conv", "1,3,8 4,3,3", {"groups": ContentsOf(2)}),
-        ("box", "8,8", {"size": (1, ContentsOf(1))}),
-        ("sum_reduce", "2,3", {"axes": (ContentsOf(1),)}),
+        ("concat", "2,3 2,3", {"axis": InputContents(2)}),
+        ("split", "2,3", {"axis": InputContents(1), "ratios": (1,)}),
+        ("unsqueeze", "2,3", {"axes": (InputContents(1),)}),
+        ("reshape", "2,3", {"shape": (6,), "axis_start": InputContents(1)}),
+        ("tile", "2,3", {"repeats": (1, InputContents(1))}),
+        ("slice", "2,3", {"axes": (InputContents(1),), "begin": (0,), "end": (1,)}),
+        ("conv", "1,3,8 4,3,3", {"groups": InputContents(2)}),
+        ("box", "8,8", {"size": (1, InputContents(1))}),
+        ("sum_reduce", "2,3", {"axes": (InputContents(1),)}),
     ],
 )
 @pytest.mark.parametrize("symbol", ["S", None])
@@ -236,8 +236,8 @@ def test_an_attribute_that_is_not_known_leaves_the_shape_open(op, inputs, attrib
         Node(NodeKind(op, "", attributes), (*names, "row"), ("out",), "out"),
     ]
     graph = Graph("g", "nnef", {"": TRACT}, [*names, "more"], ["out"], nodes)
-    graph.declared.update({name: Declared("float32", shape) for name, shape in zip(names, shapes, strict=True)})
-    graph.declared["more"] = Declared("float32", (symbol,))
+    graph.declared.update({name: DeclaredType("float32", shape) for name, shape in zip(names, shapes, strict=True)})
+    graph.declared["more"] = DeclaredType("float32", (symbol,))
     result = infer_shapes(graph)
     assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
     assert result.tensors["out"].shape.dims is None or op == "tile"
@@ -261,15 +261,15 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
         ("unsqueeze", ("b",), {"axes": (0,)}, "first"),
         ("concat", ("first", "row"), {"axis": 0}, "pair"),
         ("slice", ("pair",), {"axes": (0,), "begin": (1,), "end": (2,)}, "last"),
-        ("reshape", ("x", "b", "s"), {"shape": (ContentsOf(1), ContentsOf(2), -1)}, "kept"),
-        ("tile", ("x", "half"), {"repeats": (1, ContentsOf(1), 1)}, "tiled"),
-        ("slice", ("y", "last"), {"axes": (0,), "begin": (0,), "end": (ContentsOf(1),)}, "cut"),
-        ("reshape", ("z", "pair"), {"shape": ContentsOf(1)}, "whole"),
+        ("reshape", ("x", "b", "s"), {"shape": (InputContents(1), InputContents(2), -1)}, "kept"),
+        ("tile", ("x", "half"), {"repeats": (1, InputContents(1), 1)}, "tiled"),
+        ("slice", ("y", "last"), {"axes": (0,), "begin": (0,), "end": (InputContents(1),)}, "cut"),
+        ("reshape", ("z", "pair"), {"shape": InputContents(1)}, "whole"),
     ]
     nodes = [Node(NodeKind(op, "", attributes), inputs, (name,), name) for op, inputs, attributes, name in steps]
     declared = {"x": ("B", "S", 8), "y": ("Z",), "z": ("B", "S", 2)}
     graph = Graph("g", "nnef", {"": TRACT}, list(declared), ["kept"], nodes)
-    graph.declared.update({name: Declared("float32", given) for name, given in declared.items()})
+    graph.declared.update({name: DeclaredType("float32", given) for name, given in declared.items()})
     graph.constants.update(two=constant(2), one=constant(1.0, dtype="float32"))
     result = infer_shapes(graph)
     assert not result.diagnostics, result.diagnostics[0]
@@ -323,7 +323,7 @@ def test_whole_numbers_are_exact(op, operands, expected):
 )
 def test_element_types(op, attributes, dtypes, expected):
     names = tuple(f"in{i}" for i in range(len(dtypes)))
-    declared = {name: Declared(dtype, (2,)) for name, dtype in zip(names, dtypes, strict=True)}
+    declared = {name: DeclaredType(dtype, (2,)) for name, dtype in zip(names, dtypes, strict=True)}
     node = Node(NodeKind(op, "", attributes), names, ("out",), "out")
     result = infer_shapes(Graph("g", "nnef", {"": 1}, list(names), ["out"], [node], declared))
     assert result.tensors["out"].dtype == expected

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.graph import Declared, Graph, Node, NodeKind
+from shapeinf.graph import DeclaredType, Graph, Node, NodeKind
 
 oracle = pytest.importorskip("nnef.shapes")
 
@@ -15,7 +15,7 @@ def inferred(op, shapes, attributes, outputs, declared=None):
     """The shapes of the outputs, None when a law is broken; `declared` are others than the real input shapes."""
     names = [f"in{i}" for i in range(len(shapes))]
     given = zip(names, shapes if declared is None else declared, strict=True)
-    declared = {name: Declared("float32", shape) for name, shape in given}
+    declared = {name: DeclaredType("float32", shape) for name, shape in given}
     results = tuple(f"out{i}" for i in range(outputs))
     node = Node(NodeKind(op, "", attributes), tuple(names), results, "node")
     result = infer_shapes(Graph("g", "nnef", {"": 1}, names, list(results), [node], declared))

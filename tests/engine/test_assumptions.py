@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf import Contradiction, Declared, Graph, NamedDim, Node, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import (
+    Contradiction,
+    DeclaredType,
+    Graph,
+    NamedDim,
+    Node,
+    ShapeInferenceError,
+    UnknownNameError,
+    infer_shapes,
+)
 from shapeinf.errors import AssumptionSyntaxError, SpecError
 from shapeinf.expr import Scope, evaluate
 from shapeinf.inputs.assumptions import add_assumptions, parse_assumption
@@ -24,7 +33,7 @@ def graph(nodes, inputs, constants=()):
         inputs=list(inputs),
         outputs=["y"],
         nodes=[Node.make(op, tuple(ins), tuple(outs), attrs, outs[0]) for op, ins, outs, attrs in nodes],
-        declared={name: Declared("float32", dims) for name, dims in inputs.items()},
+        declared={name: DeclaredType("float32", dims) for name, dims in inputs.items()},
         constants=dict(constants),
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf import Declared, Graph, Node, infer_shapes
+from shapeinf import DeclaredType, Graph, Node, infer_shapes
 from shapeinf.lattice import PartialTensor, Shape
 
 HUGE = 2**31
@@ -15,7 +15,7 @@ def graph_of(op, inputs, attrs=None, outputs=("y",)):
         inputs=list(inputs),
         outputs=list(outputs),
         nodes=[Node.make(op, tuple(inputs), tuple(outputs), attrs or {}, "n")],
-        declared={name: Declared(dtype, dims) for name, (dtype, dims) in inputs.items()},
+        declared={name: DeclaredType(dtype, dims) for name, (dtype, dims) in inputs.items()},
     )
 
 

@@ -46,9 +46,9 @@ WRONG = {
     "toy_failing:toy": "cannot be loaded: SystemError: out of order",
     "toy_missing:toy": "cannot be loaded: ModuleNotFoundError: No module named 'toy_missing'",
     "toy_base:tooy": "cannot be loaded: AttributeError: module 'toy_base' has no attribute 'tooy'",
-    "toy_other": "gives an object of the type module, not a Dialect",
-    "toy_other:other": "is of the dialect 'other', but its name says 'toy'",
-    "toy_other:second": "is not used: it makes a second dialect 'toy' in place of adding to the one that is there",
+    "toy_other": "is an object of the type module, not a Dialect",
+    "toy_other:other": "is the dialect 'other', but has the name of 'toy'",
+    "toy_other:second": "is not used: it defines a second dialect 'toy' instead of adding to the existing one",
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import shapeinf
-from shapeinf import Declared, Graph, Node, infer_shapes
+from shapeinf import DeclaredType, Graph, Node, infer_shapes
 from shapeinf.errors import CyclicGraphError, ModelError, ShapeError
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Dialect, InferenceContext, OpRegistry
@@ -20,7 +20,7 @@ def onnx_graph(nodes, inputs, constants=(), outputs=("y",)):
         nodes=[
             Node.make(op, tuple(ins), tuple(outs), attrs, f"{op}_{i}") for i, (op, ins, outs, attrs) in enumerate(nodes)
         ],
-        declared={name: Declared("float32", dims) for name, dims in inputs.items()},
+        declared={name: DeclaredType("float32", dims) for name, dims in inputs.items()},
         constants={name: PartialTensor("float32", Shape(dims), None) for name, dims in dict(constants).items()},
     )
 
@@ -112,7 +112,7 @@ def while_loop(body):
         inputs=["x"],
         outputs=["y"],
         nodes=nodes,
-        declared={"x": Declared("float32", ("B", 2))},
+        declared={"x": DeclaredType("float32", ("B", 2))},
         cyclic=True,
     )
 
@@ -179,8 +179,8 @@ def test_a_networkx_node_without_operator_is_an_error():
     ("nodes", "message"),
     [
         ([("Relu", ["nowhere"], ["y"], {})], "input 'nowhere'"),
-        ([("Relu", ["x"], ["y"], {}), ("Relu", ["x"], ["y"], {})], "output 'y' is made twice"),
-        ([("Relu", ["x"], ["x"], {})], "output 'x' is made twice"),
+        ([("Relu", ["x"], ["y"], {}), ("Relu", ["x"], ["y"], {})], "output 'y' is produced twice"),
+        ([("Relu", ["x"], ["x"], {})], "output 'x' is produced twice"),
         ([("Relu", ["x"], ["z"], {})], "graph output 'y'"),
     ],
 )
@@ -332,7 +332,7 @@ def test_an_operator_that_wants_nothing_of_a_size_breaks_only_an_assumption(op, 
         inputs=["x"],
         outputs=list(outputs),
         nodes=[Node.make(op, ("x", "t"), tuple(outputs), attrs)],
-        declared={"x": Declared("float32", ("N",))},
+        declared={"x": DeclaredType("float32", ("N",))},
         constants={"t": PartialTensor("int64", Shape((len(target),)), target)},
     )
     result = infer_shapes(graph)

@@ -1,4 +1,4 @@
-"""Identities that interning decides by `is`, the names that files hold, and printing."""
+"""Identities decided by `is`, dim names of real files, and printing."""
 
 import pytest
 
@@ -90,7 +90,7 @@ def test_prints_as_a_python_expression(scope, text, printed):
     assert str(parse_dim(text, scope)) == printed
 
 
-# (name in the file, what it must read as: the printed strict form, None for "says nothing")
+# (name in the file, expected: the printed strict form, None for no size)
 FILE_NAMES = [
     ("batch", "batch"),
     ("past_sequence_length + 1", "past_sequence_length + 1"),
@@ -134,7 +134,7 @@ def test_names_of_real_files(name, printed):
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a +", "(a", "f(a)", "1x", "a ** b", "max(", "`a", "9" * 30, "(" * 99])
-def test_strict_syntax_says_where(scope, text):
+def test_strict_syntax_errors_have_a_position(scope, text):
     with pytest.raises(DimSyntaxError, match="at character"):
         parse_dim(text, scope)
 
@@ -151,7 +151,7 @@ def test_strict_syntax_says_where(scope, text):
         ("-x", "..-1"),
     ],
 )
-def test_intervals_keep_what_plain_ones_lose(scope, text, bounds):
+def test_intervals_are_tighter_than_plain_interval_arithmetic(scope, text, bounds):
     assert str(interval(parse_dim(text, scope))) == bounds
 
 

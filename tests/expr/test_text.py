@@ -1,4 +1,4 @@
-"""Dims as text and back: what occurs several times, what is long, and what no dim is."""
+"""Dims as text and back: repeated parts, long texts, and texts that are no dims."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from onnx import helper
 
 from shapeinf import infer_shapes
 from shapeinf.errors import DimSyntaxError
-from shapeinf.expr import Scope, evaluate, label, maximum, parse_dim, parse_dim_lenient
+from shapeinf.expr import Scope, dim_label, evaluate, maximum, parse_dim, parse_dim_lenient
 from shapeinf.expr.dimension import MAX_TERMS
 from shapeinf.expr.parsing import MAX_LENGTH, MAX_NESTING
-from shapeinf.expr.printing import LONGEST_TEXT, expression_of
+from shapeinf.expr.printing import LONGEST_TEXT, try_format_dim
 
 BY_ZERO = [
     "N % 0",
@@ -28,7 +28,7 @@ BY_ZERO = [
 
 
 def tower(scope, step, levels):
-    """A dim of so many levels, each with the one below it several times."""
+    """A dim of several levels, each of which contains the one below it several times."""
     dim, other = scope.symbol("N"), scope.symbol("M")
     for _ in range(levels):
         dim = step(dim, other)
@@ -47,7 +47,7 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("levels", [1, 2, 4, 12, 20])
-def test_what_is_printed_is_read_back(step, levels):
+def test_printed_text_is_parsed_back(step, levels):
     """As the same dim of the same scope; in another scope as a dim with the same values.
 
     Deep maxima are spread out when they are made anew, and may pass a cap then.
@@ -84,15 +84,15 @@ def test_names_of_parts_are_no_names_of_the_model():
     assert parse_dim(text, scope) is dim
 
 
-def test_dims_that_are_too_long_are_told_apart():
+def test_summaries_of_long_dims_differ():
     """They may be parts of names: `broadcast(...)`."""
     scope = Scope()
     names = [scope.symbol(f"a rather long name of a dim, number {i}" * 20) for i in range(60)]
     first = sum(names)
-    texts = {f(d) for d in (first, first + 1, 2 * first, first - names[0]) for f in (str, label)}
+    texts = {f(d) for d in (first, first + 1, 2 * first, first - names[0]) for f in (str, dim_label)}
     assert len(texts) == 8
     assert all(len(text) < LONGEST_TEXT for text in texts)
-    assert expression_of(first) is None
+    assert try_format_dim(first) is None
     with pytest.raises(DimSyntaxError):
         parse_dim(str(first), scope)
 
@@ -104,7 +104,7 @@ def test_any_limit_gives_a_text_that_is_read_back(steps, longest):
     dim = scope.symbol("N")
     for step in steps:
         dim = STEPS[step](dim, scope.symbol("M"))
-    text = expression_of(dim, longest=longest)
+    text = try_format_dim(dim, longest=longest)
     assert text is None or (len(text) <= longest and parse_dim(text, scope) is dim)
 
 
@@ -126,7 +126,7 @@ def test_named_parts_are_read_in_expressions_and_shapes():
         ("N = 4", 2, "an operator or the end"),
     ],
 )
-def test_named_parts_are_refused_with_place(text, position, expected):
+def test_errors_in_named_parts_have_a_position(text, position, expected):
     with pytest.raises(DimSyntaxError) as caught:
         parse_dim(text, Scope())
     assert (caught.value.position, expected in caught.value.expected) == (position, True), str(caught.value)
@@ -178,12 +178,12 @@ def test_a_limit_is_named():
 
 
 @pytest.mark.parametrize("text", [*BY_ZERO, "+".join(["N"] * 2000), "*".join(["N"] * 2000), "(" * 90 + "N" + ")" * 90])
-@pytest.mark.parametrize("place", ["input", "output", "inside"])
-def test_odd_dims_of_files_are_names(text, place):
+@pytest.mark.parametrize("location", ["input", "output", "inside"])
+def test_odd_dims_of_files_are_names(text, location):
     value = helper.make_tensor_value_info
-    x = value("x", 1, [text if place == "input" else "N", 4])
-    y = value("y", 1, [text if place == "output" else "K", 4])
-    z = value("z", 1, [text if place == "inside" else "L", 4])
+    x = value("x", 1, [text if location == "input" else "N", 4])
+    y = value("y", 1, [text if location == "output" else "K", 4])
+    z = value("z", 1, [text if location == "inside" else "L", 4])
     nodes = [helper.make_node("Unheard", ["x"], ["z"], domain="my"), helper.make_node("Relu", ["z"], ["y"])]
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my", 1)]
     model = helper.make_model(helper.make_graph(nodes, "g", [x], [y], value_info=[z]), opset_imports=opsets)
@@ -193,7 +193,7 @@ def test_odd_dims_of_files_are_names(text, place):
 @pytest.mark.parametrize("version", [2**31 - 1, 2**31, 2**33, 2**62, -(2**40)])
 @pytest.mark.parametrize(("domain", "op"), [("", "Relu"), ("", "Foo"), ("ai.onnx.ml", "Scaler"), ("ai.onnx.ml", "Foo")])
 def test_versions_of_any_size(domain, op, version):
-    """Files have 64 bits for them: what is newer than all that is known is the newest that is known."""
+    """Files have 64 bits for them: a version newer than all known ones is the newest known one."""
     x = helper.make_tensor_value_info("x", 1, ["N", 4])
     y = helper.make_tensor_value_info("y", 1, None)
     graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain=domain)], "g", [x], [y])

@@ -1,4 +1,4 @@
-"""The grammar of shapes, ranges and values: what is read, and what is refused with a place and an expectation."""
+"""The grammar of shapes, ranges and values: valid texts, and errors with a position and an expectation."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "position", "expected"), REFUSED)
-def test_spec_is_refused_with_place_and_expectation(text: str, position: int, expected: str) -> None:
+def test_spec_errors_have_position_and_expectation(text: str, position: int, expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         parse_shape_spec(text, Scope())
     assert caught.value.position == position
@@ -135,7 +135,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert 0 <= error.position <= len(text)
 
 
-def test_new_names_get_the_given_lower_bound() -> None:
+def test_new_names_get_the_requested_lower_bound() -> None:
     scope = Scope()
     spec = parse_shape_spec("[n]", scope, lo=0)
     assert spec.dims is not None and isinstance(spec.dims[0], Dimension)

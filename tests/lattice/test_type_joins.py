@@ -1,4 +1,4 @@
-"""Merge and relax of types, contents included: laws on random partial tensors, and a table of kinds."""
+"""Merge and relax of types, contents included: properties of random partial tensors, and a table of kinds."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ from shapeinf.lattice import (
     relax_type,
 )
 
-SOURCE = Source("n", "told")
+SOURCE = Source("n", "required")
 ELEMENTS = st.lists(st.one_of(st.none(), st.integers(0, 2)), min_size=2, max_size=2)
 
 
@@ -66,7 +66,7 @@ def test_relax_of_contents_is_above_both(first, second):
     assert contents(relax_type(others.relaxer, b, a, "site"), others) == contents(joined, store)
 
 
-def test_merging_symbolic_elements_tells_a_fact():
+def test_merging_symbolic_elements_adds_a_constraint():
     store = ShapeStore()
     batch = store.scope.symbol("batch")
     merge_type(store, partial((batch, 1)), partial((4, None)), SOURCE)

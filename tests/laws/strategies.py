@@ -1,4 +1,4 @@
-"""Random expressions with their meaning in plain Python ints, made side by side."""
+"""Random expressions, each with its evaluation in plain Python ints."""
 
 from collections.abc import Callable
 

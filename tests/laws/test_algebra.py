@@ -1,4 +1,4 @@
-"""A dimension means what Python's ints mean, in every operation, bound, text and substitution."""
+"""A dimension agrees with Python's ints in every operation, bound, text and substitution."""
 
 import numpy as np
 from hypothesis import given
@@ -24,11 +24,11 @@ ENDS = st.lists(st.integers(-3, 4), min_size=2, max_size=2).map(sorted)
 
 
 @given(ENDS, ENDS)
-def test_bounds_of_a_quotient_whatever_the_divisor_may_be(top, bottom):
+def test_bounds_of_a_quotient_for_divisors_of_any_sign(top, bottom):
     scope = Scope()
-    found = interval(scope.symbol("top", *top) // scope.symbol("bottom", *bottom))
+    bounds = interval(scope.symbol("top", *top) // scope.symbol("bottom", *bottom))
     for a in range(top[0], top[1] + 1):
-        assert all(a // b in found for b in range(bottom[0], bottom[1] + 1) if b)
+        assert all(a // b in bounds for b in range(bottom[0], bottom[1] + 1) if b)
 
 
 FACTORS = st.integers(-3, 3)
@@ -41,10 +41,10 @@ def test_bounds_of_a_remainder_of_a_symbolic_divisor(number, divisor, rest, fact
     scope = Scope()
     n, q, r = (build(scope) for build in builds)
     q = maximum(q, 1) if isinstance(q, int) or (interval(q).lo or 0) < 1 else q
-    found = interval(r + factor * (n % q) + times * q)
+    bounds = interval(r + factor * (n % q) + times * q)
     n, q, r = (meaning(env) for meaning in meanings)
     q = max(q, 1)
-    assert r + factor * (n % q) + times * q in found
+    assert r + factor * (n % q) + times * q in bounds
 
 
 def test_a_remainder_is_less_than_its_symbolic_divisor():
@@ -76,7 +76,7 @@ def test_text_reads_back_as_the_same_object(expression):
 
 
 @given(EXPRESSIONS, EXPRESSIONS, EXPRESSIONS)
-def test_ring_laws_hold_by_identity(a, b, c):
+def test_ring_axioms_hold_by_identity(a, b, c):
     scope = Scope()
     x, y, z = (e[0](scope) for e in (a, b, c))
     if scope.capped:
@@ -91,7 +91,7 @@ def test_ring_laws_hold_by_identity(a, b, c):
 
 
 @given(EXPRESSIONS, EXPRESSIONS, st.integers(1, 6))
-def test_division_laws_hold_by_identity(a, b, p):
+def test_division_identities_hold_by_identity(a, b, p):
     scope = Scope()
     x, y = a[0](scope), b[0](scope)
     if scope.capped:
@@ -101,8 +101,8 @@ def test_division_laws_hold_by_identity(a, b, p):
 
 
 @given(st.lists(st.integers(-9, 9), min_size=3, max_size=3), st.sampled_from((3, 5, 7, 9, 31)), st.integers(1, 4))
-def test_rounding_up_has_one_form(factors, p, step):
-    """However a size, or one divided by a step, is rounded up to a multiple (of an odd number: halves may have two)."""
+def test_rounding_up_is_canonical(factors, p, step):
+    """A size, or its quotient by a step, rounded up to a multiple (of an odd number: halves may have two forms)."""
     scope = Scope()
     x, y = scope.symbol("x"), scope.symbol("y")
     for size in (factors[0] * x + factors[1] * y + factors[2], (x + factors[2]) // step):

@@ -25,7 +25,7 @@ def symbolic(name, x, y):
 
 
 @given(EXPRESSIONS, st.sampled_from(sorted(LIMITS)), st.lists(BINDINGS, min_size=1, max_size=12))
-def test_bounds_hold_without_the_eliminated_symbols(expression, name, bindings):
+def test_bounds_hold_and_omit_the_eliminated_symbol(expression, name, bindings):
     build, meaning = expression
     scope = Scope()
     store = ConstraintStore(scope)
@@ -42,7 +42,7 @@ def test_bounds_hold_without_the_eliminated_symbols(expression, name, bindings):
             assert lower is None or meaning(env) >= evaluate(lower, env)
 
 
-def test_a_minimum_is_bounded_by_each_of_its_parts():
+def test_a_minimum_is_bounded_by_each_of_its_arguments():
     """`k*min(n, i + 1)` without `i <= 2*m`: no more than `k*n`, and no more than `k*(2*m + 1)`."""
     scope = Scope()
     store = ConstraintStore(scope)

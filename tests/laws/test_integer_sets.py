@@ -1,4 +1,4 @@
-"""isl's proofs: sound on random constraints, and deciding what intervals cannot."""
+"""isl's proofs: sound on random constraints, and decisive where intervals are not."""
 
 import pytest
 from hypothesis import given
@@ -43,7 +43,7 @@ def test_divisibility_through_nested_floors():
     assert decide_ne(store, h, 8) == Verdict(None, "isl")
 
 
-def test_isl_is_not_called_where_intervals_decide():
+def test_isl_does_not_run_where_intervals_decide():
     store, h = unet()
     assert decide_le(store, 1, h) == Verdict(True, "interval")
 

@@ -12,10 +12,10 @@ SIDES = st.lists(st.tuples(EXPRESSIONS, EXPRESSIONS), min_size=1, max_size=5)
 
 
 @given(SIDES, st.booleans(), BINDINGS)
-def test_no_side_is_larger(pairs, at_one_moment, env):
+def test_no_side_is_larger(pairs, same_iteration, env):
     scope = Scope()
     store = ShapeStore(scope)
-    joined = [store.relaxer.dim(a(scope), b(scope), "site", at_one_moment=at_one_moment) for (a, _), (b, _) in pairs]
+    joined = [store.relaxer.dim(a(scope), b(scope), "site", same_iteration=same_iteration) for (a, _), (b, _) in pairs]
     sites = {d for d in joined if not isinstance(d, int) and d in scope.limits}
     for ((_, left), (_, right)), join in zip(pairs, joined, strict=True):
         if not isinstance(join, int) and join in sites:
@@ -25,16 +25,16 @@ def test_no_side_is_larger(pairs, at_one_moment, env):
 
 
 @given(EXPRESSIONS, EXPRESSIONS, st.integers(1, 3), st.booleans(), st.booleans())
-def test_a_side_that_depends_on_the_join_has_no_limit(first, second, step, at_one_moment, late):
+def test_a_side_that_depends_on_the_join_has_no_limit(first, second, step, same_iteration, late):
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, b = first[0](scope), second[0](scope)
-    joined = relaxer.dim(a, b, "site", at_one_moment=at_one_moment)
+    joined = relaxer.dim(a, b, "site", same_iteration=same_iteration)
     if joined in (a, b):
         return
-    relaxer.dim(joined, joined + step, "site", at_one_moment=at_one_moment)
+    relaxer.dim(joined, joined + step, "site", same_iteration=same_iteration)
     if late:
-        relaxer.dim(joined, a, "site", at_one_moment=at_one_moment)
+        relaxer.dim(joined, a, "site", same_iteration=same_iteration)
     assert joined not in scope.limits
 
 
@@ -44,7 +44,7 @@ def test_sides_of_different_trips_must_be_the_same_in_all_of_them(expression, lo
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, unknown = expression[0](scope), scope.fresh("unknown of a trip", lowest)
-    once = relaxer.dim(a, unknown, "once", at_one_moment=True)
-    over = relaxer.dim(a, unknown, "over", at_one_moment=False)
+    once = relaxer.dim(a, unknown, "once", same_iteration=True)
+    over = relaxer.dim(a, unknown, "over", same_iteration=False)
     assert once in scope.limits
     assert over not in scope.limits

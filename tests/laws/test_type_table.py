@@ -73,7 +73,7 @@ def test_every_number_is_that_of_the_canonical_type(steps):
         assert (store.canon(d), store.interval(d)) == (store.copy().canon(d), store.copy().interval(d))
     for number, known in enumerate(table.types[:]):
         if known is not None:
-            now = canonical(store, known)
+            now = canonicalize(store, known)
             assert table.get(number) == now
             assert table.canonical[number] == table.add(now)
             assert table.types[table.type_only[number]] == without_contents(now)

@@ -9,7 +9,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.errors import LimitError
 from shapeinf.expr import evaluate
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.memory import liveness
 from tests.conformance.conftest import ROOT, need
 from tests.engine.runtime import parsed
@@ -300,7 +300,7 @@ def test_nodes_of_a_cycle_are_alive_together():
         Node.make("Neg", ("a",), ("b",)),
         Node.make("Exp", ("a",), ("y",)),
     ]
-    graph.declared = {"x": Declared("float32", ("N", 4))}
+    graph.declared = {"x": DeclaredType("float32", ("N", 4))}
     timeline = infer_shapes(graph).memory(in_place=True, aliases=True).timeline
     computed = [b for b in timeline.buffers if b.role != "input"]
     at = [{b.name for b in computed if b.birth <= t < b.death} for t in range(3)]

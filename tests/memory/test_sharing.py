@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shapeinf import infer_shapes
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import evaluate
-from shapeinf.graph import Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, Node
 from tests.engine.runtime import parsed
 from tests.memory.storage import replay
 
@@ -160,7 +160,7 @@ def graphs(draw):
             rows[output] = rows[a]
     outputs = draw(st.lists(st.sampled_from([n.outputs[0] for n in nodes]), min_size=1, max_size=3, unique=True))
     graph = Graph("g", "onnx", {"": 19}, ["x", "z"], outputs, nodes)
-    graph.declared = {"x": Declared("float32", ("N", 4)), "z": Declared("float32", ("2*N", 4))}
+    graph.declared = {"x": DeclaredType("float32", ("N", 4)), "z": DeclaredType("float32", ("2*N", 4))}
     return graph
 
 

@@ -14,7 +14,7 @@ from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeSt
 from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
-from shapeinf.solver.long_sums import sum_of
+from shapeinf.solver.long_sums import sum_dims
 
 WIDTHS = {
     **dict.fromkeys(("int2", "uint2"), 2),
@@ -64,7 +64,7 @@ def test_products_and_sums_go_past_the_caps_of_the_algebra():
     names = [store.scope.symbol(f"s{i}") for i in range(70)]
     nine = size_of(store, TensorType("float32", Shape(names[:9]))).bytes
     assert evaluate(nine, {f"s{i}": i + 1 for i in range(9)}) == 4 * math.factorial(9)
-    total = sum_of(store.scope, names)
+    total = sum_dims(store.scope, names)
     assert len(total.terms) == 70
     assert evaluate(total, {f"s{i}": 1 for i in range(70)}) == 70
     huge = size_of(store, TensorType("int8", Shape((2**62, 2**62, 2**62, names[0])))).bytes
@@ -74,7 +74,7 @@ def test_products_and_sums_go_past_the_caps_of_the_algebra():
 
 def test_a_size_with_too_long_a_formula_has_a_cause():
     store = ShapeStore()
-    long = sum_of(store.scope, [store.scope.symbol(f"s{i}") for i in range(70)])
+    long = sum_dims(store.scope, [store.scope.symbol(f"s{i}") for i in range(70)])
     size = size_of(store, TensorType("int8", Shape((long, long))))
     assert size.bytes is None
     assert "too long" in size.cause

@@ -20,7 +20,7 @@ from shapeinf.lattice import Shape
 from shapeinf.memory import Buffer, ProgramPoint, Role, Timeline
 from shapeinf.report.memory_picture import memory_page
 from shapeinf.report.memory_view import MemoryView, areas, columns, memory_view, outline, view_of_memory
-from shapeinf.texts import of_bytes, places, ticks
+from shapeinf.texts import axis_ticks, byte_ticks, format_bytes
 
 HOSTILE = "</title><script>alert('1')</script>\"&<u onload=x>\x1b[31m\u202e\x00$x_{$"
 
@@ -212,7 +212,7 @@ def test_a_plan_is_drawn_at_its_offsets() -> None:
 
 @given(st.integers(0, 2**60))
 def test_ticks_reach_the_top_in_few_steps(most: int) -> None:
-    result = ticks(most)
+    result = byte_ticks(most)
     assert result[0] == 0 and result[-1] >= most and len(result) <= 7
     steps = {b - a for a, b in pairwise(result)}
     assert len(steps) == 1 and steps.pop().bit_count() == 1
@@ -221,7 +221,7 @@ def test_ticks_reach_the_top_in_few_steps(most: int) -> None:
 @given(st.integers(0, 5000), st.integers(1, 5000))
 def test_places_lie_in_the_window(start: int, count: int) -> None:
     window = range(start, start + count)
-    result = places(window)
+    result = axis_ticks(window)
     assert set(result) <= set(window) and len(result) <= 11
     assert count < 10 or len(result) >= 2
 
@@ -231,7 +231,7 @@ def test_places_lie_in_the_window(start: int, count: int) -> None:
     [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (1 << 30, "1 GiB"), (1023 << 10, "1023 KiB")],
 )
 def test_bytes_as_text(count: int, text: str) -> None:
-    assert of_bytes(count) == text
+    assert format_bytes(count) == text
 
 
 def test_a_png_is_written_whatever_the_names_are(tmp_path: Path) -> None:

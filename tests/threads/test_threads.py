@@ -17,7 +17,7 @@ from shapeinf.memory import Memory
 from shapeinf.memory.peak import Peak
 from shapeinf.program import EvaluatedShapes, ShapeProgram
 from shapeinf.result import Result
-from shapeinf.sharing import cached_property, exclusive, held
+from shapeinf.sharing import cached_property, hold_locks, synchronized
 from tests.threads.worker import at_once
 
 ROOT = Path(__file__).parents[2]
@@ -116,7 +116,7 @@ def test_two_results_in_both_orders(often):
 
     def work(number):
         for _ in range(200):
-            with held(*((a, b) if number % 2 else (b, a))):
+            with hold_locks(*((a, b) if number % 2 else (b, a))):
                 pass
         return number
 
@@ -128,13 +128,13 @@ def test_a_generator_cannot_be_exclusive():
         yield 1
 
     with pytest.raises(TypeError, match="is a generator"):
-        exclusive(type("Numbers", (), {"numbers": numbers}))
+        synchronized(type("Numbers", (), {"numbers": numbers}))
 
 
 def test_what_one_thread_works_out_others_take(often):
     made = []
 
-    @exclusive
+    @synchronized
     class Slow:
         def __init__(self):
             self.lock = threading.RLock()

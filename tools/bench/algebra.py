@@ -82,8 +82,8 @@ def main() -> None:
                 times[name].append(nanoseconds(table[case]))
         medians = {name: statistics.median(values) for name, values in times.items()}
         base = medians["shapeinf"]
-        shown = "  ".join(f"{name} {t:8.0f} ns ({t / base:6.1f}x)" for name, t in medians.items())
-        print(f"{case:22s} {shown}")
+        columns = "  ".join(f"{name} {t:8.0f} ns ({t / base:6.1f}x)" for name, t in medians.items())
+        print(f"{case:22s} {columns}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""NNEF: from a path to all shapes, against bare tokenising and the nnef package, medians of CPU time in one process.
+"""NNEF: from a path to all shapes, against plain tokenising and the nnef package, medians of CPU time in one process.
 
     python tools/bench/nnef.py [MODELS...] [--operations 5000] [--repeats 5]
 
-Without models, flat documents are made: one of the given number of operations, one of four times as many, to see that
+Without models it writes flat documents: one with this number of operations, one with four times as many, to see that
 the time is linear in the size. `tokenising` is what `re` takes to find the tokens of the same text and nothing else;
 `nnef` parses and infers shapes with the nnef package, which is written in C++, where it is installed.
 """
@@ -50,7 +50,7 @@ def package(path: str) -> Any:
 
 
 def flat_document(operations: int) -> str:
-    """A flat document such as exporters write: blocks of convolution, activation, pooling and a skip."""
+    """A flat document as exporters write it: blocks of convolution, activation, pooling and a skip."""
     lines = [
         "version 1.0;",
         "",
@@ -91,17 +91,17 @@ def main() -> None:
     else:
         ways["nnef"] = package
     with tempfile.TemporaryDirectory() as folder:
-        for path in options.models or _made(folder, [options.operations, 4 * options.operations]):
+        for path in options.models or _write_documents(folder, [options.operations, 4 * options.operations]):
             text = Path(path).read_text(encoding="utf8")
-            found = medians(path, ways, options.repeats)
-            base = found["shapeinf"]
+            times = medians(path, ways, options.repeats)
+            base = times["shapeinf"]
             lines = text.count(";") or 1
-            ratios = "  ".join(f"{base / taken:5.2f}x {name}" for name, taken in found.items() if name != "shapeinf")
+            ratios = "  ".join(f"{base / taken:5.2f}x {name}" for name, taken in times.items() if name != "shapeinf")
             each = f"{base * 1e3:8.1f} ms, {base / lines * 1e6:5.1f} us each"
             print(f"{os.path.basename(path)[:32]:32} {lines:7} statements {each}: {ratios}")
 
 
-def _made(folder: str, sizes: list[int]) -> list[str]:
+def _write_documents(folder: str, sizes: list[int]) -> list[str]:
     paths = []
     for size in sizes:
         path = Path(folder) / f"flat{size}.nnef"

@@ -36,17 +36,17 @@ def ours(path: str) -> Shapes:
 
 
 def cpp(path: str) -> Shapes:
-    """The documented way of the onnx package."""
+    """The documented use of the onnx package."""
     model = onnx.shape_inference.infer_shapes(onnx.load(path, load_external_data=False), data_prop=True)
     return _declared(model)
 
 
 def _declared(model: onnx.ModelProto) -> Shapes:
-    found: Shapes = {}
+    shapes: Shapes = {}
     for value in (*model.graph.input, *model.graph.value_info, *model.graph.output):
         dims = value.type.tensor_type.shape.dim
-        found[value.name] = [d.dim_value if d.HasField("dim_value") else d.dim_param for d in dims]
-    return found
+        shapes[value.name] = [d.dim_value if d.HasField("dim_value") else d.dim_param for d in dims]
+    return shapes
 
 
 def symbolic(path: str) -> Shapes:
@@ -67,7 +67,7 @@ def onnx_shape_inference(path: str) -> Shapes:
 
 
 def saved_by_us(path: str) -> None:
-    """Annotate and save with shapeinf, beside the model (where its weights are)."""
+    """Annotate and save with shapeinf, next to the model (where its weights are)."""
     infer_shapes(path).save(path + ".annotated")
 
 
@@ -95,21 +95,21 @@ def main() -> None:
         nodes = len(onnx.load(path, load_external_data=False).graph.node)
         with tempfile.TemporaryDirectory() as folder:  # a copy that may be written beside
             copy = shutil.copy(path, folder) if options.save else path
-            found = medians(copy, ways, options.repeats)
-        base = found["shapeinf"]
-        shown = "  ".join(f"{name} {t / base:6.2f}x" for name, t in found.items() if name != "shapeinf")
-        ours_shown = f"{nodes:7} nodes {base * 1e3:9.2f} ms {base / nodes * 1e6:7.2f} us/node"
-        print(f"{os.path.basename(path)[:36]:36} {ours_shown}  {shown}")
-        for name, taken in found.items():
+            times = medians(copy, ways, options.repeats)
+        base = times["shapeinf"]
+        columns = "  ".join(f"{name} {t / base:6.2f}x" for name, t in times.items() if name != "shapeinf")
+        own = f"{nodes:7} nodes {base * 1e3:9.2f} ms {base / nodes * 1e6:7.2f} us/node"
+        print(f"{os.path.basename(path)[:36]:36} {own}  {columns}")
+        for name, taken in times.items():
             ratios[name].append(taken / base)
     for name, all_of_them in ratios.items():
         if name != "shapeinf":
-            kept = [r for r in all_of_them if r != float("inf")]
-            print(f"{name}: median {statistics.median(kept):.2f}x, least {min(kept):.2f}x, of {len(kept)}")
+            finite = [r for r in all_of_them if r != float("inf")]
+            print(f"{name}: median {statistics.median(finite):.2f}x, least {min(finite):.2f}x, of {len(finite)}")
 
 
-def _files(given: list[str]) -> list[str]:
-    return [f for path in given for f in (sorted(glob.glob(f"{path}/*.onnx")) if os.path.isdir(path) else [path])]
+def _files(paths: list[str]) -> list[str]:
+    return [f for path in paths for f in (sorted(glob.glob(f"{path}/*.onnx")) if os.path.isdir(path) else [path])]
 
 
 if __name__ == "__main__":

@@ -120,35 +120,35 @@ def measure(name: str, model: onnx.ModelProto, bindings: int, repeats: int) -> N
     program = result.program()
     sizes = draws(program.inputs, bindings)
     program(sizes)
-    made = time.process_time() - start
+    built = time.process_time() - start
     again, way = inferring_again(model, program(sizes), sizes, repeats)
 
     def arrays() -> Any:
-        found = program(sizes)
-        for tensor in found:
-            found[tensor]
-        return found
+        shapes = program(sizes)
+        for tensor in shapes:
+            shapes[tensor]
+        return shapes
 
     def numbers() -> None:
-        found = arrays()
-        for tensor in found:
-            found.elements(tensor)
-            found.bytes(tensor)
-        found.total_bytes  # noqa: B018
+        shapes = arrays()
+        for tensor in shapes:
+            shapes.elements(tensor)
+            shapes.bytes(tensor)
+        shapes.total_bytes  # noqa: B018
 
     print(
         f"{name}: {len(model.graph.node)} nodes, {len(program.tensors)} tensors, {program.distinct_dims} distinct dims"
     )
-    print(f"  again       {again * 1e3:10.2f} ms a binding ({way}); the program is made in {made * 1e3:.1f} ms")
+    print(f"  again       {again * 1e3:10.2f} ms a binding ({way}); the program is built in {built * 1e3:.1f} ms")
     for title, work in (("call", lambda: program(sizes)), ("all arrays", arrays), ("all numbers", numbers)):
         taken = median(work, repeats) / bindings
         print(f"  {title:11} {taken * 1e6:10.3f} us a binding, {again / taken:10,.0f}x faster")
 
 
-def inferring_again(model: onnx.ModelProto, found: Any, sizes: dict[str, Any], repeats: int) -> tuple[float, str]:
-    """Seconds for one binding, each time another one, and the way that is fastest."""
+def inferring_again(model: onnx.ModelProto, shapes: Any, sizes: dict[str, Any], repeats: int) -> tuple[float, str]:
+    """Seconds for one binding, different at each call, and the fastest method."""
     turns = itertools.count()
-    shapes = {value.name: found[value.name].tolist() for value in model.graph.input}
+    inputs = {value.name: shapes[value.name].tolist() for value in model.graph.input}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
         onnx.save(model, path)
@@ -161,7 +161,7 @@ def inferring_again(model: onnx.ModelProto, found: Any, sizes: dict[str, Any], r
 
         def updated() -> Any:
             turn = next(turns)
-            latest[0] = latest[0].update({name: rows[turn] for name, rows in shapes.items()})
+            latest[0] = latest[0].update({name: rows[turn] for name, rows in inputs.items()})
             return latest[0].tensors
 
         ways = {"infer_shapes": median(from_file, repeats), "result.update": median(updated, repeats)}
@@ -179,7 +179,7 @@ def draws(inputs: dict[str, Any], bindings: int) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Measure the models given, or both of our own."""
+    """Measure the models, by default two of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="files")
     parser.add_argument("--bindings", type=int, default=10_000)

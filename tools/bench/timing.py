@@ -23,4 +23,4 @@ def medians(path: str, ways: dict[str, Callable[[str], Any]], repeats: int) -> d
                 continue
             if turn:
                 times[name].append(time.process_time() - start)
-    return {name: statistics.median(found) for name, found in times.items()}
+    return {name: statistics.median(seconds) for name, seconds in times.items()}

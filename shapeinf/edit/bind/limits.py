@@ -52,7 +52,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
     """The source that solved a symbol, or else narrowed it."""
     if symbol in store.sources:
         return store.sources[symbol]
-    return store.ranges[symbol.terms[0][0][0]].source
+    return store.ranges[symbol.atom].source
 
 
 def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:

@@ -14,7 +14,7 @@ from shapeinf.formats.nnef.language.ast import Document
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.versions import VERSIONS
-from shapeinf.graph import Declared, Graph, NodeKind, NodeTable
+from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.types import MAX_ELEMENTS
 
@@ -144,7 +144,7 @@ class Builder:
         datum = operation.attributes.get("datum_type")
         dtype = dtype_of(datum) if isinstance(datum, str) else self._dtype(operation)
         self.graph.inputs.append(name)
-        self.graph.declared[name] = Declared(dtype, tuple(dims))
+        self.graph.declared[name] = DeclaredType(dtype, tuple(dims))
 
     def _variable(self, operation: Operation) -> None:
         name, label = operation.outputs[0], operation.attributes.get("label")

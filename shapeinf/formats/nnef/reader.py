@@ -26,7 +26,7 @@ from shapeinf.formats.nnef.options import Expand, NnefOptions
 from shapeinf.formats.nnef.versions import VERSIONS, DialectName
 from shapeinf.graph import Graph, NodeKind, NodeTable
 from shapeinf.ops import default_registry
-from shapeinf.sharing import built_once
+from shapeinf.sharing import build_once
 
 MAX_LISTED_CALLS = 4
 
@@ -98,13 +98,13 @@ def _operations_to_expand(document: Document, library: Library, expand: Expand) 
     return _without_rules(document.dialect).union(expand)
 
 
-@built_once
+@build_once
 def _library(dialect: DialectName) -> Library:
     """The operations of a dialect; documents may replace those without rules."""
     return Library(_declarations(dialect), replaceable=_without_rules(dialect))
 
 
-@built_once
+@build_once
 def _without_rules(dialect: DialectName) -> frozenset[str]:
     """The compound operations without a rule, such as layers; their bodies are expanded."""
     registry, version = default_registry(), VERSIONS[dialect]

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from shapeinf.lattice import MAX_ELEMENTS, Bounded, PartialTensor, Shape
+from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape
 
 MAX_RANGED = 1 << 22
 """Larger constants have no range; reading one takes some milliseconds at most."""
@@ -51,7 +51,7 @@ class LaterRange:
         if len(data) != self.length:
             return self.tensor
         array = np.frombuffer(data, kind)
-        return Bounded(self.tensor.dtype, self.tensor.shape, int(array.min()), int(array.max()))
+        return BoundedTensor(self.tensor.dtype, self.tensor.shape, int(array.min()), int(array.max()))
 
     def _payload(self) -> memoryview | bytes:
         if isinstance(self.source, bytes):

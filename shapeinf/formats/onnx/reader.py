@@ -13,7 +13,7 @@ from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.files import is_path
 from shapeinf.formats.onnx.ranges import LaterRange, range_in_file, read_now, wants_range
-from shapeinf.graph import Declared, FunctionKey, Graph, Node, NodeKind, NodeTable
+from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
@@ -89,7 +89,7 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     return finish_graph(graph, ((v.name, read_type(v.type)) for v in (*proto.input, *proto.value_info, *proto.output)))
 
 
-def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) -> Graph:
+def finish_graph(graph: Graph, declared: Iterable[tuple[str, DeclaredType | None]]) -> Graph:
     """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow.
 
     An initializer without a name has no consumers; an input without one is an error.
@@ -108,7 +108,7 @@ def finish_graph(graph: Graph, declared: Iterable[tuple[str, Declared | None]]) 
     return graph
 
 
-def _check_initializer(name: str, constant: PartialTensor, declared: Declared) -> None:
+def _check_initializer(name: str, constant: PartialTensor, declared: DeclaredType) -> None:
     if declared.dims is None:
         return
     dims = constant.shape.require()
@@ -263,21 +263,21 @@ def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:
 _CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "optional"}
 
 
-def read_type(proto: onnx.TypeProto, depth: int = 0) -> Declared | None:
+def read_type(proto: onnx.TypeProto, depth: int = 0) -> DeclaredType | None:
     """A declared type, None when nothing is declared."""
     which = proto.WhichOneof("value")
     if depth > MAX_NESTING:
         raise LimitError(f"types nest deeper than {MAX_NESTING}")
     if which in _CONTAINERS:
-        return Declared(kind=_CONTAINERS[which], of=read_type(getattr(proto, which).elem_type, depth + 1))
+        return DeclaredType(kind=_CONTAINERS[which], of=read_type(getattr(proto, which).elem_type, depth + 1))
     if which == "map_type":
         value = read_type(proto.map_type.value_type, depth + 1)
-        return Declared(ONNX_NAMES.get(proto.map_type.key_type), None, "map", value)
+        return DeclaredType(ONNX_NAMES.get(proto.map_type.key_type), None, "map", value)
     if which not in ("tensor_type", "sparse_tensor_type"):
         return None
     tensor = getattr(proto, which)
     dims = _read_dims(tensor.shape.dim) if tensor.HasField("shape") else None
-    return Declared(ONNX_NAMES.get(tensor.elem_type), dims)
+    return DeclaredType(ONNX_NAMES.get(tensor.elem_type), dims)
 
 
 def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:

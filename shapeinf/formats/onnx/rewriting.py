@@ -9,7 +9,7 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
-from shapeinf.expr.printing import expression_of
+from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.lattice import PartialTensor
@@ -70,7 +70,7 @@ def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: Dim) -> None:
     """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
     if isinstance(dim, int):
         proto.dim_value = dim
-    elif not dim.is_anonymous and (text := dim.name if dim.is_symbol else expression_of(dim)) is not None:
+    elif not dim.is_anonymous and (text := dim.name if dim.is_symbol else try_format_dim(dim)) is not None:
         proto.dim_param = text
     else:
         proto.ClearField("dim_value")

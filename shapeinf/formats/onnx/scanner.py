@@ -26,7 +26,7 @@ from shapeinf.formats.onnx.reader import (
 )
 from shapeinf.formats.onnx.tensors import TensorScanner
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed, varint
-from shapeinf.graph import Declared, Graph, NodeKind, NodeTable, row_key, subgraphs
+from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
 """Node kinds by the last bytes of nodes (operator, attributes, domain), in all files; kinds never change."""
@@ -63,7 +63,7 @@ class _Scanner:
         self.names = _Names()
         self.kinds: dict[tuple[str, str, str, tuple[bytes, ...]], NodeKind] = {}
         self.tensors = TensorScanner(folder, where)
-        self.types: dict[bytes, Declared | None] = {}
+        self.types: dict[bytes, DeclaredType | None] = {}
         self.opsets: dict[str, int] = {}
 
     def model(self, where: str) -> Graph:
@@ -114,9 +114,9 @@ class _Scanner:
         if depth > MAX_NESTING:
             raise LimitError(f"subgraphs nest deeper than {MAX_NESTING}")
         graph = Graph(dialect="onnx", opsets=opsets)
-        inputs: list[tuple[str, Declared | None]] = []
-        outputs: list[tuple[str, Declared | None]] = []
-        values: list[tuple[str, Declared | None]] = []
+        inputs: list[tuple[str, DeclaredType | None]] = []
+        outputs: list[tuple[str, DeclaredType | None]] = []
+        values: list[tuple[str, DeclaredType | None]] = []
         tables = {11: inputs, 12: outputs, 13: values}
         graph.nodes = nodes = NodeTable()
         pos = self.run_of_nodes(buffer, pos, end, nodes, opsets, depth)
@@ -284,7 +284,7 @@ class _Scanner:
         if load is not None:
             graph.unread[name] = load
 
-    def value(self, data: bytes) -> tuple[str, Declared | None]:
+    def value(self, data: bytes) -> tuple[str, DeclaredType | None]:
         """A ValueInfoProto: name and declared type."""
         name, declared = "", None
         for number, kind, start, end in fields(data, 0, len(data)):
@@ -294,7 +294,7 @@ class _Scanner:
                 declared = self.type(data[start:end])
         return name, declared
 
-    def type(self, data: bytes) -> Declared | None:
+    def type(self, data: bytes) -> DeclaredType | None:
         """A TypeProto."""
         if data not in self.types:
             self.types[data] = read_type(onnx.TypeProto.FromString(data))
@@ -305,7 +305,7 @@ class _Scanner:
         body = Graph(dialect="onnx")
         domain = overload = ""
         nodes = []
-        values: list[tuple[str, Declared | None]] = []
+        values: list[tuple[str, DeclaredType | None]] = []
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind != BYTES:
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lowered
+from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lower
 from shapeinf.memory.exports.c_names import comment, literal
 from shapeinf.program.preconditions import Requirement
 
@@ -116,7 +116,7 @@ class Functions:
 
     def expression(self, name: str, dim: Dim) -> str:
         """A function that evaluates a dim."""
-        return self._evaluation(name, lowered([dim]))
+        return self._evaluation(name, lower([dim]))
 
     def largest(self, name: str, dims: Iterable[Dim]) -> str:
         """A function that evaluates the largest of dims; 0 for none."""

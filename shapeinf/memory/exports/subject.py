@@ -15,7 +15,7 @@ from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
 from shapeinf.sharing import cached_property
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.long_sums import canonical_form
 
 
 @attrs.frozen(slots=False)
@@ -70,7 +70,7 @@ class MemoryExport:
         symbols: dict[Dimension, None] = {}
         for buffer in self.timeline.buffers:
             for d in (buffer.size, *(buffer.shape.dims or ())):
-                form = 0 if d is None else canonical(self.store, d)
+                form = 0 if d is None else canonical_form(self.store, d)
                 if isinstance(form, Dimension):
                     symbols.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
         return list(symbols)
@@ -82,7 +82,7 @@ class MemoryExport:
 
     def size(self, buffer: Buffer) -> Dim | None:
         """The canonical bytes of a buffer; None where they are not known."""
-        return None if buffer.size is None else canonical(self.store, buffer.size)
+        return None if buffer.size is None else canonical_form(self.store, buffer.size)
 
     def at_most(self, buffer: Buffer) -> Dim | None:
         """The upper bound of the bytes of a buffer, in the dims of the inputs; None where it has none."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
-from shapeinf.expr.many_bindings import INT64_MAX, exact
-from shapeinf.expr.straight_line import lowered
+from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
+from shapeinf.expr.straight_line import lower
 from shapeinf.memory.csv_text import csv_text as format_csv
 from shapeinf.memory.exports.subject import MemoryExport
 from shapeinf.memory.timeline import Buffer
@@ -72,9 +72,9 @@ class _Evaluator:
         return isinstance(d, int) or d.symbols() <= self.bindings.values.keys()
 
     def value(self, d: Dim, subject: str) -> int:
-        program = lowered([d])
+        program = lower([d])
         arguments = [int(a) if isinstance(a, int) else int(a[0]) for a in self.bindings.arguments(program)]
-        (value,) = exact(program, arguments)
+        (value,) = run_exactly(program, arguments)
         if value is None:
             raise NoSizeError(subject, "it divides by zero")
         if not 0 <= value <= INT64_MAX:

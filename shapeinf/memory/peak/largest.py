@@ -25,9 +25,9 @@ from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import by_terms, canonical
-from shapeinf.solver.monotonicity import is_monotone_in
-from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow, upper_bound
+from shapeinf.solver.dominance import is_monotone_in
+from shapeinf.solver.long_sums import canonical_form, map_terms
+from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at, violated_at
 
 MAX_TRIED = 20_000
@@ -76,8 +76,8 @@ class LargestSearch:
         self.symbol = query.representative(name, store)
         self.name = query.labels[query.symbol(name)]
         self.at_least = at_least
-        narrow(store, [self.symbol, *(term.size for term in terms)], work)
-        self.dims: list[Dim] = [canonical(store, term.size) for term in terms]
+        narrow_ranges(store, [self.symbol, *(term.size for term in terms)], work)
+        self.dims: list[Dim] = [canonical_form(store, term.size) for term in terms]
         low, high = store.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
@@ -142,7 +142,7 @@ class LargestSearch:
     def _bound_at(self, value: int) -> UpperBound:
         """The bound over the other dims, where no constraint couples them to this one."""
         return self._bound(
-            self.store, [by_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
+            self.store, [map_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
         )
 
     def _bound(self, store: ShapeStore, dims: Sequence[Dim]) -> UpperBound:
@@ -238,16 +238,16 @@ class LargestSearch:
 
     def _is_legal(self, value: int) -> bool | None:
         """Whether the other dims have sizes at which all constraints hold; None where isl does not decide it."""
-        from shapeinf.solver.integer_sets import values_of
+        from shapeinf.solver.integer_sets import possible_values
 
         if holds_at(self.store, {self.symbol.name: value}):
             return True
-        legal = values_of(self.store, self.symbol, value, value, self.work)
+        legal = possible_values(self.store, self.symbol, value, value, self.work)
         return None if legal is None else bool(legal)
 
     def _legal_sizes_down(self, top: int) -> Iterator[int]:
         """The legal sizes from `top` downwards. Raises LimitError."""
-        from shapeinf.solver.integer_sets import values_of
+        from shapeinf.solver.integer_sets import possible_values
 
         if holds_at(self.store, {self.symbol.name: top}):
             yield top
@@ -256,7 +256,7 @@ class LargestSearch:
             if top < self.low:
                 return
             start = max(self.low, top - WINDOW + 1)
-            legal = values_of(self.store, self.symbol, start, top, self.work)
+            legal = possible_values(self.store, self.symbol, start, top, self.work)
             yield from self._legal_by_propagation(start, top) if legal is None else reversed(legal)
             if self.work.cut:
                 return

@@ -15,13 +15,13 @@ from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import CountedBuffers, PeakTerm, Unbounded, count_buffers, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
-from shapeinf.sharing import cached_property, exclusive
+from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
-from shapeinf.solver.long_sums import canonical
-from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow
+from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges
 
 
-@exclusive
+@synchronized
 class Peak:
     """The most memory in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
 
@@ -135,9 +135,9 @@ class Peak:
 
     def __str__(self) -> str:
         """`max(...)` of the terms, in bytes."""
-        texts = list(dict.fromkeys(self._query.format(canonical(self.store, term.size)) for term in self.terms)) or [
-            "0"
-        ]
+        texts = list(
+            dict.fromkeys(self._query.format(canonical_form(self.store, term.size)) for term in self.terms)
+        ) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualify(text, self.at_least, self.at_most)
 
@@ -187,7 +187,7 @@ class Peak:
         store = self._query.restrict(ranges, assume)
         dims = [term.size for term in self.terms]
         budget = Budget(self.work)
-        narrow(store, dims, budget)
+        narrow_ranges(store, dims, budget)
         best, index = largest_bound(store, dims or [0], budget)
         return PeakBound(
             best.value,

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
-from shapeinf.expr.many_bindings import Values, exact, run
-from shapeinf.expr.straight_line import StraightLine, lowered
+from shapeinf.expr.many_bindings import Values, run, run_exactly
+from shapeinf.expr.straight_line import StraightLine, lower
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Region
 from shapeinf.memory.peak.query import SizeQuery
@@ -18,7 +18,7 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.long_sums import canonical_form
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22
@@ -37,7 +37,7 @@ def regions_of(
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
-    dims = [univariate(canonical(store, term.size), symbol, store, query) for term in terms]
+    dims = [univariate(canonical_form(store, term.size), symbol, store, query) for term in terms]
     parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
     winners = np.concatenate(parts)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
@@ -67,7 +67,7 @@ def values_along(
     Raises LimitError for too many.
     """
     count = high - low + 1
-    program = lowered(dims)
+    program = lower(dims)
     steps = count * len(program.instructions) // NUMBERS_A_STEP
     if count > MAX_SIZES or not budget.take(steps):
         raise LimitError(f"{count} sizes of {symbol} are too many to evaluate: give a smaller range")
@@ -90,5 +90,5 @@ def _exact(
     if not budget.take(len(wide) * len(program.instructions)):
         raise LimitError(f"{len(wide)} of these sizes need more bytes than fit 64 bits: give a smaller range")
     for column in wide:
-        matrix[:, column] = exact(program, [int(sizes[column])] * len(program.symbols))
+        matrix[:, column] = run_exactly(program, [int(sizes[column])] * len(program.symbols))
     return matrix

@@ -13,9 +13,9 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.dominance import undominated
+from shapeinf.solver.dominance import find_undominated
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical, is_long
+from shapeinf.solver.long_sums import canonical_form, is_long
 
 MAX_WORK = 2_000_000
 """Limit on the coefficients of all totals together: ten thousand nodes with hundreds of distinct products of dims."""
@@ -77,7 +77,7 @@ def count_buffers(
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, elimination)))
             low = 0 if buffer.size is None else elimination.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not elimination.stays(canonical(store, buffer.size)):
+        elif buffer.size is not None and not elimination.stays(canonical_form(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
@@ -153,5 +153,5 @@ def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> No
 def terms_of_peak(points_of: Mapping[Dim, Sequence[int]], store: ShapeStore, budget: Budget) -> tuple[PeakTerm, ...]:
     """The totals that are not provably at most another one, in the order of their first program points."""
     dims = list(points_of)
-    terms = [PeakTerm(dims[i], tuple(points_of[dims[i]])) for i in undominated(store, dims, budget=budget)]
+    terms = [PeakTerm(dims[i], tuple(points_of[dims[i]])) for i in find_undominated(store, dims, budget=budget)]
     return tuple(sorted(terms, key=lambda term: term.points))

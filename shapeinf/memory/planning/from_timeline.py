@@ -16,7 +16,7 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical
+from shapeinf.solver.long_sums import canonical_form
 from shapeinf.solver.upper_bounds import upper_bound
 
 PLANNED: tuple[Role, ...] = ("activation", "output")
@@ -98,7 +98,7 @@ def required_bytes(
 
 def _largest(elimination: Elimination, size: Dim) -> int | str:
     store = elimination.store
-    exact = canonical(store, size)
+    exact = canonical_form(store, size)
     candidates = dict.fromkeys((exact, elimination.upper(exact)))
     bounds = [upper_bound(store, d, budget=elimination.budget).value for d in candidates if d is not None]
     known = [bound for bound in bounds if bound is not None]

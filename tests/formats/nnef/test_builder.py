@@ -4,7 +4,7 @@ import pytest
 
 import shapeinf
 from shapeinf.formats.nnef.versions import VERSIONS
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 from tests.formats.nnef.evaluation import FINAL, built, graph_text, problem, provisional_text
 
 
@@ -57,7 +57,7 @@ def test_unspecified_and_named_extents_are_declared():
 
 def test_contents_of_inputs_are_attributes():
     node = built(provisional_text("y = reshape(x, shape = [shape_of(x)[0], 4])", shape="[0,4]")).nodes[1]
-    assert node.attrs["shape"] == (ContentsOf(1), 4)
+    assert node.attrs["shape"] == (InputContents(1), 4)
     assert node.inputs == ("x", "x.shape.0")
 
 

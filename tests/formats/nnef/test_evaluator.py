@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shapeinf.formats.nnef.language.ast import Binary, Number, Unary
 from shapeinf.formats.nnef.language.diagnostics import SourceText
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 from tests.formats.nnef.evaluation import FINAL, graph_text, operations, problem, provisional_text, shown, value
 
 TABLE = [
@@ -334,7 +334,7 @@ def test_unknown_extents_become_tensors_of_the_graph():
         "shape_of_axis(x) -> x.shape.1",
         "reshape(x, y.mul) -> y",
     ]
-    assert found[-1].attributes["shape"] == (ContentsOf(1), 2)
+    assert found[-1].attributes["shape"] == (InputContents(1), 2)
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_shapes_may_come_from_elsewhere():
 
     found = operations(graph_text("y = reshape(x, shape = shape_of(relu(x)))"), shape_of=shape_of)
     assert asked == [(2, "y.relu")]
-    assert found[-1].attributes["shape"] == (5, ContentsOf(1))
+    assert found[-1].attributes["shape"] == (5, InputContents(1))
 
 
 TRACT = FINAL.replace("extension", "extension tract_registry tract_core;\nextension", 1)

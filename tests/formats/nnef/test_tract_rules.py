@@ -10,7 +10,7 @@ from shapeinf import infer_shapes
 from shapeinf.errors import ShapeError
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.versions import TRACT
-from shapeinf.graph import ContentsOf, Declared, Graph, Node
+from shapeinf.graph import DeclaredType, Graph, InputContents, Node
 from shapeinf.lattice import PartialTensor, Shape
 from tests.conformance.tract_facts import difference, pieces
 
@@ -29,7 +29,7 @@ def scalar(value, dtype="int64"):
 
 
 def inferred(op, inputs, attributes, outputs=1, before=(), version=TRACT):
-    """The result for one node. Inputs are facts, known tensors, or None; ContentsOf may name further ones."""
+    """The result for one node. Inputs are facts, known tensors, or None; InputContents may name further ones."""
     graph = Graph("g", "nnef", {"": version}, nodes=list(before))
     names = []
     for i, spec in enumerate(inputs):
@@ -42,7 +42,7 @@ def inferred(op, inputs, attributes, outputs=1, before=(), version=TRACT):
             *dims, dtype = pieces(spec)
             graph.inputs.append(f"x{i}")
             dims = tuple(int(d) if d.isdigit() else d.replace("/", "//") for d in dims)
-            graph.declared[f"x{i}"] = Declared(dtype_of(dtype), dims)
+            graph.declared[f"x{i}"] = DeclaredType(dtype_of(dtype), dims)
     graph.outputs = [f"y{i}" for i in range(outputs)]
     graph.nodes.append(Node.make(op, tuple(names), tuple(graph.outputs), attributes))
     return infer_shapes(graph, mode="strict")
@@ -72,7 +72,7 @@ CASES = [
     ("tract_core_range", [scalar(0.0, "float32"), scalar(1.0, "float32"), scalar(0.25, "float32")], {}, ["4,f32"]),
     ("tract_core_broadcast", ["1,4,f32"], {"shape": (3, 4)}, ["3,4,f32"]),
     ("tract_core_broadcast", ["4,f32"], {"shape": (3, 1)}, ["3,4,f32"]),
-    ("tract_core_broadcast", [scalar(0.5, "float32"), ints(2, 3)], {"shape": (ContentsOf(1), 7)}, ["2,3,7,f32"]),
+    ("tract_core_broadcast", [scalar(0.5, "float32"), ints(2, 3)], {"shape": (InputContents(1), 7)}, ["2,3,7,f32"]),
     ("tract_core_force_eval", ["2,f32", "3,f16"], {"slots": (1, 0)}, ["3,f16", "2,f32"]),
     ("tract_core_downsample", ["S,4,f32"], {"axis": 0, "stride": 2, "modulo": 0}, ["(S+1)/2,4,f32"]),
     ("tract_core_downsample", ["2*S,4,f32"], {"axis": 0, "stride": 2, "modulo": 1}, ["S,4,f32"]),
@@ -213,10 +213,10 @@ def test_shapes(op, inputs, attributes, expected):
 AFTER_AN_AXIS = [
     ("tract_core_range", ["3,S,f32", scalar(0), "=size", scalar(1)], {}, "S,i64"),
     ("tract_core_range", ["3,S,f32", scalar(1), "=size", scalar(2)], {}, "S/2,i64"),
-    ("tract_core_broadcast", ["3,1,f32", "=size"], {"shape": (1, 3, ContentsOf(1))}, "1,3,1,f32"),
-    ("tract_core_broadcast", ["S,1,f32", "=size"], {"shape": (ContentsOf(1), 4)}, "S,4,f32"),
-    ("tract_core_topk", ["9,S,f32", "=size"], {"k": ContentsOf(1), "axis": 0}, "S,S,f32"),
-    ("tract_core_one_hot", ["9,S,f32", "=size"], {"dim": ContentsOf(1), "axis": 0}, "S,9,S,f32"),
+    ("tract_core_broadcast", ["3,1,f32", "=size"], {"shape": (1, 3, InputContents(1))}, "1,3,1,f32"),
+    ("tract_core_broadcast", ["S,1,f32", "=size"], {"shape": (InputContents(1), 4)}, "S,4,f32"),
+    ("tract_core_topk", ["9,S,f32", "=size"], {"k": InputContents(1), "axis": 0}, "S,S,f32"),
+    ("tract_core_one_hot", ["9,S,f32", "=size"], {"dim": InputContents(1), "axis": 0}, "S,9,S,f32"),
 ]
 
 
@@ -237,14 +237,14 @@ def test_sizes_that_are_values(op, inputs, attributes, expected):
 
 WITHOUT_THEIR_VALUES = [
     # sizes that tensors give: not known, or of tensors of unknown rank
-    ("tract_core_topk", ["3,S,f32", "1,i64"], {"k": ContentsOf(1), "axis": 1}, (3, None)),
-    ("tract_core_topk", ["3,S,f32", "i64"], {"k": (ContentsOf(1),), "axis": 1}, (3, None)),
-    ("tract_core_one_hot", ["3,S,f32", "i64"], {"dim": ContentsOf(1), "axis": 0}, (None, 3, "S")),
-    ("tract_core_dyn_slice", ["9,S,f32", "i64"], {"start": ContentsOf(1), "end": 5, "len": 3, "axis": 0}, (3, "S")),
-    ("tract_core_broadcast", ["4,f32", "2,i64"], {"shape": (ContentsOf(1), 4)}, (None, None, 4)),
-    ("slice", ["9,S,f32", "i64"], {"axes": (0,), "begin": (ContentsOf(1),), "end": (5,)}, (None, "S")),
-    ("tile", ["9,S,f32", "i64"], {"repeats": (ContentsOf(1), 1)}, (None, "S")),
-    ("reshape", ["9,S,f32", "i64"], {"shape": (3, ContentsOf(1), 3)}, (3, None, 3)),
+    ("tract_core_topk", ["3,S,f32", "1,i64"], {"k": InputContents(1), "axis": 1}, (3, None)),
+    ("tract_core_topk", ["3,S,f32", "i64"], {"k": (InputContents(1),), "axis": 1}, (3, None)),
+    ("tract_core_one_hot", ["3,S,f32", "i64"], {"dim": InputContents(1), "axis": 0}, (None, 3, "S")),
+    ("tract_core_dyn_slice", ["9,S,f32", "i64"], {"start": InputContents(1), "end": 5, "len": 3, "axis": 0}, (3, "S")),
+    ("tract_core_broadcast", ["4,f32", "2,i64"], {"shape": (InputContents(1), 4)}, (None, None, 4)),
+    ("slice", ["9,S,f32", "i64"], {"axes": (0,), "begin": (InputContents(1),), "end": (5,)}, (None, "S")),
+    ("tile", ["9,S,f32", "i64"], {"repeats": (InputContents(1), 1)}, (None, "S")),
+    ("reshape", ["9,S,f32", "i64"], {"shape": (3, InputContents(1), 3)}, (3, None, 3)),
 ]
 
 
@@ -258,7 +258,7 @@ def test_a_size_that_is_not_known_costs_no_rank(op, inputs, attributes, expected
 
 
 def test_an_attribute_that_no_rule_can_do_without_is_not_known():
-    found = inferred("matmul", ["3,3,f32", "3,3,f32", "bool"], {"transposeA": ContentsOf(2)})
+    found = inferred("matmul", ["3,3,f32", "3,3,f32", "bool"], {"transposeA": InputContents(2)})
     assert found.tensors["y0"].shape.dims is None
 
 
@@ -368,7 +368,7 @@ def test_no_input_makes_a_rule_fail(data):
                 graph.constants[name] = data.draw(st.sampled_from([scalar(0), scalar(-3), ints(), ints(1, 2), SCALES]))
             else:
                 graph.inputs.append(name)
-                graph.declared[name] = Declared(dtype, dims)
+                graph.declared[name] = DeclaredType(dtype, dims)
             names.append(name)
     attributes = {}
     for parameter in fragment.parameters:

@@ -22,7 +22,7 @@ from shapeinf.formats.nnef.evaluation.values import (
 )
 from shapeinf.formats.nnef.language.types import ArrayOf, PrimitiveName
 from shapeinf.formats.nnef.versions import DialectName
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 
 MAX_OPERATIONS = 1_000_000
 
@@ -297,7 +297,7 @@ class Emitter:
     def _defer(
         self, form: Form, slot: Slot, value: Value, inputs: list[Value | None], rest: list[Value], at: int
     ) -> object:
-        """An attribute with `ContentsOf` further inputs in place of unknown values."""
+        """An attribute with `InputContents` further inputs in place of unknown values."""
         if type(value) is tuple:
             return tuple([self._defer(form, slot, item, inputs, rest, at) for item in value])
         if not isinstance(value, RUNTIME):
@@ -314,7 +314,7 @@ class Emitter:
             message = f"{slot.name!r} of {form.fragment.name} must be known when the graph is built"
             raise BadValue(message, code="N502")
         rest.append(self.operand(value, at))
-        return ContentsOf(len(inputs) + len(rest) - 1)
+        return InputContents(len(inputs) + len(rest) - 1)
 
     def _results(
         self,

@@ -31,7 +31,7 @@ class Operation:
         inputs: its tensors in the order of the declaration, then the items of its arrays of tensors, then the tensors
             that its attributes are made of. A literal stands for itself, None for an omitted one.
         attributes: all other parameters, with defaults; shared among equal operations. Items that are known
-            at run time only are `ContentsOf` an input.
+            at run time only are `InputContents` an input.
         outputs: the names of its results; the items of an array one by one.
         type_argument: the type of `?` in its declaration, where no tensor among the inputs determines it.
         at: the offset of the invocation, in the innermost fragment that the document itself declares.

@@ -13,7 +13,7 @@ from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import AxisOf, BadValue, Symbol, Tensor, Value, literal_shape
 from shapeinf.formats.nnef.language.ast import Fragment, Invocation
 from shapeinf.formats.nnef.versions import DialectName
-from shapeinf.graph import ContentsOf
+from shapeinf.graph import InputContents
 
 ShapeOf = Callable[[Sequence[Operation], str], "Sequence[int | None] | None"]
 """The extents of a tensor after some operations, None for an unknown extent or rank."""
@@ -65,7 +65,7 @@ def part_of_tensor(
             attributes[name] = (bound,)
         else:
             inputs.append(emitter.operand(bound, at))
-            attributes[name] = (ContentsOf(len(inputs) - 1),)
+            attributes[name] = (InputContents(len(inputs) - 1),)
     part = emitter.simple("slice", tuple(inputs), attributes, value.of, target if ends else None, base, at)
     return part if ends else emitter.simple("squeeze", (part,), {"axes": (0,)}, value.of, target, base, at)
 

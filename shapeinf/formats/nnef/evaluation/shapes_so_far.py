@@ -11,7 +11,7 @@ from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.language.ast import Document
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.versions import VERSIONS
-from shapeinf.graph import Declared, Node
+from shapeinf.graph import DeclaredType, Node
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, Type
 from shapeinf.ops import OpRegistry, default_registry
 
@@ -52,7 +52,7 @@ class ShapesSoFar:
         if len(builder.nodes) > nodes:
             self._infer(builder.nodes[nodes])
 
-    def _declared(self, declared: Declared, name: str) -> Type:
+    def _declared(self, declared: DeclaredType, name: str) -> Type:
         dims = [self._dim(dim, f"{name}.{axis}") for axis, dim in enumerate(declared.dims or ())]
         return PartialTensor(declared.dtype, Shape(dims), None)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ModelError
 from shapeinf.sharing import cached_property
-from shapeinf.texts import printable, printable_lines
+from shapeinf.texts import escape_lines, escape_unprintable
 
 MAX_DIAGNOSTICS = 20
 """Errors after which the check of a document ends."""
@@ -56,9 +56,9 @@ class SourceText:
         excerpt = self.line(line)[start : start + _EXCERPT_WIDTH].replace("\t", " ")
         before = excerpt[: column - 1 - start]
         lines = [f"{diagnostic.location}: {diagnostic.message} [{diagnostic.code}]", f"    {excerpt}"]
-        lines.append(" " * (4 + len(printable(before))) + "^")
+        lines.append(" " * (4 + len(escape_unprintable(before))) + "^")
         lines += [f"  called at {call}" for call in diagnostic.calls]
-        return printable_lines(lines)
+        return escape_lines(lines)
 
 
 def position(diagnostic: Diagnostic) -> tuple[int, int]:

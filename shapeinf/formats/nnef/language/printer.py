@@ -39,7 +39,7 @@ from shapeinf.formats.nnef.language.precedence import (
 )
 from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, Primitive, TensorOf, TupleOf
 from shapeinf.formats.nnef.versions import DialectName
-from shapeinf.texts import printable
+from shapeinf.texts import escape_unprintable
 
 _INDENT = "    "
 
@@ -99,7 +99,7 @@ class _Printer:
                 # Without a `;` the statement before would go on, with a subscript or arguments.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
             line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
-            lines.append((line, f"  # {printable(note)}" if note else ""))
+            lines.append((line, f"  # {escape_unprintable(note)}" if note else ""))
         return "{\n" + "".join(f"{line}{note}\n" for line, note in lines) + "}\n"
 
     def _type(self, of: NnefType) -> str:

@@ -1,4 +1,7 @@
-"""What a rule says to its context: merge, tell, ask; TensorFlow's own vocabulary is in `context`."""
+"""The context of a rule: its inputs, and methods to add constraints, build shapes and query the store.
+
+TensorFlow's own methods are in `structure`, `from_tensors` and `context`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from typing import NoReturn, overload
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
+    OptionalAxes,
     PartialTensor,
     RankNotKnown,
     Shape,
     ShapeStore,
-    SomeAxes,
     TensorType,
     Type,
     broadcast,
@@ -27,19 +30,19 @@ from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
 MAX_RANK = 1000
-"""No tensor has more axes: attributes that ask for more are damaged."""
+"""No tensor has more axes: an attribute that requires more is damaged."""
 
 
 class RuleContext:
-    """One call of a rule: its inputs, attributes, site and the facts it may tell and ask."""
+    """One call of a rule: its inputs, attributes, site and the store of constraints."""
 
     created_unknowns = False
     wanted: tuple[bool, ...] = ()
-    """Of each output that the node lists, whether it has a name."""
+    """For each output that the node lists, whether it has a name."""
     warnings: tuple[ShapeError, ...] = ()
     bodies: Mapping[str, Body] = MappingProxyType({})
     written: Mapping[str, object] = MappingProxyType({})
-    """The attributes as the node has them, where some are contents of inputs: with `ContentsOf` in their places."""
+    """The attributes of the node before the contents of inputs were inserted: with `InputContents` in them."""
     _relaxed = 0
 
     def __init__(
@@ -52,7 +55,7 @@ class RuleContext:
         version: int = 0,
         num_outputs: int = 1,
     ) -> None:
-        """`site` names the node in facts and in the unknowns made here."""
+        """`site` names the node as the source of constraints and in the names of new unknowns."""
         self.op_def = op_def
         self.types = inputs
         self.attributes = attributes
@@ -61,10 +64,10 @@ class RuleContext:
         self.version = version
         self.num_outputs = num_outputs
 
-    # -- telling -----------------------------------------------------------------------------------------------------
+    # -- constraints -------------------------------------------------------------------------------------------------
 
     def source(self, message: str) -> Source:
-        """This node, saying a law."""
+        """This node as the source of a constraint."""
         return Source(self.site, message)
 
     @overload
@@ -72,7 +75,7 @@ class RuleContext:
     @overload
     def merge(self, a: Shape, b: Shape, message: str | None = None) -> Shape: ...
     def merge(self, a: Dim | Shape, b: Dim | Shape, message: str | None = None) -> Dim | Shape:
-        """Both are true: tell that they are equal. Raises ShapeError when they cannot be: the law, else TF's text."""
+        """Add that two dims or shapes are equal. Raises ShapeError (`message`, else TF's text) when they cannot be."""
         if a is b:
             return a
         if isinstance(a, Shape) and isinstance(b, Shape):
@@ -81,12 +84,12 @@ class RuleContext:
             raise TypeError("merge takes two dims or two shapes")
         if a == b:
             return a
-        told = message or f"Dimensions must be equal, but are {a} and {b}"
+        text = message or f"Dimensions must be equal, but are {a} and {b}"
         try:
-            return self.store.add_equal(a, b, self.source(told))
+            return self.store.add_equal(a, b, self.source(text))
         except Contradiction as error:
             operands = (str(a), str(b)) if message else ()
-            raise Contradiction(told, error.first, error.second, operands) from None
+            raise Contradiction(text, error.first, error.second, operands) from None
 
     def _merge_shapes(self, a: Shape, b: Shape, message: str | None) -> Shape:
         if message is not None:
@@ -102,46 +105,48 @@ class RuleContext:
         return merge_shape(self.store, a, b, self.source("shapes must be equal"))
 
     def at_least(self, d: Dim, bound: Dim, message: str) -> None:
-        """Tell `d >= bound`."""
-        self._tell_le(bound, d, message)
+        """Add `d >= bound`."""
+        self._add_le(bound, d, message)
 
     def at_most(self, d: Dim, bound: Dim, message: str) -> None:
-        """Tell `d <= bound`."""
-        self._tell_le(d, bound, message)
+        """Add `d <= bound`."""
+        self._add_le(d, bound, message)
 
-    def assume_at_most(self, d: Dim, bound: Dim, message: str, *, given: bool = False) -> bool:
-        """Assume `d <= bound` of sizes that nobody gave, without which the node runs but its output is another one.
+    def assume_at_most(self, d: Dim, bound: Dim, message: str, *, include_user_sizes: bool = False) -> bool:
+        """Assume `d <= bound` of presumed sizes, without which the node runs but has another output.
 
-        Also of sizes that the user gave, with `given`: where no graph of use runs. False where it must not be assumed:
-        then the output must be right without it.
+        With `include_user_sizes` also of sizes of the user: where no useful graph runs otherwise. False where it must
+        not be assumed: then the output must be right without it.
         """
-        return self.store.assume_le(d, bound, Source(self.site, message, assumed=True), given=given)
+        return self.store.assume_le(
+            d, bound, Source(self.site, message, assumed=True), include_user_sizes=include_user_sizes
+        )
 
     def assume_small(self, d: Dim, limit: int, message: str) -> bool:
-        """Assume `d <= limit` of sizes of which nobody gave an upper end; False where it must not be assumed."""
+        """Assume `d <= limit` of sizes without a stated upper bound; False where it must not be assumed."""
         return self.store.assume_small(d, limit, Source(self.site, message, assumed=True))
 
     def advise_at_most(self, d: Dim, bound: Dim, message: str) -> None:
-        """Note `d <= bound` as what some runtimes want and the operator's definition does not; nothing follows."""
+        """Record `d <= bound` as a requirement of some runtimes that is not in the operator's definition."""
         self.store.advise_le(d, bound, Source(self.site, message, assumed=True))
 
-    def _tell_le(self, a: Dim, b: Dim, message: str) -> None:
+    def _add_le(self, a: Dim, b: Dim, message: str) -> None:
         try:
             self.store.add_le(a, b, self.source(message))
         except Contradiction as error:
             raise Contradiction(message, error.first, error.second, (str(a), str(b))) from None
 
     def divisible(self, d: Dim, divisor: int, message: str) -> None:
-        """Tell that `divisor` divides `d`."""
+        """Add that `divisor` divides `d`."""
         try:
             self.store.add_divisible(d, divisor, self.source(message))
         except Contradiction as error:
             raise Contradiction(message, error.first, error.second, (str(d), str(divisor))) from None
 
     def expect(self, a: Dim | Shape, b: Dim | Shape, message: str) -> None:
-        """Tell that two sizes or shapes are equal which the outputs do not depend on.
+        """Add the equality of two sizes or shapes on which the outputs do not depend.
 
-        Where they cannot be equal the node will fail when it runs; that is a warning, and inference goes on.
+        Where they cannot be equal the node fails when it runs: a warning, and inference goes on.
         """
         try:
             if isinstance(a, Shape) and isinstance(b, Shape):
@@ -152,10 +157,10 @@ class RuleContext:
             self.warnings = (*self.warnings, error)
 
     def same_count(self, total: Dim, known: Dim, message: str) -> None:
-        """Tell that what is there (`total`) and what the node asks for (`known`) are equally many.
+        """Add that the number of elements present (`total`) is the number that the node requires (`known`).
 
-        That dims are at least 1 is an assumption, no law of a model: a node that asks for nothing of a symbolic size
-        breaks only the assumption, which is a warning.
+        Sizes are at least 1 only by assumption: a node that requires 0 of a symbolic number violates just the
+        assumption, which is a warning.
         """
         if known == 0 and isinstance(total, Dimension):
             self.expect(total, 0, f"{message}: there must be none, yet sizes are taken to be at least 1")
@@ -163,7 +168,7 @@ class RuleContext:
             self.merge(total, known, message)
 
     def fail(self, message: str, *operands: object) -> NoReturn:
-        """The model breaks a law."""
+        """Raise ShapeError: the model violates a requirement of the operator."""
         raise ShapeError(message, operands=tuple(map(str, operands)))
 
     # -- shapes ------------------------------------------------------------------------------------------------------
@@ -180,18 +185,18 @@ class RuleContext:
         return broadcast_dim(self.store, a, b, self.source("operands must broadcast"))
 
     def join(self, *shapes: Shape | None) -> Shape:
-        """Any of them may be true: relaxed at this site; shapes that are not there yet (None) do not count."""
-        there = [s for s in shapes if s is not None]
+        """The join at this site of shapes of which any may be true; those not inferred yet (None) do not count."""
+        inferred = [s for s in shapes if s is not None]
         self.created_unknowns = True
-        result = there[0]
-        for shape in there[1:]:
+        result = inferred[0]
+        for shape in inferred[1:]:
             result = self.store.relaxer.shape(result, shape, self.site)
         return result
 
-    def relax_type(self, a: Type, b: Type, place: str, *, at_one_moment: bool = False) -> Type:
-        """Either type may be true at a place of this site: what is equal in both stays, nothing of different kinds.
+    def relax_type(self, a: Type, b: Type, label: str, *, same_iteration: bool = False) -> Type:
+        """The join of two types at a label of this site; unknown for types of different kinds.
 
-        `at_one_moment` says that both are of the same trip of all loops around the node, as the branches of an If are.
+        `same_iteration`: both are of the same iteration of all loops around the node, as the branches of an If are.
         """
         if a == b:
             return a
@@ -199,12 +204,12 @@ class RuleContext:
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.store.relaxer, a, b, f"{self.site}.{place}", at_one_moment=at_one_moment)
+        return relax_type(self.store.relaxer, a, b, f"{self.site}.{label}", same_iteration=same_iteration)
 
     @property
-    def growths(self) -> int:
-        """How often the bounds of join sites have grown; a fixpoint is reached when they do not."""
-        return self.store.relaxer.growths
+    def widenings(self) -> int:
+        """How often the bounds of join sites have widened; at a fixpoint they do not."""
+        return self.store.relaxer.widenings
 
     def same_rank(self, *shapes: Shape) -> int:
         """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""
@@ -213,15 +218,15 @@ class RuleContext:
             self.fail("inputs must be of equal rank", *shapes)
         return ranks.pop()
 
-    def require_rank(self, shape: Shape, rank: int, what: str = "input") -> Shape:
-        """The shape, which must have this rank; an unknown rank is learned."""
+    def require_rank(self, shape: Shape, rank: int, name: str = "input") -> Shape:
+        """The shape, which must have this rank; an unknown rank is bound to it."""
         if not 0 <= rank <= MAX_RANK:
-            self.fail(f"the rank of {what} must lie in 0..{MAX_RANK}", rank)
+            self.fail(f"the rank of {name} must lie in 0..{MAX_RANK}", rank)
         if shape.dims is None:
-            unknown = Shape(tuple(self.fresh(f"{what}.{i}") for i in range(rank)))
-            return self.store.bind_shape(shape, unknown, self.source(f"{what} must be of rank {rank}"))
+            unknown = Shape(tuple(self.fresh(f"{name}.{i}") for i in range(rank)))
+            return self.store.bind_shape(shape, unknown, self.source(f"{name} must be of rank {rank}"))
         if len(shape.dims) != rank:
-            self.fail(f"{what} must be of rank {rank} but is of rank {len(shape.dims)}", shape)
+            self.fail(f"{name} must be of rank {rank} but is of rank {len(shape.dims)}", shape)
         return shape
 
     def axis(self, axis: int, rank: int) -> int:
@@ -232,12 +237,12 @@ class RuleContext:
 
     def axes(self, axes: Iterable[int], rank: int) -> tuple[int, ...]:
         """Several axes counted from the front; ShapeError when one is out of range or named twice."""
-        found = tuple(self.axis(a, rank) for a in axes)
-        if len(set(found)) != len(found):
-            self.fail("no axis may be named twice", found)
-        return found
+        normalized = tuple(self.axis(a, rank) for a in axes)
+        if len(set(normalized)) != len(normalized):
+            self.fail("no axis may be named twice", normalized)
+        return normalized
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- queries and unknowns ----------------------------------------------------------------------------------------
 
     def numel(self, dims: Iterable[Dim]) -> Dim:
         """The number of elements."""
@@ -248,30 +253,30 @@ class RuleContext:
         self.created_unknowns = True
         return self.store.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
-    def some_of(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
-        """A new unknown that is never more than `most`: nothing is demanded, it follows from what the node does."""
-        found = self.fresh(hint, lo, self.interval(most).hi)
-        self.store.scope.limits[found] = most
-        return found
+    def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
+        """A new unknown with the symbolic upper limit `most`, which follows from the operator: not a constraint."""
+        symbol = self.fresh(hint, lo, self.interval(most).hi)
+        self.store.scope.limits[symbol] = most
+        return symbol
 
-    def limit(self, made: Dimension, most: Dim) -> None:
-        """An unknown that was made here turns out to be never more than `most`, a dim without other unknowns."""
+    def limit(self, unknown: Dimension, most: Dim) -> None:
+        """Set the symbolic upper limit of an unknown of this call, unless the limit contains unknowns itself."""
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
-            self.store.scope.limits[made] = most
+            self.store.scope.limits[unknown] = most
 
-    def limit_of(self, made: Dimension) -> Dim | None:
-        """What an unknown is never more than, as a dim, where that was said when it was made."""
-        return self.store.scope.limits.get(made)
+    def limit_of(self, unknown: Dimension) -> Dim | None:
+        """The symbolic upper limit of an unknown, None where it has none."""
+        return self.store.scope.limits.get(unknown)
 
     def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
-        """What to raise when the outputs cannot be known; the reason is shown to the user.
+        """The exception for outputs that cannot be inferred; the user sees the reason.
 
-        `dtype` is the element type of outputs whose definition does not say it.
+        `dtype` is the element type of outputs whose definition has none.
         """
         return NotKnown(reason, dtype)
 
-    def unknowable_rank(self, reason: str, shape: SomeAxes) -> NotKnown:
-        """What to raise when only the rank of the output cannot be known: it is found once something tells the rank."""
+    def unknowable_rank(self, reason: str, shape: OptionalAxes) -> NotKnown:
+        """The exception for an output of unknown rank: `shape` is resolved once the rank is learned."""
         return RankNotKnown(reason, shape)
 
     def interval(self, d: Dim) -> Interval:
@@ -279,31 +284,31 @@ class RuleContext:
         return self.store.interval(d)
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
-        """Whether `a <= b` always, never, or not decided."""
+        """Whether `a <= b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_le(a, b)
 
     def prove_eq(self, a: Dim, b: Dim) -> bool | None:
-        """Whether `a == b` always, never, or not decided."""
+        """Whether `a == b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_eq(a, b)
 
     def concrete(self, d: Dim) -> int | None:
         """The value of a dim when it is known."""
-        found = self.store.canon(d)
-        return found if isinstance(found, int) else None
+        form = self.store.canon(d)
+        return form if isinstance(form, int) else None
 
     def dtype(self, index: int) -> str | None:
-        """The element type of an input, None when it is missing or not known."""
-        found = self.types[index] if index < len(self.types) else None
-        return found.dtype if isinstance(found, TensorType) else None
+        """The element type of an input, None when the input is missing or the type unknown."""
+        tensor = self.types[index] if index < len(self.types) else None
+        return tensor.dtype if isinstance(tensor, TensorType) else None
 
     def value(self, index: int) -> PartialTensor | None:
-        """The known contents of an input, None when there are none."""
-        found = self.types[index] if index < len(self.types) else None
-        return found if isinstance(found, PartialTensor) and found.elements is not None else None
+        """An input with known contents, else None."""
+        tensor = self.types[index] if index < len(self.types) else None
+        return tensor if isinstance(tensor, PartialTensor) and tensor.elements is not None else None
 
 
 def tf_shape(shape: Shape) -> str:
-    """A shape as TensorFlow's messages write it: `[1,?,3]`, `?` for every size that is not known."""
+    """A shape as TensorFlow's messages write it: `[1,?,3]`, `?` for every unknown size."""
     if shape.dims is None:
         return "?"
     return "[" + ",".join(str(d) if isinstance(d, int) else "?" for d in shape.dims) + "]"

@@ -1,4 +1,4 @@
-"""Is a graph well-formed, and in which order do its nodes run?"""
+"""Well-formedness of a graph, the order of its nodes, its cycles."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from shapeinf.graph.model import Graph
 def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool = False) -> None:
     """Raise ModelError for duplicate or dangling values, CyclicGraphError for a cycle; O(edges).
 
-    `captures` are names of the outer graph, which the nodes may read too.
+    `captures` are names of the outer graph that the nodes may read too.
     """
-    made = _producers(graph)
+    producers = _producers(graph)
     outer = set(captures)
     for index, node in enumerate(graph.nodes):
         for name in node.inputs:
-            if name and name not in made and name not in outer:
+            if name and name not in producers and name not in outer:
                 raise ModelError(
-                    f"input {name!r} is no input, no constant and no node's output", node=label(graph, index)
+                    f"input {name!r} is no input, no constant and no node's output", node=node_label(graph, index)
                 )
     for name in graph.outputs:
-        if name not in made and name not in outer:
-            raise ModelError(f"graph output {name!r} is made by no node")
+        if name not in producers and name not in outer:
+            raise ModelError(f"graph output {name!r} is produced by no node")
     if not allow_cycles and topological_order(graph) is None:
         cycle = next(group for group in components(graph) if len(group) > 1 or _reads_itself(graph, group[0]))
-        names = ", ".join(label(graph, i) for i in cycle[:8])
-        raise CyclicGraphError(f"the graph has a cycle through {names}", node=label(graph, cycle[0]))
+        names = ", ".join(node_label(graph, i) for i in cycle[:8])
+        raise CyclicGraphError(f"the graph has a cycle through {names}", node=node_label(graph, cycle[0]))
 
 
 def _producers(graph: Graph) -> dict[str, int]:
-    """The node that makes each value, -1 for inputs and constants."""
-    made = dict.fromkeys((*graph.inputs, *graph.constants), -1)
+    """The index of the node that produces each value, -1 for inputs and constants."""
+    producers = dict.fromkeys((*graph.inputs, *graph.constants), -1)
     if len(set(graph.inputs)) != len(graph.inputs):
         twice = next(n for i, n in enumerate(graph.inputs) if n in graph.inputs[:i])
         raise ModelError(f"the graph input {twice!r} is declared twice")
@@ -40,27 +40,27 @@ def _producers(graph: Graph) -> dict[str, int]:
         for name in node.outputs:
             if not name:
                 continue
-            if name in made:
-                before = made[name]
-                first = "a graph input or constant" if before < 0 else f"node {label(graph, before)}"
-                raise ModelError(f"output {name!r} is made twice, first by {first}", node=label(graph, index))
-            made[name] = index
-    return made
+            if name in producers:
+                producer = producers[name]
+                first = "a graph input or constant" if producer < 0 else f"node {node_label(graph, producer)}"
+                raise ModelError(f"output {name!r} is produced twice, first by {first}", node=node_label(graph, index))
+            producers[name] = index
+    return producers
 
 
-def label(graph: Graph, index: int) -> str:
-    """A node's name for messages: its own, else operator and position."""
+def node_label(graph: Graph, index: int) -> str:
+    """The text for a node in messages: its name, else operator and position."""
     node = graph.nodes[index]
     return node.name or f"{node.op} (node {index})"
 
 
 def topological_order(graph: Graph) -> list[int] | None:
-    """An order in which every node runs after those it reads, None when there is a cycle. O(edges)."""
-    made = _indices(graph)
-    if all(made.get(name, -1) < index for index, node in enumerate(graph.nodes) for name in node.inputs):
+    """An order in which every node follows its producers, None for a graph with a cycle. O(edges)."""
+    producers = _indices(graph)
+    if all(producers.get(name, -1) < index for index, node in enumerate(graph.nodes) for name in node.inputs):
         return list(range(len(graph.nodes)))
-    waiting = [len({made[n] for n in node.inputs if n in made}) for node in graph.nodes]
-    readers = _readers(graph, made)
+    waiting = [len({producers[n] for n in node.inputs if n in producers}) for node in graph.nodes]
+    readers = _readers(graph, producers)
     ready = [i for i, count in enumerate(waiting) if count == 0]
     order = []
     while ready:
@@ -77,11 +77,11 @@ def _indices(graph: Graph) -> dict[str, int]:
     return {name: index for index, node in enumerate(graph.nodes) for name in node.outputs if name}
 
 
-def _readers(graph: Graph, made: dict[str, int]) -> list[list[int]]:
+def _readers(graph: Graph, producers: dict[str, int]) -> list[list[int]]:
     readers: list[list[int]] = [[] for _ in graph.nodes]
     for index, node in enumerate(graph.nodes):
-        for before in {made[n] for n in node.inputs if n in made}:
-            readers[before].append(index)
+        for producer in {producers[n] for n in node.inputs if n in producers}:
+            readers[producer].append(index)
     return readers
 
 
@@ -94,10 +94,10 @@ def components(graph: Graph) -> list[list[int]]:
     """The strongly connected components in topological order, each in reverse postorder from its entries."""
     import networkx as nx
 
-    made = _indices(graph)
+    producers = _indices(graph)
     view: nx.DiGraph[int] = nx.DiGraph()
     view.add_nodes_from(range(len(graph.nodes)))
-    for index, readers in enumerate(_readers(graph, made)):
+    for index, readers in enumerate(_readers(graph, producers)):
         view.add_edges_from((index, reader) for reader in readers)
     condensed = nx.condensation(view)
     return [_reverse_postorder(view, condensed.nodes[c]["members"]) for c in nx.topological_sort(condensed)]

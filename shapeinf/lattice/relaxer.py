@@ -1,0 +1,121 @@
+"""Relaxation: the join of dims and shapes of which either may be true, at a *site* of the graph.
+
+A dim that is equal on both sides stays. Otherwise the result is the site's own symbol, the same at every join, with the
+hull of the bounds so far. A bound that widens more than twice goes to its extreme, so loops reach a fixpoint (height
+per axis is at most 4: known, two widenings, no bound).
+
+The upper limit of a join is symbolic too, the maximum of both sides, where it means the same in every iteration: sides
+of the same iteration (the branches of an If) may hold any symbol, those of different iterations only named symbols.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import attrs
+
+from shapeinf.constraints import ConstraintStore
+from shapeinf.errors import Source
+from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.expr.interval import Bounds
+from shapeinf.lattice.shape import Shape
+
+MAX_WIDENINGS = 2
+
+MAX_SIDES = 8
+"""Distinct sides of a join site past which the site has no symbolic limit: nobody could read it."""
+
+
+@attrs.define
+class _Site:
+    """The state of a join site: its own symbol, the hull of the bounds, and how often each bound widened.
+
+    `sides` are the sides so far; None once one of them rules out a symbolic limit.
+    """
+
+    symbol: Dimension
+    bounds: Bounds
+    widenings: list[int]
+    sides: dict[Dim, None] | None = attrs.Factory(dict)
+
+
+class Relaxer:
+    """The join sites of one inference."""
+
+    def __init__(self, store: ConstraintStore) -> None:
+        """Start without sites; `widenings` counts the changes of a site's bounds from then on."""
+        self.store = store
+        self.sites: dict[tuple[str, int], _Site] = {}
+        self.unknown: dict[str, Shape] = {}
+        self.widenings = 0
+
+    def dim(
+        self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, same_iteration: bool = False
+    ) -> Dim:
+        """The join of two dims at an axis of a site; `least` is a lower bound of both, 0 for sizes.
+
+        `same_iteration`: both are sizes of the same iteration of all loops around the site.
+        """
+        a, b = self.store.canon(a), self.store.canon(b)
+        if a is b or a == b:
+            return a
+        low, high = _hull(self.store.bounds(a), self.store.bounds(b))
+        hull = max(low, least), max(high, least)
+        state = self.sites.get((site, axis))
+        if state is None:
+            symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
+            state = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
+        before = state.bounds
+        low, high = _hull(before, hull)
+        state.bounds = (
+            self._widen(state, 0, low, 0 if low >= 0 else -inf),
+            self._widen(state, 1, high, inf),
+        )
+        self._publish(state)
+        self._limit(state, (a, b), same_iteration)
+        self.widenings += state.bounds != before
+        return state.symbol
+
+    def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
+        """Limit a site's symbol by the maximum of all sides; a side that depends on the symbol removes the limit."""
+        scope = self.store.scope
+        for side in sides:
+            if site.sides is None or side is site.symbol:
+                continue
+            symbols = side.symbols() if isinstance(side, Dimension) else ()
+            lasting = same_iteration or not any(s.symbol.anonymous for s in symbols)
+            if site.symbol in symbols or not lasting or len(site.sides) >= MAX_SIDES:
+                site.sides = None
+                scope.limits.pop(site.symbol, None)
+            else:
+                site.sides[side] = None
+        if site.sides is not None:
+            scope.limits[site.symbol] = maximum(*site.sides)
+
+    def _widen(self, site: _Site, end: int, new: float, extreme: float) -> float:
+        if new == site.bounds[end]:
+            return new
+        site.widenings[end] += 1
+        return new if site.widenings[end] <= MAX_WIDENINGS else extreme
+
+    def publish(self) -> None:
+        """Set the bounds of all sites again, after the store was reset."""
+        for site in self.sites.values():
+            self._publish(site)
+
+    def _publish(self, site: _Site) -> None:
+        """Set a site's bounds in the store: they may widen, which constraints never do."""
+        self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
+
+    def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:
+        """The join of two shapes at a site; the site's unknown rank when the ranks differ. See `dim`."""
+        if a is b or a == b:
+            return a
+        if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
+            return self.unknown.setdefault(site, Shape.unknown())
+        pairs = enumerate(zip(a.dims, b.dims, strict=True))
+        return Shape(tuple(self.dim(x, y, site, i, 0, same_iteration=same_iteration) for i, (x, y) in pairs))
+
+
+def _hull(a: Bounds, b: Bounds) -> Bounds:
+    return min(a[0], b[0]), max(a[1], b[1])

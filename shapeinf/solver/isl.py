@@ -1,0 +1,48 @@
+"""Queries to isl under a limit. Import this on the first query: loading isl takes tens of milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import islpy as isl
+
+from shapeinf.solver.budget import Budget
+
+Answer = TypeVar("Answer")
+
+MAX_STEPS = 500_000
+"""Steps of one query."""
+
+
+class IslLimitReached(Exception):  # noqa: N818  (an answer, as StopIteration is)
+    """isl needs more operations than it is allowed."""
+
+
+def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], Answer]) -> Answer:
+    """The answer of isl within this number of its operations; raises IslLimitReached.
+
+    An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. isl does not report
+    how many operations it used: the query runs with few first, then with more.
+    """
+    cost = 1 + size * size // 100
+    limit = min(operations, MAX_STEPS // cost)
+    for share in (25, 5, 1):
+        if not budget.take(max(1, limit // share) * cost):
+            break
+        context = isl.Context()
+        context.set_max_operations(max(1, limit // share))
+        try:
+            return query(context)
+        except isl.Error:
+            continue
+    raise IslLimitReached
+
+
+def number(value: Any) -> Fraction:
+    """A finite number of isl. Past the limit isl has no text for it: raises isl.Error, as every operation then does."""
+    text = value.to_str()
+    if text is None:
+        raise isl.Error("past the limit of operations")
+    return Fraction(text)
