@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
+from shapeinf.cli.options import Command
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FORMATS, FormatOptions
-
-Command = Callable[..., None]
 
 
 def add_format_options(command: Command) -> Command:

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
 from shapeinf.cli.config import Config, load_config
+from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, named_inputs
 from shapeinf.cli.output import LateProgress
 from shapeinf.graph import Graph
@@ -69,7 +70,7 @@ class ModelOptions:
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
         inputs = named_inputs(self.shapes, input_names(graph))
-        return attrs.evolve(self.inference, inputs=inputs, progress=progress)
+        return attrs.evolve(self.inference, inputs=inputs, progress=progress, format_options=None)
 
     def infer(self, model: str) -> Result:
         """Read a model and infer its shapes, with a progress bar where that takes long."""
@@ -137,17 +138,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     "strict": click.option(
         "--strict", is_flag=True, help="Stop at the first error instead of continuing with unknown shapes."
     ),
-    "dialect": click.option(
-        "--dialect",
-        type=click.Choice(["provisional", "final", "tract"]),
-        help="The dialect of an NNEF document; detected from its text by default.",
-    ),
-    "expand": click.option(
-        "--expand",
-        multiple=True,
-        metavar="OPERATION",
-        help="A compound operation of NNEF to replace by its body, or `all`. Repeatable.",
-    ),
+    "format_options": add_format_options,
 }
 
 
@@ -165,6 +156,8 @@ def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Comma
             refused = [key for key in config.used_keys if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command does not accept {refused[0]}")
+            if "format_options" in wanted:
+                arguments["format_options"] = take_format_options(arguments)
             options = ModelOptions.from_parameters({name: arguments.pop(name) for name in wanted})
             source = click.get_current_context().get_parameter_source
             typed = [name for name in wanted if source(name) is not ParameterSource.DEFAULT]

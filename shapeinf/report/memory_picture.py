@@ -119,7 +119,8 @@ def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
         yield (
             f'<tr><td><span class="key {colours.get(id(block), "rest")}"></span></td>'
             f'<td class="t">{quote_text(block.name, 300)}</td><td class="t">{quote_text(block.type)}</td>'
-            f'<td class="n" title="{block.size:,}">{least}{format_bytes(block.size)}</td><td class="n">{share:.1f}%</td>'
+            f'<td class="n" title="{block.size:,}">{least}{format_bytes(block.size)}</td>'
+            f'<td class="n">{share:.1f}%</td>'
             f'<td class="t">{quote_text(view.at(block.birth), 160)}</td><td class="n">#{block.death - 1}</td></tr>'
         )
     yield _left_over(len(blocks), f", {format_bytes(sum(b.size for b in blocks[ROWS:]))} together")

@@ -5,7 +5,7 @@ import contextlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.engine.type_table import TypeTable, without_contents
+from shapeinf.engine.type_table import TypeTable, canonicalize, without_contents
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import parse_dim
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore

@@ -6,12 +6,12 @@ import json
 
 import onnx
 import pytest
-from shapeinf.formats.onnx.names import ONNX_NAMES
 
 from shapeinf import infer_shapes
 from shapeinf.errors import LayoutError, LayoutSyntaxError, UnknownNameError
 from shapeinf.expr import evaluate
 from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ArrayType, Layout, parse_type, physical_byte_size
 from shapeinf.memory.exports import MemoryExport, as_json
 from shapeinf.memory.layouts import LayoutAssignment
