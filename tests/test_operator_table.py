@@ -69,5 +69,5 @@ def test_the_table_is_not_stale():
 )
 def test_what_rules_do_is_found_out(name, reads, gives, back):
     lookup = default_registry().dialect("onnx").lookup
-    doing = tool().doing(lookup("", name, 0))
-    assert (bool(doing.reads), doing.gives, doing.back) == (reads, gives, back)
+    summary = tool().summarize(lookup("", name, 0))
+    assert (bool(summary.reads), summary.gives, summary.back) == (reads, gives, back)

@@ -22,9 +22,9 @@ class Builder:
         self.random = np.random.default_rng(seed)
 
     def add(self, op: str, *inputs: str, name: str, outputs: int = 1, **attributes: Any) -> str:
-        made = [name] if outputs == 1 else [f"{name}.{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(op, list(inputs), made, name=f"{name}/{op}", **attributes))
-        return made[0]
+        names = [name] if outputs == 1 else [f"{name}.{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, list(inputs), names, name=f"{name}/{op}", **attributes))
+        return names[0]
 
     def weight(self, name: str, *shape: int) -> str:
         values = self.random.standard_normal(shape).astype(np.float32) * 0.05
@@ -44,10 +44,12 @@ class Builder:
 
     def model(self, name: str, inputs: list[Any], outputs: list[Any]) -> onnx.ModelProto:
         graph = helper.make_graph(self.nodes, name, inputs, outputs, self.weights)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], producer_name="shapeinf examples")
-        made.ir_version = 9
-        onnx.checker.check_model(made, full_check=False)
-        return made
+        result = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 18)], producer_name="shapeinf examples"
+        )
+        result.ir_version = 9
+        onnx.checker.check_model(result, full_check=False)
+        return result
 
 
 def attention(b: Builder, x: str, layer: str) -> str:
@@ -89,8 +91,8 @@ def decoder() -> onnx.ModelProto:
     seq = b.add("Squeeze", b.size("tokens", 1, "seq"), b.ints("seq.squeeze", 0), name="seq.scalar")
     positions = b.add("Range", b.ints("zero", 0, scalar=True), seq, b.ints("one", 1, scalar=True), name="positions")
     words = b.add("Gather", b.weight("words", VOCABULARY, HIDDEN), "tokens", name="embedded")
-    places = b.add("Gather", b.weight("places", POSITIONS, HIDDEN), positions, name="placed")
-    x = b.add("Add", words, places, name="x0")
+    position_table = b.add("Gather", b.weight("places", POSITIONS, HIDDEN), positions, name="placed")
+    x = b.add("Add", words, position_table, name="x0")
     causal_mask(b)
     for i in range(LAYERS):
         layer = f"layer{i}"

@@ -43,26 +43,26 @@ def entry(s: Any) -> dict[str, object]:
 def parameter(p: Any, allowed: dict[str, list[str]]) -> dict[str, object]:
     """`type` is a type variable, or a type where only one is allowed."""
     types = allowed.get(p.typeStr, [p.typeStr])
-    found: dict[str, object] = {"name": p.name, "type": types[0] if len(types) == 1 else p.typeStr}
+    result: dict[str, object] = {"name": p.name, "type": types[0] if len(types) == 1 else p.typeStr}
     option = p.option.name.lower()
     if option != "single":
-        found["option"] = option
+        result["option"] = option
     if not p.isHomogeneous:
-        found["homogeneous"] = False
-    return found
+        result["homogeneous"] = False
+    return result
 
 
 def attribute(a: Any) -> dict[str, object]:
-    found: dict[str, object] = {"name": a.name, "type": a.type.name.lower()}
+    result: dict[str, object] = {"name": a.name, "type": a.type.name.lower()}
     if a.required:
-        found["required"] = True
+        result["required"] = True
     default = onnx.AttributeProto.FromString(a._default_value)
     if default.type:
         value = onnx.helper.get_attribute_value(default)
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"the default of {a.name} is no JSON number: {value}")
-        found["default"] = value.decode() if isinstance(value, bytes) else value
-    return found
+        result["default"] = value.decode() if isinstance(value, bytes) else value
+    return result
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def found(model: onnx.ModelProto) -> list[Diagnostic]:
 def hits(first: Diagnostic, damaged: Damage) -> bool:
     """Whether a finding is on the damaged node or tensor, or names the damaged input."""
     named = bool(damaged.input) and f"{damaged.input}.shape[" in first.message
-    return named or first.node in damaged.places or first.tensor in damaged.places
+    return named or first.node in damaged.labels or first.tensor in damaged.labels
 
 
 def annotated(p: Patient, path: Path, declared: str) -> Patient:
@@ -185,7 +185,7 @@ def is_held_out(model: str) -> bool:
 def beside(damage: Damage) -> set[str]:
     """The names of what makes the inputs of the damaged nodes, and of what reads their outputs."""
     nodes = list(damage.model.graph.node)
-    here = [n for n in nodes if damage.places & {n.name, *n.output}]
+    here = [n for n in nodes if damage.labels & {n.name, *n.output}]
     read = {name for node in here for name in node.input}
     made = {name for node in here for name in node.output}
     near = [n for n in nodes if read & set(n.output) or made & set(n.input)]
@@ -256,7 +256,7 @@ def missed(case: Case) -> str:
     first = case.findings[0] if case.findings else None
     said = f"{first.code} {first.subject}: {first.message}" if first else "nothing"
     how = "MISSED" if first is None else "near" if case.near else "elsewhere"
-    return f"{how} {case.model} {case.damage.kind} {case.damage.what} [{case.seconds:.1f} s]: {said}"
+    return f"{how} {case.model} {case.damage.kind} {case.damage.description} [{case.seconds:.1f} s]: {said}"
 
 
 if __name__ == "__main__":

@@ -27,21 +27,21 @@ def own_models() -> Iterator[tuple[str, onnx.ModelProto, dict[str, Any]]]:
     for path in sorted((ROOT / "examples").glob("*.onnx")):
         yield from runnable(path.stem, onnx.load(str(path)))
     sys.path.insert(0, str(ROOT))
-    makers: Mapping[str, Callable[[], onnx.ModelProto]] = import_module("tests.differential.test_legal_sizes").CASES
-    for name, make in makers.items():
-        yield from runnable(name, make())
+    factories: Mapping[str, Callable[[], onnx.ModelProto]] = import_module("tests.differential.test_legal_sizes").CASES
+    for name, factory in factories.items():
+        yield from runnable(name, factory())
 
 
 def runnable(name: str, model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto, dict[str, Any]]]:
     """The model with its truth, if it runs at enough bindings."""
-    truth = truth_of(model)
+    truth = record_truth(model)
     if truth is not None:
         yield name, model, truth
 
 
-def truth_of(model: onnx.ModelProto) -> dict[str, Any] | None:
+def record_truth(model: onnx.ModelProto) -> dict[str, Any] | None:
     """The shapes of all values at three bindings, in the form of the `.truth.json` of a model; None for too few."""
-    session = session_of(model)
+    session = create_session(model)
     inputs = {i.name: [d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim] for i in model.graph.input}
     types = {i.name: KINDS[i.type.tensor_type.elem_type] for i in model.graph.input}
     names = sorted({d for dims in inputs.values() for d in dims if isinstance(d, str)})
@@ -58,8 +58,8 @@ def truth_of(model: onnx.ModelProto) -> dict[str, Any] | None:
         except Exception:
             continue
         bindings.append(binding)
-        made = {o.name: list(np.shape(v)) for o, v in zip(session.get_outputs(), values, strict=True)}
-        runs.append({**shapes, **made})
+        results = {o.name: list(np.shape(v)) for o, v in zip(session.get_outputs(), values, strict=True)}
+        runs.append({**shapes, **results})
         if len(runs) == BINDINGS:
             break
     if len(runs) < BINDINGS:
@@ -67,19 +67,19 @@ def truth_of(model: onnx.ModelProto) -> dict[str, Any] | None:
     generator = [{"name": n, "kind": types[n], "lo": 0, "hi": 1} for n in inputs]
     dtypes = {"float": "float32", "int": "int64", "bool": "bool"}
     observed = {n: {"shapes": [run[n] for run in runs], "dtype": dtypes.get(types.get(n, ""), "")} for n in runs[0]}
-    tensors = {n: one for n, one in observed.items() if n not in inputs}
+    tensors = {n: value for n, value in observed.items() if n not in inputs}
     known = {n: observed[n] for n in inputs}
     return {"bindings": bindings, "gen_bindings": bindings, "generator": generator, "inputs": known, "tensors": tensors}
 
 
-def session_of(model: onnx.ModelProto) -> ort.InferenceSession:
+def create_session(model: onnx.ModelProto) -> ort.InferenceSession:
     """A session that gives the value of every node too."""
-    shown = onnx.ModelProto()
-    shown.CopyFrom(model)
-    known = {value.name for value in shown.graph.output}
-    names = [o for node in shown.graph.node for o in node.output if o and o not in known]
-    shown.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    extended = onnx.ModelProto()
+    extended.CopyFrom(model)
+    known = {value.name for value in extended.graph.output}
+    names = [o for node in extended.graph.node for o in node.output if o and o not in known]
+    extended.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    return ort.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(extended.SerializeToString(), options, providers=["CPUExecutionProvider"])

@@ -6,12 +6,12 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
-from opdefs.rules.operands import vector
+from opdefs.rules.operands import require_vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
-def transposed(x: Shape, swap: int, batch: int = 0) -> Shape:
+def swap_axes(x: Shape, swap: int, batch: int = 0) -> Shape:
     """[B0, *B, M, K] with its last two axes swapped, or the batch moved: [B0, B1.., M, K] -> [B1.., M, B0, K].
 
     Vectors stay as they are.
@@ -37,8 +37,8 @@ def fused_matmul(
 ) -> Shape:
     """Numpy's matmul of operands that are transposed first."""
     if (transBatchA or transBatchB) and c.same_rank(a, b) < 3:
-        c.fail("moving the batch needs operands of rank 3 or more", a, b)
-    return matmul(c, transposed(a, transA, transBatchA), transposed(b, transB, transBatchB))
+        c.fail("transBatchA and transBatchB require operands of rank 3 or more", a, b)
+    return matmul(c, swap_axes(a, transA, transBatchA), swap_axes(b, transB, transBatchB))
 
 
 @onnx("TransposeMatMul", domain=MS)
@@ -64,7 +64,7 @@ def sparse_matmul(
     transB: int = 0,  # noqa: N803
 ) -> Shape:
     """Numpy's matmul of a sparse matrix and a dense one."""
-    return matmul(c, transposed(c.require_rank(a, 2, "A"), transA), transposed(b, transB))
+    return matmul(c, swap_axes(c.require_rank(a, 2, "A"), transA), swap_axes(b, transB))
 
 
 @onnx("FusedGemm", domain=MS)
@@ -103,7 +103,7 @@ def gemm_float8(
 def gemm_fast_gelu(c: InferenceContext, x: Shape, w: Shape, bias: Shape | None = None) -> Shape:
     """Numpy's matmul, a bias as long as the last axis."""
     result = matmul(c, x, w)
-    vector(c, bias, result[-1], "the bias must be as long as the last axis of the product")
+    require_vector(c, bias, result[-1], "the bias must have one value per column of the product")
     return result
 
 
@@ -111,5 +111,5 @@ def gemm_fast_gelu(c: InferenceContext, x: Shape, w: Shape, bias: Shape | None =
 def pairwise_distances(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     """[M, N], [K, N] -> [M, K]."""
     a, b = c.require_rank(a, 2, "A"), c.require_rank(b, 2, "B")
-    c.merge(a[1], b[1], "the points of A and B must be of equal dimension")
+    c.merge(a[1], b[1], "A[1] must equal B[1]")
     return Shape((a[0], b[0]))

@@ -1,19 +1,38 @@
-"""Convolution and pooling: fused, channels last, with amounts of padding that are an input."""
+"""Convolution and pooling: fused, channels last, dynamic padding, and the blocked channels of `com.microsoft.nchwc`."""
 
 from __future__ import annotations
 
 import attrs
 
-from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.layout import channels_first, channels_last_again
+from opdefs.microsoft.dialect import MS, NCHWC, onnx
 from opdefs.onnx import conv as base
-from opdefs.onnx.pool import pool
+from opdefs.onnx.conv import global_pool, pool
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import vector
-from opdefs.rules.quantization import one_scale, tell_filter_scales
+from opdefs.rules.operands import constrain_filter_scales, require_single_scale, require_vector
 from opdefs.rules.window import Window
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
+
+
+def move_channels_first(x: Shape) -> Shape:
+    """[N, *S, C] -> [N, C, *S].
+
+    >>> channels_first(Shape((1, 8, 9, 3)))
+    Shape([1, 3, 8, 9])
+    """
+    dims = x.require()
+    return Shape((*dims[:1], *dims[-1:], *dims[1:-1])) if len(dims) > 1 else x
+
+
+def move_channels_last(x: Shape) -> Shape:
+    """[N, C, *S] -> [N, *S, C].
+
+    >>> channels_last_again(Shape((1, 3, 8, 9)))
+    Shape([1, 8, 9, 3])
+    """
+    dims = x.require()
+    return Shape((*dims[:1], *dims[2:], *dims[1:2]))
 
 
 @onnx("FusedConv", domain=MS)
@@ -28,14 +47,7 @@ def fused_conv(
     group: int = 1,
 ) -> Shape:
     """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; `Z` is added to the result and has its shape."""
-    result = base.conv(
-        c,
-        x,
-        w,
-        b,
-        window=window,
-        group=group,
-    )
+    result = base.conv(c, x, w, b, window=window, group=group)
     return result if z is None else c.merge(result, z, "Z must have the shape of the result")
 
 
@@ -52,15 +64,8 @@ def channels_last_conv(
 ) -> Shape:
     """[N, *S, C], [M, C/group, *K] -> [N, *window(S), M]; `Z` is added to the result and has its shape."""
     x = c.require_rank(x, len(w), "X")
-    result = fused_conv(
-        c,
-        channels_first(x),
-        w,
-        b,
-        window=window,
-        group=group,
-    )
-    last = channels_last_again(result)
+    result = fused_conv(c, move_channels_first(x), w, b, window=window, group=group)
+    last = move_channels_last(result)
     return last if z is None else c.merge(last, z, "Z must have the shape of the result")
 
 
@@ -83,18 +88,11 @@ def quantized_conv(
 ) -> TensorType:
     """A convolution of quantized tensors, [N, C, *S] or [N, *S, C]."""
     convolve = channels_last_conv if channels_last else fused_conv
-    shape = convolve(
-        c,
-        x,
-        w,
-        b,
-        window=window,
-        group=group,
-    )
-    one_scale(c, x_scale, x_zero, "x")
-    one_scale(c, y_scale, y_zero, "y")
+    shape = convolve(c, x, w, b, window=window, group=group)
+    require_single_scale(c, x_scale, x_zero, "x")
+    require_single_scale(c, y_scale, y_zero, "y")
     for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):
-        tell_filter_scales(c, w, v, name)
+        constrain_filter_scales(c, w, v, name)
     return TensorType(c.dtype(7), shape)
 
 
@@ -110,9 +108,9 @@ def conv_transpose_with_dynamic_pads(
     group: int = 1,
     output_padding: Ints = (),
 ) -> Shape:
-    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is open where the contents of `Pads` are not known."""
+    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]; T is unknown where the contents of `Pads` are."""
     if pads is not None:
-        vector(c, pads.shape, 2 * (len(w) - 2), "Pads must hold a begin and an end for each spatial axis")
+        require_vector(c, pads.shape, 2 * (len(w) - 2), "Pads must have a begin and an end for each spatial axis")
     known = known_ints(pads) if pads is not None else ()
     padded = attrs.evolve(window, pads=known or ())
     result = base.conv_transpose(c, x, w, b, window=padded, group=group, output_padding=output_padding)
@@ -125,7 +123,7 @@ def conv_transpose_with_dynamic_pads(
 def channels_last_max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -> Shape:
     """[N, *S, C] -> [N, *window(S), C]."""
     x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
-    return channels_last_again(pool(c, channels_first(x), window=window, ceil_mode=ceil_mode))
+    return move_channels_last(pool(c, move_channels_first(x), window=window, ceil_mode=ceil_mode))
 
 
 @onnx("MaxpoolWithMask", domain=MS)
@@ -133,5 +131,49 @@ def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Wi
     """[N, C, *S] and a mask -> [N, C, *window(S)]."""
     if mask.dims is not None:
         c.same_rank(x, mask)
-        c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial axes of the input")
+        c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial sizes of the input")
     return pool(c, x, window=window)
+
+
+BLOCKS = (4, 8, 16)
+"""Possible sizes of a block of channels; the machine determines which one."""
+
+onnx("Conv", domain=NCHWC)(fused_conv)
+onnx("MaxPool", "AveragePool", domain=NCHWC)(pool)
+onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)(global_pool)
+
+
+@onnx("ReorderInput", domain=NCHWC)
+def reorder_input(c: InferenceContext, x: Shape, *, channels_last: int = 0) -> Shape:
+    """[N, C, H, W] (or [N, H, W, C] with `channels_last`) -> [N, padded(C), H, W]."""
+    x = c.require_rank(x, 4, "X")
+    n, channels, *sizes = move_channels_first(x) if channels_last else x
+    return Shape((n, _pad_channels(c, channels), *sizes))
+
+
+def _pad_channels(c: InferenceContext, channels: Dim) -> Dim:
+    """The channels rounded up to blocks: unknown where the possible block sizes differ."""
+    low, *_, high = (ceildiv(channels, block) * block for block in BLOCKS)
+    if c.prove_eq(low, high) is True:
+        return low
+    return c.fresh("channels", c.interval(low).lo, c.interval(high).hi)
+
+
+@onnx("ReorderOutput", domain=NCHWC)
+def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels_last: int = 0) -> Shape:
+    """[N, padded(C), H, W] -> [N, C, H, W], or [N, H, W, C] with `channels_last`."""
+    x = c.require_rank(x, 4, "X")
+    if channels < 1:
+        c.fail("channels must be at least 1", channels)
+    c.at_least(x[1], channels, "channels must be at most the channels of the input")
+    result = Shape((x[0], channels, x[2], x[3]))
+    return move_channels_last(result) if channels_last else result
+
+
+@onnx("Upsample", domain=NCHWC)
+def blocked_upsample(c: InferenceContext, x: Shape, *, scales: Ints = ()) -> Shape:
+    """[N, C, H, W] -> each axis multiplied by its scale."""
+    x = c.require_rank(x, 4, "X")
+    if scales and (len(scales) != 4 or min(scales) < 1):
+        c.fail("scales must have 4 values of at least 1", scales)
+    return Shape(d * s for d, s in zip(x, scales or (1, 1, 1, 1), strict=True))

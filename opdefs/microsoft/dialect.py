@@ -1,4 +1,4 @@
-"""ONNX Runtime's domains in the ONNX dialect: their OpDefs come from data of our own, as `onnx` does not know them."""
+"""ONNX Runtime's domains in the ONNX dialect. `onnx` does not define them; their OpDefs come from `schemas.json`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import equal, part, scalar, vector
+from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_vector
 from shapeinf.expr import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -26,15 +26,15 @@ def inverse(c: InferenceContext, x: Shape) -> Shape:
     if x.dims is None:
         return x
     if len(x.dims) < 2:
-        c.fail("the input must be of rank 2 or more", x)
-    side = c.merge(x.dims[-1], x.dims[-2], "a matrix that is inverted must be square")
+        c.fail("the input must have rank 2 or more", x)
+    side = c.merge(x.dims[-1], x.dims[-2], "the matrices must be square")
     return Shape((*x.dims[:-2], side, side))
 
 
 @onnx("ScaledSiLU", domain=MS, in_place=(0,))
 def scaled_silu(c: InferenceContext, x: Shape, scale: Shape | None = None) -> Shape:
     """The shape of the input; the scale is a scalar."""
-    scalar(c, scale, "the scale")
+    require_scalar(c, scale, "the scale")
     return x
 
 
@@ -42,7 +42,7 @@ def scaled_silu(c: InferenceContext, x: Shape, scale: Shape | None = None) -> Sh
 def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape:
     """[*S, C], [C] -> [*S, C]."""
     if x.dims:
-        vector(c, bias, x[-1], "the bias must be as long as the last axis")
+        require_vector(c, bias, x[-1], "the bias must be as long as the last axis of the input")
     return x
 
 
@@ -50,16 +50,16 @@ def bias_gelu(c: InferenceContext, x: Shape, bias: Shape | None = None) -> Shape
 def bias_add(c: InferenceContext, x: Shape, bias: Shape, skip: Shape) -> Shape:
     """[N, S, C], [C], [N, S, C] -> [N, S, C]."""
     x = c.require_rank(x, 3, "X")
-    vector(c, bias, x[2], "the bias must hold one value a channel")
-    return equal(c, x, skip, "X and skip must be of equal shape")
+    require_vector(c, bias, x[2], "the bias must have one value per channel")
+    return merge_optional(c, x, skip, "X and skip must have the same shape")
 
 
 @onnx("BiasSplitGelu", domain=MS)
 def bias_split_gelu(c: InferenceContext, x: Shape, bias: Shape) -> Shape:
     """[N, S, D], [D] -> [N, S, D/2]."""
     x = c.require_rank(x, 3, "X")
-    vector(c, bias, x[2], "the bias must be as long as the last axis")
-    return Shape((x[0], x[1], part(c, x[2], 2, "the last axis must split into two halves")))
+    require_vector(c, bias, x[2], "the bias must be as long as the last axis of the input")
+    return Shape((x[0], x[1], part_size(c, x[2], 2, "the last axis must be even")))
 
 
 @onnx("BiasSoftmax", domain=MS)
@@ -78,7 +78,7 @@ def bias_dropout(
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
     """The shape of the data, and a mask of it."""
-    x = equal(c, x, residual, "data and residual must be of equal shape")
+    x = merge_optional(c, x, residual, "data and residual must have the same shape")
     return x, TensorType("bool", x)
 
 
@@ -86,7 +86,7 @@ def bias_dropout(
 def bitmask_dropout(
     c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and one bit an element in words of 32."""
+    """The shape of the data, and one bit per element in words of 32."""
     words = c.fresh("words") if x.dims is None else ceildiv(c.numel(x), 32)
     return x, TensorType("uint32", Shape((words,)))
 
@@ -100,24 +100,24 @@ def bitmask_bias_dropout(
     ratio: Shape | None = None,
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and one bit an element in words of 32."""
-    return bitmask_dropout(c, equal(c, x, residual, "data and residual must be of equal shape"))
+    """The shape of the data, and one bit per element in words of 32."""
+    return bitmask_dropout(c, merge_optional(c, x, residual, "data and residual must have the same shape"))
 
 
 @onnx("ComplexMul", "ComplexMulConj", domain=MS)
 def complex_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     """[*A, 2], [*B, 2] -> [*broadcast(A, B), 2]: real and imaginary parts along the last axis."""
     for x in (a, b):
-        c.merge(x[-1], 2, "the last axis of a complex tensor must hold 2 values")
+        c.merge(x[-1], 2, "the last axis of a complex tensor must have size 2")
     return Shape((*c.broadcast(Shape(a[:-1]), Shape(b[:-1])), 2))
 
 
 @onnx("GatedAdd", domain=MS, in_place=(0, 1))
 def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape) -> Shape:
     """[*S, C], [*S, C], [*S, 1] -> [*S, C]."""
-    x = c.merge(x, y, "X and Y must be of equal shape")
+    x = c.merge(x, y, "X and Y must have the same shape")
     if x.dims:
-        c.merge(Shape((*x[:-1], 1)), gate, "the gate must have one value a row of X")
+        c.merge(Shape((*x[:-1], 1)), gate, "the gate must have one value per row of X")
     return x
 
 
@@ -131,13 +131,13 @@ def is_all_finite(c: InferenceContext, *xs: Shape) -> Shape:
 def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b_zero: Shape | None = None) -> Shape:
     """Numpy broadcasting; products in int32."""
     for v in (a_zero, b_zero):
-        scalar(c, v, "a zero point")
+        require_scalar(c, v, "a zero point")
     return c.broadcast(a, b)
 
 
 @onnx("ExpandDims", domain=MS, views={0: 0})
 def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
-    """An axis of size 1 put in at `axis` of the output; the contents stay."""
+    """An axis of size 1 inserted at `axis` of the output; the contents are unchanged."""
     known, rank = known_ints(axis), len(x.shape) + 1
     if not known:
         return PartialTensor(x.dtype, c.unknown_shape_of_rank(rank), None)

@@ -1,15 +1,14 @@
-"""Loops that generate tokens, and containers of compiled graphs."""
+"""Token generation loops, and compiled graphs."""
 
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import length_or_open
-from opdefs.rules.operands import one_value
+from opdefs.rules.operands import require_single, scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
-LIMIT = "lengths, numbers and penalties must be one value each"
+LIMIT = "lengths, counts and penalties must have exactly one element each"
 
 
 def _vocabulary(c: InferenceContext, size: int) -> Dim:
@@ -29,12 +28,15 @@ def beam_search(
     model_type: int = 0,
 ) -> tuple[TensorType, Shape, Shape]:
     """[B, ..] -> [B, returned, length], [B, returned] and, of each step, [steps, B, beams, vocabulary] scores."""
-    if model_type != 2:  # features of speech have one axis more
+    if model_type != 2:  # speech features have one more axis
         ids = c.require_rank(ids, 2, "input_ids")
     for v in (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2]):
-        one_value(c, v, LIMIT)
-    batch, longest = ids[0], length_or_open(c, max_length, "length")
-    returned, beams = length_or_open(c, num_return_sequences, "returned"), length_or_open(c, num_beams, "beams")
+        require_single(c, v, LIMIT)
+    batch, longest = ids[0], scalar_size_or_fresh(c, max_length, "length")
+    returned, beams = (
+        scalar_size_or_fresh(c, num_return_sequences, "returned"),
+        scalar_size_or_fresh(c, num_beams, "beams"),
+    )
     steps = longest - ids[1] if model_type == 0 else c.fresh("steps", 0, c.interval(longest).hi)
     scores = Shape((steps, batch, beams, _vocabulary(c, vocab_size)))
     return TensorType("int32", Shape((batch, returned, longest))), Shape((batch, returned)), scores
@@ -62,21 +64,14 @@ def whisper_beam_search(
     vocab_size: int = -1,
     model_type: int = 2,
 ) -> tuple[TensorType, Shape, Shape, Shape, Shape]:
-    """As BeamSearch; then [B, returned, layers*heads, tokens, frames] of cross attention, and [B] of no speech."""
+    """As BeamSearch; then cross attention [B, returned, layers*heads, tokens, frames] and no-speech scores [B]."""
     sequences, scores, steps = beam_search(
-        c,
-        ids,
-        max_length,
-        min_length,
-        num_beams,
-        num_return_sequences,
-        vocab_size=vocab_size,
-        model_type=model_type,
+        c, ids, max_length, min_length, num_beams, num_return_sequences, vocab_size=vocab_size, model_type=model_type
     )
     batch, returned, longest = sequences.shape
-    kept = c.fresh("layer_heads") if layer_heads is None else c.require_rank(layer_heads, 2, "cross_qk_layer_head")[0]
+    layers = c.fresh("layer_heads") if layer_heads is None else c.require_rank(layer_heads, 2, "cross_qk_layer_head")[0]
     tokens = c.fresh("tokens", 0, c.interval(longest).hi)
-    cross = Shape((batch, returned, kept, tokens, c.fresh("frames")))
+    cross = Shape((batch, returned, layers, tokens, c.fresh("frames")))
     return sequences, scores, steps, cross, Shape((batch,))
 
 
@@ -86,11 +81,11 @@ def greedy_search(
 ) -> tuple[Shape, Shape]:
     """[B, S] -> [B, length]; and [B, vocabulary] scores."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
-    one_value(c, max_length.shape, LIMIT)
-    return Shape((batch, length_or_open(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
+    require_single(c, max_length.shape, LIMIT)
+    return Shape((batch, scalar_size_or_fresh(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
 
 
 @onnx("EPContext", "Snpe", domain=MS)
 def compiled_graph(c: InferenceContext, *xs: Shape | None) -> Shape:
-    """Nothing says what a compiled graph gives."""
-    raise c.unknowable("the node holds a compiled graph; only its declared outputs say their shapes")
+    """The outputs of a compiled graph are unknown."""
+    raise c.unknowable("the node contains a compiled graph; the shapes of its outputs are known only where declared")

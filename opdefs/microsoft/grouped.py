@@ -1,29 +1,27 @@
-"""Attention whose key and value have fewer heads than the query; over caches, pages and selected entries."""
+"""Attention with fewer key and value heads than query heads; over caches, pages and selected entries."""
 
 from __future__ import annotations
 
-from opdefs.microsoft.attention import FILLED
+from opdefs.microsoft.attention import HEADS_FILL_HIDDEN, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.laws import length
-from opdefs.microsoft.masks import tell_scores_bias
-from opdefs.rules.operands import holds, one_value, part, vector
+from opdefs.rules.operands import part_size, require_count, require_single, require_vector, scalar_size
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
 def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int) -> tuple[Dim, Dim]:
-    """The width of a head and of the output, from [.., N*D], or from [.., (N + 2*K)*D] when there is no key."""
+    """The head size and the width of the output, from [..., N*D], or from [..., (N + 2*K)*D] without a key."""
     if key is not None:
-        width = part(c, query[-1], heads, FILLED)
-        c.merge(key[-1], width * kv_heads, "the key must hold kv_num_heads heads of the query's width")
+        width = part_size(c, query[-1], heads, HEADS_FILL_HIDDEN)
+        c.merge(key[-1], width * kv_heads, "the last axis of the key must be kv_num_heads times the head size")
         return width, query[-1]
-    width = part(c, query[-1], heads + 2 * kv_heads, "a packed query must hold query, key and value side by side")
+    width = part_size(c, query[-1], heads + 2 * kv_heads, "a packed query must split evenly into query, key and value")
     return width, width * heads
 
 
-def _longest(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
-    """How long a cache is after the call: room for all tokens, unless the past came in a longer buffer."""
+def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
+    """The length of a cache after the call: all tokens, or a longer buffer of the past."""
     if past is None:
         return c.fresh("total") if total is None else total
     if total is None:
@@ -31,16 +29,18 @@ def _longest(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
     return maximum(past[2], total)
 
 
-def _tell_keys(c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None) -> None:
-    """Key and value are [B, L, K*D]; without a cache they are as long as the query."""
+def _constrain_keys(
+    c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None
+) -> None:
+    """Key and value are [B, L, K*D]; without a cache, L is the length of the query."""
     if key is None:
         return
     key = c.require_rank(key, 3, "key")
-    c.merge(query[0], key[0], "query and key must be of equal batch")
+    c.merge(query[0], key[0], "query and key must have the same batch size")
     if past is None:
-        c.merge(query[1], key[1], "without a cache query and key must be of equal length")
+        c.merge(query[1], key[1], "without a cache, query and key must have the same length")
     if value is not None:
-        c.merge(key, value, "key and value must be of equal shape")
+        c.merge(key, value, "key and value must have the same shape")
 
 
 @onnx("GroupQueryAttention", domain=MS)
@@ -65,42 +65,49 @@ def group_query_attention(
 ) -> tuple[Shape, Shape | TensorType, Shape | TensorType, Shape]:
     """[B, S, N*D], two of [B, S, K*D] -> [B, S, N*D], caches [B, K, max(P, total), D], scores [B, N, S, total].
 
-    The query alone may hold all three: [B, S, (N + 2*K)*D].
+    A packed query holds all three: [B, S, (N + 2*K)*D].
     """
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
     batch, tokens, _ = query
-    _tell_keys(c, query, key, value, past_key)
+    _constrain_keys(c, query, key, value, past_key)
     if past_key is not None and past_value is not None:
-        c.merge(past_key[2], past_value[2], "both caches must be of equal length")
+        c.merge(past_key[2], past_value[2], "past_key and past_value must have the same length")
     if lengths.dims == ():
-        c.fail("seqlens_k must hold one value a sample", lengths)
-    holds(c, lengths, batch, "seqlens_k must hold one value a sample")
-    one_value(c, total_length.shape, "total_sequence_length must be one value")
-    known = length(c, total_length)
+        c.fail("seqlens_k must have one value per sample", lengths)
+    require_count(c, lengths, batch, "seqlens_k must have one value per sample")
+    require_single(c, total_length.shape, "total_sequence_length must have exactly one element")
+    known = scalar_size(c, total_length)
     if cosines is not None and sines is not None:
-        c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must be of equal shape")
+        c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must have the same shape")
     if positions is not None:
-        samples, places = c.require_rank(positions, 2, "position_ids")
-        c.merge(samples, batch, "position_ids must hold the positions of each sample")
-        c.at_least(places, tokens, "position_ids must hold the positions of all tokens")
-    tell_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
-    vector(c, sink, num_heads, "head_sink must hold one value a head")
-    caches = []
-    for past in (past_key, past_value):
-        if past is not None:
-            past = c.require_rank(past, 4, "a cache")
-            c.merge(past[0], batch, "a cache must be of the query's batch")
-            c.merge(past[1], kv_num_heads, "a cache must hold kv_num_heads heads")
-            if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
-                c.merge(past[3], width, "a cache must be as wide as a head")
-        cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
-        size = past[2] if past is not None and sliding_window_cache else _longest(c, past, known)
-        caches.append(Shape((batch, kv_num_heads, size, cached)))
+        samples, steps = c.require_rank(positions, 2, "position_ids")
+        c.merge(samples, batch, "position_ids must have the batch size of the query")
+        c.at_least(steps, tokens, "position_ids must have a position for each token")
+    constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
+    require_vector(c, sink, num_heads, "head_sink must have one value per head")
+    present_key, present_value = (
+        _present_cache(c, past, (batch, kv_num_heads, width), known, bool(sliding_window_cache))
+        for past in (past_key, past_value)
+    )
     total = c.fresh("scores") if known is None else known
-    dtype = c.dtype(3) or c.dtype(0)
-    present_key, present_value = (TensorType(dtype, cache) for cache in caches)
     return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
+
+
+def _present_cache(
+    c: InferenceContext, past: Shape | None, dims: tuple[Dim, int, Dim], total: Dim | None, sliding: bool
+) -> TensorType:
+    """[B, K, max(P, total), D] from [B, K, P, D] (or no past); a sliding window keeps P. `dims` is (B, K, D)."""
+    batch, heads, width = dims
+    if past is not None:
+        past = c.require_rank(past, 4, "a cache")
+        c.merge(past[0], batch, "a cache must have the batch size of the query")
+        c.merge(past[1], heads, "a cache must have kv_num_heads heads")
+        if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
+            c.merge(past[3], width, "the last axis of a cache must be the head size")
+    cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
+    size = past[2] if past is not None and sliding else _cache_length(c, past, total)
+    return TensorType(c.dtype(3) or c.dtype(0), Shape((batch, heads, size, cached)))
 
 
 @onnx("SparseAttention", domain=MS)
@@ -142,9 +149,9 @@ def dynamic_sparse_attention(
     """[B, S, N*D] (or packed with key and value) -> [B, S, N*D] and the caches; new ones are [B, K, total, D]."""
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
-    known = length(c, total_length)
+    known = scalar_size(c, total_length)
     keys, values = (
-        Shape((query[0], kv_num_heads, _longest(c, None, known), width)) if past is None else past
+        Shape((query[0], kv_num_heads, _cache_length(c, None, known), width)) if past is None else past
         for past in (past_key, past_value)
     )
     return Shape((query[0], query[1], hidden)), keys, values
@@ -164,9 +171,9 @@ def paged_attention(
     kv_cache_layout: str = "SEPARATE",
     v_head_size: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, N*D] (or packed with key and value) -> [T, N*V] and both caches as they are.
+    """[T, N*D] (or packed with key and value) -> [T, N*V] and both caches unchanged.
 
-    V is D, unless a latent cache, which keys and values share, has narrower values.
+    V is D, unless a latent cache shared by keys and values has narrower values.
     """
     query = c.require_rank(query, 2, "query")
     _, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
@@ -187,5 +194,108 @@ def sparse_paged_attention(
     num_heads: int,
     kv_num_heads: int,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, N*D] (or packed with key and value) -> [T, N*D] and both caches as they are."""
+    """[T, N*D] (or packed with key and value) -> [T, N*D] and both caches unchanged."""
     return paged_attention(c, query, key, value, key_cache, value_cache, num_heads=num_heads, kv_num_heads=kv_num_heads)
+
+
+def _capacity(c: InferenceContext, mode: str, ratio: int, budget: int | None, top: int | None) -> int:
+    """The number of entries selected per token."""
+    if ratio < 1:
+        c.fail("compress_ratio must be at least 1", ratio)
+    if mode == "qsa" and budget is not None:
+        return budget + ratio - 1
+    if mode == "csa" and top is not None:
+        return top
+    c.fail("policy_mode must be 'qsa' with a token_budget or 'csa' with an index_topk", mode)
+
+
+@onnx("SparseAttentionIndexer", domain=MS)
+def sparse_attention_indexer(
+    c: InferenceContext,
+    query: Shape,
+    key: Shape | None,
+    query_weight: Shape,
+    key_weight: Shape,
+    cosines: Shape,
+    sines: Shape,
+    mask: Shape | None,
+    past: Shape,
+    gate: Shape | None = None,
+    position_bias: Shape | None = None,
+    head_weights: Shape | None = None,
+    positions: Shape | None = None,
+    past_length: Shape | None = None,
+    buffer: Shape | None = None,
+    *,
+    policy_mode: str,
+    compress_ratio: int,
+    token_budget: int | None = None,
+    index_topk: int | None = None,
+) -> tuple[Shape, Shape, Shape]:
+    """[B, S, N*D], a cache [B, P, D] -> [B, S, capacity], the cache with the new entries, a buffer [2, B, left, 2*D].
+
+    The cache keeps its size if its fill is an input. In mode csa, `compress_ratio` tokens form one entry; tokens
+    that do not fill one yet, and the window before them, remain in the buffer.
+    """
+    query, past = c.require_rank(query, 3, "query"), c.require_rank(past, 3, "past_key")
+    selected = Shape((query[0], query[1], _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)))
+    if policy_mode == "qsa":
+        grown = past if past_length is not None else Shape((past[0], past[1] + query[1], past[2]))
+        return selected, grown, c.unknown_shape()
+    if buffer is None:
+        c.fail("policy_mode 'csa' requires past_proj_buffer")
+    two, batch, length, width = c.require_rank(buffer, 4, "past_proj_buffer")
+    c.merge(two, 2, "past_proj_buffer[0] must be 2 (keys and gates)")
+    total = length % compress_ratio + query[1]
+    entries = past[1] if past_length is not None else past[1] + total // compress_ratio
+    left = _remaining_tokens(c, length, total, compress_ratio)
+    return selected, Shape((past[0], entries, past[2])), Shape((2, batch, left, width))
+
+
+def _remaining_tokens(c: InferenceContext, length: Dim, total: Dim, ratio: int) -> Dim:
+    """The tokens that remain in the buffer: those of the open window, and of the window before if there is one."""
+    if c.prove_le(ratio, length) is True or c.prove_le(ratio, total) is True:
+        return total % ratio + ratio
+    if c.prove_le(length, ratio - 1) is True and c.prove_le(total, ratio - 1) is True:
+        return total
+    return c.fresh("left", 0, 2 * ratio - 1)
+
+
+@onnx("PackedSparseAttentionIndexer", domain=MS)
+def packed_sparse_attention_indexer(
+    c: InferenceContext,
+    query: Shape,
+    key: Shape | None,
+    query_weight: Shape,
+    key_weight: Shape,
+    cosines: Shape,
+    sines: Shape,
+    ends: Shape,
+    past_lengths: Shape,
+    gate: Shape | None,
+    position_bias: Shape | None,
+    head_weights: Shape | None,
+    positions: Shape | None,
+    key_state: Shape,
+    buffer: Shape,
+    gate_buffer: Shape | None,
+    state_lengths: Shape,
+    capture_count: Shape | None = None,
+    active: Shape | None = None,
+    *,
+    policy_mode: str,
+    compress_ratio: int,
+    state_capacity: int,
+    token_budget: int | None = None,
+    index_topk: int | None = None,
+    state_update_capacity: int = 0,
+) -> tuple[Shape, ...]:
+    """[T, N*D] -> [T, capacity], [T] counts, the state and its lengths unchanged, [B, update capacity, D]."""
+    query = c.require_rank(query, 2, "query")
+    capacity = _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)
+    key_state = c.require_rank(key_state, 3, "past_key_state")
+    c.merge(key_state[1], state_capacity, "past_key_state[1] must equal state_capacity")
+    batch, width = key_state[0], key_state[2]
+    update = Shape((batch, state_update_capacity, width))
+    gates = buffer if gate_buffer is None else gate_buffer
+    return Shape((query[0], capacity)), Shape((query[0],)), key_state, buffer, gates, state_lengths, update

@@ -1,24 +1,23 @@
-"""Multi-head attention over query, key and value, whole or packed into one tensor (letters as in `attention`)."""
+"""Multi-head attention over query, key and value, separate or packed (letters as in `attention`)."""
 
 from __future__ import annotations
 
 import attrs
 
-from opdefs.microsoft.attention import FILLED, grown_cache
+from opdefs.microsoft.attention import HEADS_FILL_HIDDEN, append_to_cache, constrain_key_mask, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.masks import tell_key_mask, tell_scores_bias
-from opdefs.rules.operands import one_value, part, vector
+from opdefs.rules.operands import part_size, require_single, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
-LENGTH = "past_sequence_length and beam_width must be one value each"
-BATCH = "query, key and value must be of equal batch"
+LENGTH = "past_sequence_length and beam_width must have exactly one element each"
+BATCH = "query, key and value must have the same batch size"
 
 
 @attrs.frozen
-class Operands:
-    """What the forms of query, key and value have in common: B, S, L, the widths of a head, the output's width."""
+class AttentionSizes:
+    """The sizes common to all forms of query, key and value."""
 
     batch: Dim
     queries: Dim
@@ -28,43 +27,47 @@ class Operands:
     hidden: Dim
 
 
-def operands(c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, heads: int) -> Operands:
+def read_sizes(c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, heads: int) -> AttentionSizes:
     """Query [B, S, H] or packed [B, S, N, 3, D]; key [B, L, H], packed [B, L, N, 2, D] or cached [B, N, L, D]."""
     if len(query) == 5:
-        return _packed(c, query, heads)
+        return _packed_sizes(c, query, heads)
     batch, queries, hidden = c.require_rank(query, 3, "query")
-    width = part(c, hidden, heads, FILLED)
+    width = part_size(c, hidden, heads, HEADS_FILL_HIDDEN)
     if key is None:
-        c.fail("a query without packed key and value needs a key", query)
+        c.fail("key is required unless the query is packed", query)
     batch = c.merge(batch, key[0], BATCH)
     if len(key) == 5:
-        c.merge(Shape(key[2:]), Shape((heads, 2, width)), "packed keys and values must be [.., heads, 2, width]")
-        return Operands(batch, queries, key[1], width, width, hidden)
+        c.merge(
+            Shape(key[2:]),
+            Shape((heads, 2, width)),
+            "packed keys and values must be [batch, sequence, num_heads, 2, head_size]",
+        )
+        return AttentionSizes(batch, queries, key[1], width, width, hidden)
     if value is None:
-        c.fail("a key that holds no values needs a value", key)
+        c.fail("value is required unless the key is packed", key)
     batch = c.merge(batch, value[0], BATCH)
     if len(key) == 4:
-        return _cached(c, Operands(batch, queries, key[2], width, width, hidden), key, value, heads)
+        return _cached_sizes(c, AttentionSizes(batch, queries, key[2], width, width, hidden), key, value, heads)
     key, value = c.require_rank(key, 3, "key"), c.require_rank(value, 3, "value")
-    c.merge(key[2], hidden, "query and key must be of equal hidden size")
-    length = c.merge(key[1], value[1], "key and value must be of equal length")
-    return Operands(batch, queries, length, width, part(c, value[2], heads, FILLED), value[2])
+    c.merge(key[2], hidden, "query and key must have the same hidden size")
+    length = c.merge(key[1], value[1], "key and value must have the same length")
+    return AttentionSizes(batch, queries, length, width, part_size(c, value[2], heads, HEADS_FILL_HIDDEN), value[2])
 
 
-def _packed(c: InferenceContext, query: Shape, heads: int) -> Operands:
+def _packed_sizes(c: InferenceContext, query: Shape, heads: int) -> AttentionSizes:
     batch, length, count, three, width = query
-    c.merge(count, heads, "the third axis of a packed query must be the heads")
+    c.merge(count, heads, "axis 2 of a packed query must equal num_heads")
     c.merge(three, 3, "a packed query must hold query, key and value")
-    return Operands(batch, length, length, width, width, width * heads)
+    return AttentionSizes(batch, length, length, width, width, width * heads)
 
 
-def _cached(c: InferenceContext, common: Operands, key: Shape, value: Shape, heads: int) -> Operands:
+def _cached_sizes(c: InferenceContext, common: AttentionSizes, key: Shape, value: Shape, heads: int) -> AttentionSizes:
     value = c.require_rank(value, 4, "value")
     for cache in (key, value):
-        c.merge(cache[1], heads, "the second axis of a cache must be the heads")
-    c.merge(key[3], common.key_width, "query and key must be of equal width")
-    c.merge(key[3], value[3], "key and value must be of equal width")
-    c.merge(key[2], value[2], "key and value must be of equal length")
+        c.merge(cache[1], heads, "axis 1 of a cache must equal num_heads")
+    c.merge(key[3], common.key_width, "query and key must have the same head size")
+    c.merge(key[3], value[3], "key and value must have the same head size")
+    c.merge(key[2], value[2], "key and value must have the same length")
     return attrs.evolve(common, value_width=value[3], hidden=value[3] * heads)
 
 
@@ -85,17 +88,17 @@ def multi_head_attention(
     num_heads: int,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[B, S, H], [B, L, H], [B, L, V] -> [B, S, V], caches [B, N, P + L, D], scores [B, N, S, P + L]."""
-    o = operands(c, query, key, value, num_heads)
-    one_value(c, past_length, LENGTH)
-    outputs = _outputs(c, o, past_key, past_value, num_heads, past_length is not None)
+    sizes = read_sizes(c, query, key, value, num_heads)
+    require_single(c, past_length, LENGTH)
+    outputs = _outputs(c, sizes, past_key, past_value, num_heads, past_length is not None)
     keys = None if past_length is not None else outputs[1][2]
-    _tell_beside(c, o, bias, mask, scores_bias, num_heads, keys)
+    _constrain_masks(c, sizes, bias, mask, scores_bias, num_heads, keys)
     return outputs
 
 
-def _tell_beside(
+def _constrain_masks(
     c: InferenceContext,
-    o: Operands,
+    sizes: AttentionSizes,
     bias: Shape | None,
     mask: Shape | None,
     scores_bias: Shape | None,
@@ -103,21 +106,36 @@ def _tell_beside(
     keys: Dim | None,
 ) -> None:
     """The biases of the projections of query, key and value, a mask of keys and a bias of the scores."""
-    width = o.key_width * heads
-    vector(c, bias, 2 * width + o.hidden, "the bias must be as long as query, key and value are wide together")
-    tell_key_mask(c, mask, o.batch, o.queries, keys)
-    tell_scores_bias(c, scores_bias, o.batch, heads, o.queries, keys)
+    width = sizes.key_width * heads
+    require_vector(
+        c,
+        bias,
+        2 * width + sizes.hidden,
+        "the bias must be as long as the hidden sizes of query, key and value together",
+    )
+    constrain_key_mask(c, mask, sizes.batch, sizes.queries, keys)
+    constrain_scores_bias(c, scores_bias, sizes.batch, heads, sizes.queries, keys)
 
 
 def _outputs(
-    c: InferenceContext, o: Operands, past_key: Shape | None, past_value: Shape | None, heads: int, shared: bool
+    c: InferenceContext,
+    sizes: AttentionSizes,
+    past_key: Shape | None,
+    past_value: Shape | None,
+    heads: int,
+    shared: bool,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     if past_key is not None and past_value is not None:
-        c.merge(past_key[2], past_value[2], "past_key and past_value must be of equal length")
-    keys = grown_cache(c, past_key, (o.batch, heads, o.key_width), o.keys, shared)
-    values = grown_cache(c, past_value, (o.batch, heads, o.value_width), o.keys, shared)
+        c.merge(past_key[2], past_value[2], "past_key and past_value must have the same length")
+    keys = append_to_cache(c, past_key, (sizes.batch, heads, sizes.key_width), sizes.keys, shared)
+    values = append_to_cache(c, past_value, (sizes.batch, heads, sizes.value_width), sizes.keys, shared)
     total = c.fresh("total", 0, c.interval(keys[2]).hi) if shared else keys[2]
-    return Shape((o.batch, o.queries, o.hidden)), keys, values, Shape((o.batch, heads, o.queries, total))
+    return (
+        Shape((sizes.batch, sizes.queries, sizes.hidden)),
+        keys,
+        values,
+        Shape((sizes.batch, heads, sizes.queries, total)),
+    )
 
 
 @onnx("DecoderMaskedMultiHeadAttention", domain=MS)
@@ -140,23 +158,23 @@ def decoder_multi_head_attention(
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[B, 1, H], [B, 1, H], [B, 1, V] -> [B, 1, V], caches [B, N, P + 1, D], scores [B, N, 1, P + 1].
 
-    The query alone may hold all three side by side; key and value may be caches of a cross attention.
+    A packed query holds all three; key and value may be caches of a cross attention.
     """
     query = c.require_rank(query, 3, "query")
-    c.merge(query[1], 1, "the query must hold one token")
+    c.merge(query[1], 1, "the query must have a sequence length of 1")
     if key is None:
-        hidden = part(c, query[2], 3, "a packed query must hold query, key and value side by side")
-        width = part(c, hidden, num_heads, FILLED)
-        o = Operands(query[0], query[1], query[1], width, width, hidden)
+        hidden = part_size(c, query[2], 3, "a packed query must split evenly into query, key and value")
+        width = part_size(c, hidden, num_heads, HEADS_FILL_HIDDEN)
+        sizes = AttentionSizes(query[0], query[1], query[1], width, width, hidden)
     else:
-        o = operands(c, query, key, value, num_heads)
+        sizes = read_sizes(c, query, key, value, num_heads)
     for v in (past_length, beams):
-        one_value(c, v, LENGTH)
-    outputs = _outputs(c, o, past_key, past_value, num_heads, bool(past_present_share_buffer))
+        require_single(c, v, LENGTH)
+    outputs = _outputs(c, sizes, past_key, past_value, num_heads, bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else outputs[1][2]
     if mask is not None:
         mask = c.require_rank(mask, 2, "mask_index")
-    _tell_beside(c, o, bias, mask, scores_bias, num_heads, keys)
+    _constrain_masks(c, sizes, bias, mask, scores_bias, num_heads, keys)
     return outputs
 
 
@@ -179,8 +197,8 @@ def gated_relative_position_bias(
     else:
         batch, length, _ = c.require_rank(query, 3, "query_layer")
     positions = c.require_rank(positions, 4, "rel_pos")
-    c.merge(positions[1], num_heads, "the second axis of rel_pos must be the heads")
+    c.merge(positions[1], num_heads, "rel_pos[1] must equal num_heads")
     for i in (2, 3):
-        length = c.merge(length, positions[i], "rel_pos must be as long as the sequence")
-    vector(c, query_bias, query[-1], "the bias must be as long as the query is wide")
+        length = c.merge(length, positions[i], "rel_pos[2] and rel_pos[3] must equal the sequence length")
+    require_vector(c, query_bias, query[-1], "query_bias must be as long as the last axis of the query")
     return Shape((batch, num_heads, length, length))

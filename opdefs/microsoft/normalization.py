@@ -1,10 +1,16 @@
-"""Normalization, alone or fused with what precedes it."""
+"""Normalization, also fused with preceding operators."""
 
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import either, equal, one_or, one_value, part, spreads_over, vector
-from shapeinf.expr import Dim
+from opdefs.rules.operands import (
+    merge_optional,
+    part_size,
+    require_broadcast_size,
+    require_broadcast_to,
+    require_single,
+    require_vector,
+)
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -17,47 +23,42 @@ def simplified_layer_normalization(
 ) -> tuple[TensorType, TensorType]:
     """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
     first = c.axis(axis, len(x))
-    spreads_over(c, scale, x, "the scale must broadcast to the shape of the input")
+    require_broadcast_to(c, scale, x, "the scale must broadcast to the shape of the input")
     statistics = Shape((*x[:first], *(1 for _ in x[first:])))
     return TensorType(c.dtype(1), x), TensorType("float32", statistics)
 
 
 @onnx("SkipLayerNormalization", domain=MS)
 def skip_layer_normalization(
-    c: InferenceContext,
-    x: Shape,
-    skip: Shape,
-    gamma: Shape,
-    beta: Shape | None = None,
-    bias: Shape | None = None,
+    c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, beta: Shape | None = None, bias: Shape | None = None
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized.
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum.
 
-    The skip may lack the batch, or have a batch of 1.
+    `skip` may lack the batch axis, or have a batch size of 1.
     """
     if len(x) not in (2, 3):
         c.fail("the input must be [batch, sequence, hidden] or [tokens, hidden]", x)
     for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "the bias")):
-        vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
-    _tell_skip(c, x, skip)
+        require_vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
+    _constrain_skip(c, x, skip)
     statistics = TensorType("float32", Shape((*x[:-1], 1)))
     return x, statistics, statistics, x
 
 
-def _tell_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
+def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
     if skip.dims is None:
         return
     if not max(2, len(x) - 1) <= len(skip) <= len(x):
-        c.fail("the skip must have the rank of the input, or lack its batch", x, skip)
+        c.fail("skip must have the rank of the input, or lack its batch axis", x, skip)
     for i in range(1, min(len(skip), 2) + 1):
-        c.merge(x[-i], skip[-i], "the last two axes of input and skip must be equal")
+        c.merge(x[-i], skip[-i], "the last two axes of skip must equal those of the input")
 
 
 @onnx("SkipSimplifiedLayerNormalization", domain=MS)
 def skip_simplified_layer_normalization(
     c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, bias: Shape | None = None
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the sum that was normalized."""
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum."""
     return skip_layer_normalization(c, x, skip, gamma, None, bias)
 
 
@@ -74,22 +75,28 @@ def embed_layer_normalization(
     mask: Shape | None = None,
     position_ids: Shape | None = None,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] before the normalization."""
-    ids = equal(c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must be of equal shape")
-    ids = equal(c, ids, mask, "input_ids and mask must be of equal shape")
+    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] sums before normalization."""
+    ids = merge_optional(
+        c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must have the same shape"
+    )
+    ids = merge_optional(c, ids, mask, "input_ids and mask must have the same shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
     if position_ids is None:
-        c.at_most(ids[1], c.require_rank(positions, 2, "an embedding")[0], "there must be an embedding a position")
+        c.at_most(
+            ids[1],
+            c.require_rank(positions, 2, "an embedding")[0],
+            "position_embedding must have a row for each position",
+        )
     else:
         batch, steps = c.require_rank(position_ids, 2, "position_ids")
-        one_or(c, batch, ids[0], "position_ids must be for one sample or for all")
-        c.merge(steps, ids[1], "position_ids must be as long as input_ids")
+        require_broadcast_size(c, batch, ids[0], "position_ids must have a batch size of 1 or that of input_ids")
+        c.merge(steps, ids[1], "position_ids must have the sequence length of input_ids")
     for table in (positions, segments):
         if table is not None:
             width = c.require_rank(table, 2, "an embedding")[1]
-            hidden = c.merge(hidden, width, "all embeddings must be equally wide")
+            hidden = c.merge(hidden, width, "all embeddings must have the same hidden size")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        vector(c, v, hidden, f"{name} must be as long as an embedding")
+        require_vector(c, v, hidden, f"{name} must be as long as the hidden size of the embeddings")
     result = Shape((*ids, hidden))
     return result, Shape((ids[0],)), result
 
@@ -109,7 +116,7 @@ def quantized_embed_layer_normalization(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
     for v in scales:
-        one_value(c, v, "a scale or zero point must be one value")
+        require_single(c, v, "a scale or zero point must have exactly one element")
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
 
 
@@ -119,9 +126,9 @@ def group_norm(
 ) -> Shape:
     """[N, *S, C] (or [N, C, *S] without `channels_last`), [C], [C] -> the shape of the input."""
     channels = x[-1] if channels_last else x[1]
-    part(c, channels, groups, "the channels must split into equal groups")
+    part_size(c, channels, groups, "the channels must be divisible by groups")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
-        vector(c, v, channels, f"{name} must hold one value a channel")
+        require_vector(c, v, channels, f"{name} must have one value per channel")
     return x
 
 
@@ -137,22 +144,15 @@ def skip_group_norm(
     groups: int,
     channels_last: int = 1,
 ) -> tuple[Shape, Shape]:
-    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result, and the sum that was normalized."""
+    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result and the normalized sum."""
     x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
-    vector(c, bias, x[-1] if channels_last else x[1], "the bias must hold one value a channel")
+    require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must have one value per channel")
     return x, x
 
 
 @onnx("QOrderedLayerNormalization", domain=MS)
 def ordered_layer_normalization(
-    c: InferenceContext,
-    x: Shape,
-    scale_x: Shape,
-    scale: Shape,
-    bias: Shape | None,
-    scale_y: Shape,
-    *,
-    axis: int = -1,
+    c: InferenceContext, x: Shape, scale_x: Shape, scale: Shape, bias: Shape | None, scale_y: Shape, *, axis: int = -1
 ) -> Shape:
     """The shape of the input."""
     if x.dims is not None:
@@ -163,36 +163,8 @@ def ordered_layer_normalization(
 @onnx("GatedRMSNorm", domain=MS)
 def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> Shape:
     """[*S, H*C], [C], [*S, H*C] -> [*S, H*C]."""
-    x = c.merge(x, gate, "X and gate must be of equal shape")
+    x = c.merge(x, gate, "X and gate must have the same shape")
     group = None if scale.dims is None else c.concrete(c.numel(scale))
     if group and x.dims:
-        c.divisible(x[-1], group, "the last axis must be a multiple of the length of scale")
+        c.divisible(x[-1], group, "the last axis must be divisible by the length of scale")
     return x
-
-
-@onnx("BranchwiseRMSNorm", domain=MS)
-def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
-    """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
-    if x.dims:
-        branches, width = _branches(c, x, num_branches)
-        _tell_branch_scale(c, scale, branches, width)
-    return x
-
-
-def _branches(c: InferenceContext, x: Shape, count: int) -> tuple[Dim, Dim]:
-    """C and H of [*S, C, H], or of [*S, C*H] with a number of branches."""
-    if count:
-        return count, part(c, x[-1], count, "the last axis must split into equal branches")
-    if len(x) < 2:
-        c.fail("the input must be [.., branches, features]", x)
-    return x[-2], x[-1]
-
-
-def _tell_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
-    message = "the scale must be [features], [branches * features] or [branches, features]"
-    if scale is None or scale.dims is None:
-        return
-    if len(scale.dims) == 1:
-        either(c, scale.dims[0], (width, branches * width), message)
-    else:
-        c.merge(scale, Shape((branches, width)), message)

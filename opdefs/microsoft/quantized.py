@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from opdefs.microsoft.conv import move_channels_first, move_channels_last
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.microsoft.layout import channels_first, channels_last_again
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.concat import concat
-from opdefs.onnx.pool import global_pool, pool
+from opdefs.onnx.conv import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
-from opdefs.rules.elements import wanted_dims
-from opdefs.rules.operands import one_value, scalar
-from opdefs.rules.quantization import tell_scales
+from opdefs.rules.elements import requested_dims
+from opdefs.rules.operands import constrain_scales, require_scalar, require_single
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -21,7 +20,7 @@ def quantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
     """The shape of the input; the type of the zero point, else uint8."""
-    tell_scales(c, x, scale, zero, 1 if axis is None else axis)
+    constrain_scales(c, x, scale, zero, 1 if axis is None else axis)
     return TensorType(c.dtype(2) or "uint8", x)
 
 
@@ -30,7 +29,7 @@ def dequantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
     """The shape of the input, in the type of the scale."""
-    tell_scales(c, x, scale, zero, 1 if axis is None else axis)
+    constrain_scales(c, x, scale, zero, 1 if axis is None else axis)
     return TensorType(c.dtype(1), x)
 
 
@@ -48,7 +47,7 @@ def dequantize_with_order(c: InferenceContext, x: Shape, scale: Shape, *, to: in
 
 @onnx("QuantizeBFP", domain=MS)
 def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTensor, TensorType]:
-    """A flat tensor of bytes whose length is the format's secret; the shape of the input; its strides."""
+    """A flat tensor of bytes of unspecified length; the shape of the input; its strides."""
     if x.dims is None:
         rank = Shape((c.fresh("rank"),))
         return (
@@ -62,9 +61,9 @@ def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTens
 
 @onnx("DequantizeBFP", domain=MS)
 def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, *, dtype: int = 1) -> TensorType:
-    """The shape that the contents of `shape` say, in the type `dtype`."""
+    """The contents of `shape`, in the type `dtype`."""
     c.require_rank(x, 1, "x")
-    dims = wanted_dims(c, shape)
+    dims = requested_dims(c, shape)
     known = (c.fresh(f"shape.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(dims))
     return TensorType(dtype_name(dtype), Shape(known))
 
@@ -86,7 +85,7 @@ def quantized_binary(
 ) -> Shape:
     """Numpy broadcasting; scales and zero points are scalars."""
     for v in (a_scale, a_zero, b_scale, b_zero, c_scale, c_zero):
-        scalar(c, v, SCALE)
+        require_scalar(c, v, SCALE)
     return c.broadcast(a, b)
 
 
@@ -95,7 +94,7 @@ def quantized_binary(
 def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Shape:
     """The shape of the first input."""
     for v in scales:
-        one_value(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return x
 
 
@@ -105,17 +104,17 @@ def quantized_where(
 ) -> Shape:
     """Numpy broadcasting of condition, x and y."""
     for v in (x_scale, x_zero, *scales):
-        one_value(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return c.broadcast(condition, x, y)
 
 
 @onnx("QLinearConcat", domain=MS)
 def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value, axis: int) -> TensorType:
-    """Inputs come in threes (tensor, scale, zero point); the tensors' sizes along `axis` add up."""
+    """Inputs are triples (tensor, scale, zero point); the sizes of the tensors along `axis` add up."""
     if not xs or len(xs) % 3:
-        c.fail("inputs must come in threes: a tensor, its scale, its zero point", len(xs))
+        c.fail("inputs must be triples of a tensor, its scale and its zero point", len(xs))
     for v in (scale, zero, *(x.shape for i, x in enumerate(xs) if i % 3)):
-        one_value(c, v, f"{SCALE} must be one value")
+        require_single(c, v, f"{SCALE} must have exactly one element")
     return TensorType(c.dtype(1), concat(c, *xs[::3], axis=axis).shape)
 
 
@@ -131,15 +130,15 @@ def quantized_mean(
     axes: Ints,
     keepdims: int,
 ) -> Shape:
-    """The named axes become 1, or vanish without `keepdims`."""
+    """The axes become 1, or are removed without `keepdims`."""
     for v in (x_scale, x_zero, y_scale, y_zero):
-        scalar(c, v, SCALE)
+        require_scalar(c, v, SCALE)
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
 @onnx("ReduceSumInteger", domain=MS)
 def integer_sum(c: InferenceContext, x: Value, *, axes: Ints, keepdims: int) -> Shape:
-    """The named axes become 1, or vanish without `keepdims`; 32 bits, with a sign or without as the model declares."""
+    """The axes become 1, or are removed without `keepdims`; 32 bits, signed or unsigned as declared."""
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
@@ -159,9 +158,9 @@ def quantized_average_pool(
     """[N, C, *S] -> [N, C, *window(S)], or [N, *S, C] -> [N, *window(S), C]."""
     x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
     for v in (x_scale, x_zero, y_scale, y_zero):
-        scalar(c, v, SCALE)
-    result = pool(c, channels_first(x) if channels_last else x, window=window, ceil_mode=ceil_mode)
-    return channels_last_again(result) if channels_last else result
+        require_scalar(c, v, SCALE)
+    result = pool(c, move_channels_first(x) if channels_last else x, window=window, ceil_mode=ceil_mode)
+    return move_channels_last(result) if channels_last else result
 
 
 @onnx("QLinearGlobalAveragePool", domain=MS)
@@ -170,5 +169,5 @@ def quantized_global_average_pool(
 ) -> Shape:
     """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
     for v in scales:
-        one_value(c, v, f"{SCALE} must be one value")
-    return channels_last_again(global_pool(c, channels_first(x))) if channels_last else global_pool(c, x)
+        require_single(c, v, f"{SCALE} must have exactly one element")
+    return move_channels_last(global_pool(c, move_channels_first(x))) if channels_last else global_pool(c, x)

@@ -6,17 +6,24 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
 from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import either, equal, holds, one_or, vector
-from opdefs.rules.quantization import one_scale, tell_column_scales
+from opdefs.rules.operands import (
+    constrain_column_scales,
+    merge_optional,
+    require_broadcast_size,
+    require_count,
+    require_either,
+    require_single_scale,
+    require_vector,
+)
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def projected(c: InferenceContext, a: Shape, inner: Dim, outer: Dim) -> Shape:
-    """[*S, inner] -> [*S, outer]: a product with a weight matrix whose sizes are known otherwise."""
+def project(c: InferenceContext, a: Shape, inner: Dim, outer: Dim) -> Shape:
+    """[*S, inner] -> [*S, outer]: a product with a packed weight matrix."""
     if not len(a):
-        c.fail("a matrix product needs operands of rank 1 or more", a)
+        c.fail("the operands of a matrix product must have rank 1 or more", a)
     c.merge(a[-1], inner, "the last axis of A must equal the input size of the weights")
     return Shape((*a[:-1], outer))
 
@@ -36,21 +43,21 @@ def matmul_n_bits(
     block_size: int,
     bits: int = 4,
 ) -> Shape:
-    """[*S, K] -> [*S, N]; the weights are packed, [N, blocks of K, bytes of a block]."""
+    """[*S, K] -> [*S, N]; the weights are packed, [N, blocks of K, bytes per block]."""
     if block_size < 1 or bits < 1:
         c.fail("bits and block_size must be at least 1", bits, block_size)
     blocks = ceildiv(K, block_size)
-    c.merge(b, Shape((N, blocks, ceildiv(block_size * bits, 8))), "B must be [N, blocks of K, bytes of a block]")
-    _tell_blocks(c, scales, N, blocks, "scales")
+    c.merge(b, Shape((N, blocks, ceildiv(block_size * bits, 8))), "B must be [N, blocks of K, bytes per block]")
+    _constrain_block_scales(c, scales, N, blocks, "scales")
     packed = c.dtype(3) == "uint8"
-    _tell_blocks(c, zeros, N, ceildiv(blocks * bits, 8) if packed else blocks, "zero_points")
-    vector(c, bias, N, "the bias must hold N values")
-    return projected(c, a, K, N)
+    _constrain_block_scales(c, zeros, N, ceildiv(blocks * bits, 8) if packed else blocks, "zero_points")
+    require_vector(c, bias, N, "the bias must have N values")
+    return project(c, a, K, N)
 
 
-def _tell_blocks(c: InferenceContext, v: Shape | None, columns: int, blocks: Dim, what: str) -> None:
-    """One value a block: [N, blocks], or [N * blocks]."""
-    message = f"{what} must hold one value a block of each column"
+def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: int, blocks: Dim, name: str) -> None:
+    """One value per block: [N, blocks], or [N * blocks]."""
+    message = f"{name} must have one value per block of each column"
     if v is not None and v.rank == 1:
         c.merge(v[0], columns * blocks, message)
     elif v is not None and v.dims is not None:
@@ -68,9 +75,9 @@ def matmul_n_bits_mlp(
     N: int,  # noqa: N803
 ) -> tuple[Shape, Shape]:
     """[*S, K] -> [*S, N], and the sum [*S, K] of input and skip."""
-    a = equal(c, a, skip, "A and skip must be of equal shape")
-    vector(c, scale, K, "norm_scale must hold K values")
-    return projected(c, a, K, N), a
+    a = merge_optional(c, a, skip, "A and skip must have the same shape")
+    require_vector(c, scale, K, "norm_scale must have K values")
+    return project(c, a, K, N), a
 
 
 @onnx("MatMulNBitsQkv", domain=MS)
@@ -85,10 +92,10 @@ def matmul_n_bits_qkv(
     Nkv: int,  # noqa: N803
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[*S, K] -> [*S, Nq], [*S, Nkv] twice, and the sum [*S, K] of input and skip."""
-    a = equal(c, a, skip, "A and skip must be of equal shape")
-    vector(c, scale, K, "norm_scale must hold K values")
-    kv = projected(c, a, K, Nkv)
-    return projected(c, a, K, Nq), kv, kv, a
+    a = merge_optional(c, a, skip, "A and skip must have the same shape")
+    require_vector(c, scale, K, "norm_scale must have K values")
+    kv = project(c, a, K, Nkv)
+    return project(c, a, K, Nq), kv, kv, a
 
 
 @onnx("MatMulBnb4", domain=MS)
@@ -103,22 +110,22 @@ def matmul_bnb4(
     block_size: int,
     transB: int = 1,  # noqa: N803
 ) -> Shape:
-    """[*S, K] -> [*S, N]; without `transB` [*S, N] -> [*S, K]; two weights a byte."""
+    """[*S, K] -> [*S, N]; without `transB` [*S, N] -> [*S, K]; two weights per byte."""
     if block_size < 1:
         c.fail("block_size must be at least 1", block_size)
     for v, least, name in ((b, ceildiv(K * N, 2), "B"), (absmax, ceildiv(K * N, block_size), "absmax")):
         if v.dims is not None:
-            c.at_least(c.numel(v), least, f"{name} must have room for K*N weights")
-    return projected(c, a, K, N) if transB else projected(c, a, N, K)
+            c.at_least(c.numel(v), least, f"{name} is too small for K*N weights")
+    return project(c, a, K, N) if transB else project(c, a, N, K)
 
 
 @onnx("MatMulFpQ4", domain=MS)
 def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value) -> Shape:
-    """Numpy's matmul with a matrix of which only the shape is told, by the contents of `B_shape`."""
+    """Numpy's matmul with a packed matrix whose shape is the contents of `B_shape`."""
     c.require_rank(b, 1, "B")
-    c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must hold 2 values")
+    c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 values")
     inner, outer = known_dims(b_shape) or (None, None)
-    return projected(c, a, a[-1] if inner is None else inner, c.fresh("columns") if outer is None else outer)
+    return project(c, a, a[-1] if inner is None else inner, c.fresh("columns") if outer is None else outer)
 
 
 @onnx("MatMulBlockQuantizedFp8Weight", domain=MS)
@@ -127,8 +134,8 @@ def matmul_fp8(
 ) -> Shape:
     """[*S, K], [N, K] -> [*S, N]."""
     columns, inner = c.require_rank(b, 2, "B")
-    vector(c, bias, columns, "the bias must hold one value a column")
-    return projected(c, a, inner, columns)
+    require_vector(c, bias, columns, "the bias must have one value per column")
+    return project(c, a, inner, columns)
 
 
 @onnx("MatMulBlockQuantizedFp4Weight", domain=MS)
@@ -141,10 +148,10 @@ def matmul_fp4(
     input_scale: Shape | None = None,
     bias: Shape | None = None,
 ) -> Shape:
-    """[*S, K], [N, K/2] -> [*S, N]: two weights a byte."""
+    """[*S, K], [N, K/2] -> [*S, N]: two weights per byte."""
     columns, half = c.require_rank(b, 2, "B")
-    vector(c, bias, columns, "the bias must hold one value a column")
-    return projected(c, a, half * 2, columns)
+    require_vector(c, bias, columns, "the bias must have one value per column")
+    return project(c, a, half * 2, columns)
 
 
 @onnx("MatMulInteger16", domain=MS)
@@ -167,26 +174,21 @@ def matmul_integer_to_float(
 ) -> Shape:
     """Numpy's matmul, in the type of the scales."""
     result = matmul(c, a, b)
-    one_scale(c, a_scale, a_zero, "A")
+    require_single_scale(c, a_scale, a_zero, "A")
     for v, name in ((b_scale, "b_scale"), (b_zero, "b_zero_point")):
-        tell_column_scales(c, b, v, name)
+        constrain_column_scales(c, b, v, name)
     if result.dims:
-        holds(c, bias, result[-1], "the bias must be as long as the last axis of the product")
+        require_count(c, bias, result[-1], "the bias must have one value per column of the product")
     return result
 
 
 @onnx("DynamicQuantizeMatMul", domain=MS)
 def dynamic_quantize_matmul(
-    c: InferenceContext,
-    a: Shape,
-    b: Shape,
-    b_scale: Shape,
-    b_zero: Shape | None = None,
-    bias: Shape | None = None,
+    c: InferenceContext, a: Shape, b: Shape, b_scale: Shape, b_zero: Shape | None = None, bias: Shape | None = None
 ) -> Shape:
     """Numpy's matmul of floats with a quantized matrix."""
-    one = Shape(())
-    return matmul_integer_to_float(c, a, b, one, b_scale, None, b_zero, bias)
+    scale = Shape(())
+    return matmul_integer_to_float(c, a, b, scale, b_scale, None, b_zero, bias)
 
 
 @onnx("QGemm", domain=MS)
@@ -206,13 +208,13 @@ def quantized_gemm(
     transB: int = 0,  # noqa: N803
 ) -> TensorType:
     """[M, K] x [K, N] -> [M, N], either operand transposed; float32 without a zero point of the output."""
-    one_scale(c, a_scale, a_zero, "A")
-    one_scale(c, y_scale, y_zero, "Y")
-    c.merge(b_scale, b_zero, "scale and zero point of B must be of equal shape")
+    require_single_scale(c, a_scale, a_zero, "A")
+    require_single_scale(c, y_scale, y_zero, "Y")
+    c.merge(b_scale, b_zero, "scale and zero point of B must have the same shape")
     columns = c.require_rank(b, 2, "B")[0 if transB else 1]
     if b_scale.dims:
         c.require_rank(b_scale, 1, "b_scale")
-        one_or(c, b_scale.dims[0], columns, "b_scale must be one value, or one a column")
+        require_broadcast_size(c, b_scale.dims[0], columns, "b_scale must have exactly one element, or one a column")
     return TensorType(c.dtype(8) or "float32", gemm(c, a, b, bias, transA=transA, transB=transB))
 
 
@@ -228,7 +230,7 @@ def ordered_matmul(
     addend: Shape | None = None,
     addend_scale: Shape | None = None,
 ) -> Shape:
-    """[*S, M, K] x [*S, K, N] -> [*S, M, N]: how the elements are ordered does not show in the shapes."""
+    """[*S, M, K] x [*S, K, N] -> [*S, M, N]: the element order does not affect the shapes."""
     return matmul(c, a, b)
 
 
@@ -248,7 +250,7 @@ def mixture_of_experts(
 
     Weights are [E, I, H] (or [E, 2*I, H] with a gate), [E, H, I] and [E, I, H], or older ones with both axes swapped.
     """
-    x = _routed(c, x, router)
+    x = _constrain_tokens(c, x, router)
     for v, rank, name in (
         (first, 3, "fc1_experts_weights"),
         (first_bias, 2, "fc1_experts_bias"),
@@ -257,10 +259,10 @@ def mixture_of_experts(
         (third, 3, "fc3_experts_weights"),
         (third_bias, 2, "fc3_experts_bias"),
     ):
-        _tell_experts(c, router, v, rank, name)
+        _constrain_experts(c, router, v, rank, name)
     if x.dims and first.dims and second.dims:
         for v, name in ((first, "fc1_experts_weights"), (second, "fc2_experts_weights")):
-            either(c, x.dims[-1], (v[1], v[2]), f"{name} must be for the hidden size of the input")
+            require_either(c, x.dims[-1], (v[1], v[2]), f"{name} must have an axis of the hidden size of the input")
     return x
 
 
@@ -278,37 +280,37 @@ def quantized_mixture_of_experts(
     *others: Shape | None,
 ) -> Shape:
     """[T, H] or [B, S, H] tokens, [T, E] or [B*S, E] scores of the experts -> the shape of the tokens."""
-    x = _routed(c, x, router)
+    x = _constrain_tokens(c, x, router)
     for v, rank, name in (
         (first, 3, "fc1_experts_weights"),
         (first_bias, 2, "fc1_experts_bias"),
         (second, 3, "fc2_experts_weights"),
         (second_bias, 2, "fc2_experts_bias"),
     ):
-        _tell_experts(c, router, v, rank, name)
+        _constrain_experts(c, router, v, rank, name)
     for bias, weights, name in ((first_bias, first, "fc1_experts_bias"), (second_bias, second, "fc2_experts_bias")):
         if bias is not None and weights.dims is not None:
-            c.merge(bias[1], weights[1], f"{name} must hold one value a row of the weights")
+            c.merge(bias[1], weights[1], f"{name} must have one value per row of the weights")
     for v, name in ((first_scales, "fc1_scales"), (second_scales, "fc2_scales")):
         if v is not None and v.dims is not None:
             if len(v.dims) not in (2, 3):
-                c.fail(f"{name} must be of rank 2 or 3", v)
-            c.merge(v.dims[0], c.require_rank(router, 2, "router_probs")[1], f"{name} must hold those of each expert")
+                c.fail(f"{name} must have rank 2 or 3", v)
+            c.merge(v.dims[0], c.require_rank(router, 2, "router_probs")[1], f"{name} must have one entry per expert")
     return x
 
 
-def _tell_experts(c: InferenceContext, router: Shape, v: Shape | None, rank: int, name: str) -> None:
-    """Tell that an operand holds something of each expert."""
+def _constrain_experts(c: InferenceContext, router: Shape, v: Shape | None, rank: int, name: str) -> None:
+    """Require one entry per expert."""
     if v is not None:
         experts = c.require_rank(router, 2, "router_probs")[1]
-        c.merge(c.require_rank(v, rank, name)[0], experts, f"{name} must hold those of each expert")
+        c.merge(c.require_rank(v, rank, name)[0], experts, f"{name} must have one entry per expert")
 
 
-def _routed(c: InferenceContext, x: Shape, router: Shape) -> Shape:
-    """The tokens, each with a row of scores."""
+def _constrain_tokens(c: InferenceContext, x: Shape, router: Shape) -> Shape:
+    """The tokens; `router_probs` has one row per token."""
     if x.dims is not None:
         if len(x) not in (2, 3):
             c.fail("the input must be [tokens, hidden] or [batch, sequence, hidden]", x)
         rows = c.require_rank(router, 2, "router_probs")[0]
-        c.merge(rows, c.numel(x[:-1]), "router_probs must have one row a token")
+        c.merge(rows, c.numel(x[:-1]), "router_probs must have one row per token")
     return x

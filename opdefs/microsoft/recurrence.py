@@ -1,19 +1,19 @@
-"""Layers that carry a state from call to call: linear attention, causal convolution, LSTMs."""
+"""Layers with a state: linear attention, causal convolution, LSTMs."""
 
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.recurrent import Cells, recurrent_states
-from opdefs.rules.operands import either, equal, holds, part, vector
+from opdefs.rules.operands import merge_optional, part_size, require_count, require_either, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
-STATE = "the past state must have the shape of the present one"
+STATE = "the past state must have the shape of the present state"
 
 
-def windowed(state: Shape, window: int) -> Shape:
-    """The state, or the last `window` of them along a new first axis."""
+def add_window(state: Shape, window: int) -> Shape:
+    """The state, or the last `window` states along a new first axis."""
     return Shape((window, *state)) if window else state
 
 
@@ -32,30 +32,30 @@ def linear_attention(
     state_window: int = 0,
 ) -> tuple[Shape, TensorType]:
     """[B, S, N*D], [B, S, K*D], [B, S, K*V] -> [B, S, max(N, K)*V], a state [B, K, D, V]."""
-    query, key, value = (c.require_rank(x, 3, "an operand") for x in (query, key, value))
+    query, key, value = (c.require_rank(x, 3, n) for x, n in ((query, "query"), (key, "key"), (value, "value")))
     for other in (key, value):
         for i in (0, 1):
-            c.merge(query[i], other[i], "query, key and value must be of equal batch and length")
-    width = part(c, query[2], q_num_heads, "the query must hold q_num_heads heads")
+            c.merge(query[i], other[i], "query, key and value must have the same batch size and length")
+    width = part_size(c, query[2], q_num_heads, "the last axis of the query must be divisible by q_num_heads")
     if isinstance(width, int) and width:
-        c.divisible(key[2], width, "the key must hold heads of the query's width")
+        c.divisible(key[2], width, "the last axis of the key must be divisible by the head size of the query")
         heads = c.concrete(key[2] // width)
         if heads and kv_num_heads % heads:
             c.fail("kv_num_heads must be a multiple of the heads of the key", kv_num_heads, heads)
-    value_width = part(c, value[2], kv_num_heads, "the value must hold kv_num_heads heads")
+    value_width = part_size(c, value[2], kv_num_heads, "the last axis of the value must be divisible by kv_num_heads")
     for gate, widest, name in ((decay, kv_num_heads * width, "decay"), (beta, 1, "beta")):
-        _tell_gate(c, query, gate, (kv_num_heads, widest), name)
-    state = windowed(Shape((query[0], kv_num_heads, width, value_width)), state_window)
+        _constrain_gate(c, query, gate, (kv_num_heads, widest), name)
+    state = add_window(Shape((query[0], kv_num_heads, width, value_width)), state_window)
     output = Shape((query[0], query[1], value_width * max(q_num_heads, kv_num_heads)))
-    return output, TensorType(c.dtype(3) or c.dtype(0), equal(c, state, past, STATE))
+    return output, TensorType(c.dtype(3) or c.dtype(0), merge_optional(c, state, past, STATE))
 
 
-def _tell_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], what: str) -> None:
+def _constrain_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
     if gate is not None:
-        batch, steps, last = c.require_rank(gate, 3, what)
-        for size, whole in ((batch, query[0]), (steps, query[1])):
-            c.merge(size, whole, f"{what} must be of the batch and the length of the query")
-        either(c, last, choices, f"the last axis of {what} must be {choices[0]} or {choices[1]}")
+        batch, steps, last = c.require_rank(gate, 3, name)
+        for size, expected in ((batch, query[0]), (steps, query[1])):
+            c.merge(size, expected, f"{name} must have the batch size and the length of the query")
+        require_either(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
 
 
 @onnx("LinearAttentionGate", domain=MS)
@@ -63,9 +63,9 @@ def linear_attention_gate(
     c: InferenceContext, a: Shape, bias: Shape, scale: Shape, b: Shape | None = None
 ) -> tuple[Shape, Shape]:
     """[B, S, N], [N], [N] -> [B, S, N], twice."""
-    a = equal(c, c.require_rank(a, 3, "a"), b, "a and b must be of equal shape")
+    a = merge_optional(c, c.require_rank(a, 3, "a"), b, "a and b must have the same shape")
     for v, name in ((bias, "dt_bias"), (scale, "decay_scale")):
-        holds(c, v, a[2], f"{name} must hold one value a head")
+        require_count(c, v, a[2], f"{name} must have one value per head")
     return a, a
 
 
@@ -88,29 +88,29 @@ def gated_delta_net(
 ) -> tuple[Shape, Shape, Shape]:
     """[*T, N, D], [*T, N, D], [*T, V, W] -> [*T, V, W], a state [B, V, W, D], [B, capacity*(V + N*D + V*W)].
 
-    *T is one packed axis or [B, S]; the query alone may hold all three, [*T, 2*N*D + V*W].
+    *T is one packed axis or [B, S]; a packed query is [*T, 2*N*D + V*W].
     """
-    for one in (query, key, value):
-        if one is not None and len(one) < 2:
-            c.fail("query, key and value must be of rank 2 or more", one)
+    for operand in (query, key, value):
+        if operand is not None and len(operand) < 2:
+            c.fail("query, key and value must have rank 2 or more", operand)
     if key is None or value is None:
-        lead, key_size, heads, value_width, width = _from_state(c, query, state)
+        lead, key_size, heads, value_width, width = _packed_sizes(c, query, state)
     else:
         lead, (key_heads, width), (heads, value_width) = query[:-2], key[-2:], value[-2:]
-        c.merge(query[-1], width, "query and key must be of equal width")
+        c.merge(query[-1], width, "query and key must have the same head size")
         key_size = key_heads * width
     batch = _batch(c, lead, ends, state)
-    final = equal(c, Shape((batch, heads, value_width, width)), state, STATE)
+    final = merge_optional(c, Shape((batch, heads, value_width, width)), state, STATE)
     update = state_update_capacity * (heads + key_size + heads * value_width)
     return Shape((*lead, heads, value_width)), final, Shape((batch, update))
 
 
-def _from_state(c: InferenceContext, query: Shape, state: Shape | None) -> tuple[tuple[Dim, ...], Dim, Dim, Dim, Dim]:
+def _packed_sizes(c: InferenceContext, query: Shape, state: Shape | None) -> tuple[tuple[Dim, ...], Dim, Dim, Dim, Dim]:
     """Axes of tokens, N*D, V, W and D of a packed query."""
     if state is None:
-        c.fail("a packed query needs an initial state", query)
+        c.fail("a packed query requires initial_state", query)
     _, heads, value_width, width = c.require_rank(state, 4, "initial_state")
-    keys = part(c, query[-1] - heads * value_width, 2, "a packed query must hold query, key and value")
+    keys = part_size(c, query[-1] - heads * value_width, 2, "a packed query must hold query, key and value")
     return query[:-1], keys, heads, value_width, width
 
 
@@ -138,12 +138,12 @@ def causal_conv(
     """[B, C, *S], [C, 1, *K] -> [B, C, *S], a state [B, C, (K - 1)*dilation]; or [B, S, *C], [B, .., *C]."""
     weight = c.require_rank(weight, 2 + ndim, "weight")
     channels = c.numel(x[2:]) if channels_last else c.require_rank(x, 2 + ndim, "input")[1]
-    c.merge(weight[0], channels, "the weight must have one kernel a channel")
-    c.merge(weight[1], 1, "the second axis of the weight must be 1")
-    vector(c, bias, channels, "the bias must hold one value a channel")
-    kept = (weight[-1] - 1) * dilation
-    state = Shape((x[0], kept, *x[2:])) if channels_last else Shape((*x[:-1], kept))
-    return x, equal(c, windowed(state, state_window), past, STATE)
+    c.merge(weight[0], channels, "the weight must have one kernel per channel")
+    c.merge(weight[1], 1, "the second axis of the weight must have size 1")
+    require_vector(c, bias, channels, "the bias must have one value per channel")
+    length = (weight[-1] - 1) * dilation
+    state = Shape((x[0], length, *x[2:])) if channels_last else Shape((*x[:-1], length))
+    return x, merge_optional(c, add_window(state, state_window), past, STATE)
 
 
 @onnx("VarlenCausalConvWithState", domain=MS)
@@ -161,12 +161,12 @@ def packed_causal_conv(
 ) -> tuple[Shape, Shape, Shape]:
     """[T, C], [C, 1, K], [B + 1] -> [T, C], a state [B, C, (K - 1)*dilation], [B, capacity, C]."""
     x, weight = c.require_rank(x, 2, "input"), c.require_rank(weight, 3, "weight")
-    channels = c.merge(weight[0], x[1], "the weight must have one kernel a channel")
-    c.merge(weight[1], 1, "the second axis of the weight must be 1")
-    vector(c, bias, channels, "the bias must hold one value a channel")
+    channels = c.merge(weight[0], x[1], "the weight must have one kernel per channel")
+    c.merge(weight[1], 1, "the second axis of the weight must have size 1")
+    require_vector(c, bias, channels, "the bias must have one value per channel")
     batch = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
-    vector(c, captured, batch, "capture_count must hold one value a request")
-    final = equal(c, Shape((batch, channels, (weight[2] - 1) * dilation)), state, STATE)
+    require_vector(c, captured, batch, "capture_count must have one value per request")
+    final = merge_optional(c, Shape((batch, channels, (weight[2] - 1) * dilation)), state, STATE)
     return x, final, Shape((batch, state_update_capacity, channels))
 
 
@@ -190,19 +190,23 @@ def attention_lstm(
     *,
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, 4*H, H] say.
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, 4*H, H].
 
-    The cell's input is X beside the attention, [.., I + A]; memory [B, M, D], weights [directions, .., A].
+    The cell's input is X concatenated with the attention, [..., I + A]; memory [B, M, D], weights [directions, ..., A].
     """
     x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
     count, hidden = cells.directions, cells.hidden_size or r[2]
-    attended = _tell_memory(c, x, count, hidden, query_weights, memory_weights, v, memory)
-    vector(c, memory_lengths, x[1], "memory_seq_lens must hold one length a sample")
+    attended = _constrain_memory(c, x, count, hidden, query_weights, memory_weights, v, memory)
+    require_vector(c, memory_lengths, x[1], "memory_seq_lens must have one length per sample")
     if attention_weights is not None:
         attended = c.require_rank(attention_weights, 3, "AW")[2]
         if memory is not None:
             rows = memory[2] + hidden
-            c.merge(attention_weights, Shape((count, rows, attended)), "AW must be [directions, memory and state, ..]")
+            c.merge(
+                attention_weights,
+                Shape((count, rows, attended)),
+                "AW must be [directions, memory width + hidden_size, depth]",
+            )
     elif attended is not None and memory is not None:
         attended = memory[2]
     if attended is not None:
@@ -215,7 +219,7 @@ GATES = 4
 """The gates of an LSTM cell."""
 
 
-def _tell_memory(
+def _constrain_memory(
     c: InferenceContext,
     x: Shape,
     directions: int,
@@ -225,15 +229,15 @@ def _tell_memory(
     v: Shape | None,
     memory: Shape | None,
 ) -> Dim | None:
-    """The depth of the attention, None where no memory is given."""
+    """The depth of the attention, None without a memory."""
     if memory is None or query_weights is None or memory_weights is None or v is None:
         return None
     batch, _, width = c.require_rank(memory, 3, "M")
-    c.merge(batch, x[1], "the memory must be of the batch of X")
+    c.merge(batch, x[1], "M must have the batch size of X")
     depth = c.require_rank(v, 2, "V")[1]
     c.merge(v[0], directions, "V must be [directions, depth]")
     c.merge(query_weights, Shape((directions, hidden, depth)), "QW must be [directions, hidden_size, depth]")
-    c.merge(memory_weights, Shape((directions, width, depth)), "MW must be [directions, width of the memory, depth]")
+    c.merge(memory_weights, Shape((directions, width, depth)), "MW must be [directions, memory width, depth]")
     return depth
 
 
@@ -255,8 +259,8 @@ def quantized_lstm(
     *,
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as the weights [directions, H, 4*H] say."""
-    x, w, r = (c.require_rank(v, 3, "an operand") for v in (x, w, r))
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, H, 4*H]."""
+    x, w, r = (c.require_rank(v, 3, name) for v, name in ((x, "X"), (w, "W"), (r, "R")))
     count, hidden = cells.directions, cells.hidden_size or r[1]
     c.merge(w, Shape((count, x[2], GATES * hidden)), "W must be [directions, inputs, 4*hidden_size]")
     c.merge(r, Shape((count, hidden, GATES * hidden)), "R must be [directions, hidden_size, 4*hidden_size]")

@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from opdefs.onnx.schemas import dtype_of
+from opdefs.onnx.schemas import fixed_dtype
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 from shapeinf.sharing import build_once
 
@@ -25,11 +25,11 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
 @build_once
 def op_defs() -> dict[tuple[str, str], list[OpDef]]:
-    """All operators by (domain, name); the file is read once, on the first question."""
-    found: dict[tuple[str, str], list[OpDef]] = {}
+    """All operators by (domain, name); the file is read once, on first use."""
+    definitions: dict[tuple[str, str], list[OpDef]] = {}
     for entry in json.loads((files(__package__) / "schemas.json").read_text(encoding="utf-8")):
-        found.setdefault((entry["domain"], entry["name"]), []).append(_op_def(entry))
-    return found
+        definitions.setdefault((entry["domain"], entry["name"]), []).append(_op_def(entry))
+    return definitions
 
 
 def _op_def(entry: dict[str, Any]) -> OpDef:
@@ -46,7 +46,7 @@ def _op_def(entry: dict[str, Any]) -> OpDef:
 
 
 def _arg(p: dict[str, Any]) -> ArgDef:
-    fixed, option = dtype_of(p["type"]), p.get("option")
+    fixed, option = fixed_dtype(p["type"]), p.get("option")
     return ArgDef(
         p["name"],
         type=fixed,

@@ -1,13 +1,13 @@
-"""Picking, padding, cutting and sampling tensors; transforms."""
+"""Gathering, padding, cropping and sampling; transforms."""
 
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.pad import pad
 from opdefs.rules.elements import known_dims
-from opdefs.rules.gathering import gather_nd, tell_inside
-from opdefs.rules.operands import vector
-from opdefs.rules.ranges import arithmetic_range
+from opdefs.rules.gathering import constrain_indices, gather_nd
+from opdefs.rules.operands import require_vector
+from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -32,7 +32,7 @@ def gather_block_quantized(
     quantize_axis: int = 1,
     block_size: int = 128,
 ) -> TensorType:
-    """The axes of `indices` in place of one axis of the data; a byte of packed data holds several elements."""
+    """The axes of `indices` replace one axis of the data; a byte of packed data holds several elements."""
     if scales.dims is not None:
         c.same_rank(x, scales)
     at = c.axis(gather_axis, len(x))
@@ -42,32 +42,28 @@ def gather_block_quantized(
     if c.dtype(0) == "uint8" and bits < 8:
         dims[-1] *= 8 // bits
     elif c.dtype(0) is None:
-        raise c.unknowable("the element type of the data is not known, so nor is whether they are packed")
-    _tell_blocks(c, dims, scales, zeros, quantize_axis, block_size, 8 // bits)
+        raise c.unknowable("the element type of the data is unknown, and with it whether elements are packed")
+    _constrain_block_scales(c, dims, scales, zeros, quantize_axis, block_size, 8 // bits)
     return TensorType(c.dtype(2), Shape((*dims[:at], *indices, *dims[at + 1 :])))
 
 
-def _tell_blocks(
+def _constrain_block_scales(
     c: InferenceContext, dims: list[Dim], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
 ) -> None:
-    """Scales are as the data, but one a block along an axis; zero points are as the scales, packed as the data are."""
+    """Scales have the shape of the data, one per block along an axis; zero points that of the scales, packed."""
     at = c.axis(axis, len(dims))
     if size < 1:
         c.fail("block_size must be at least 1", size)
     blocks = Shape((*dims[:at], ceildiv(dims[at], size), *dims[at + 1 :]))
-    c.merge(scales, blocks, "scales must have the shape of the data, but one a block along quantize_axis")
+    c.merge(scales, blocks, "scales must have the shape of the data, with one value per block along quantize_axis")
     if zeros is not None:
         last = ceildiv(blocks[-1], packed) if c.dtype(0) == "uint8" else blocks[-1]
-        c.merge(zeros, Shape((*blocks[:-1], last)), "zero_points must have the shape of scales, packed as the data")
+        c.merge(zeros, Shape((*blocks[:-1], last)), "zero_points must have the shape of scales, packed like the data")
 
 
 @onnx("TorchEmbedding", domain=MS)
 def torch_embedding(
-    c: InferenceContext,
-    weight: Shape,
-    indices: Shape,
-    padding: Shape | None = None,
-    scale: Shape | None = None,
+    c: InferenceContext, weight: Shape, indices: Shape, padding: Shape | None = None, scale: Shape | None = None
 ) -> Shape:
     """[N, M], [*I] -> [*I, M]."""
     return Shape((*indices, c.require_rank(weight, 2, "weight")[1]))
@@ -77,27 +73,27 @@ def torch_embedding(
 def pad_with_matrix(
     c: InferenceContext, x: Value, pads: Value, fill: Value | None = None, *, mode: str = "constant"
 ) -> PartialTensor:
-    """Every axis grows by its begin and end; `pads` is a vector, or a matrix of one row."""
+    """Every axis grows by its begin and end; `pads` is a vector or a matrix with one row."""
     if pads.shape.dims is not None and len(pads.shape) == 2:
-        c.merge(pads.shape[0], 1, "pads must be a vector, or a matrix of one row")
+        c.merge(pads.shape[0], 1, "pads must be a vector or a matrix with one row")
         pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
     return pad(c, x, pads, fill, mode=mode)
 
 
 @onnx("Range", domain=MS)
 def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: Value | None = None) -> PartialTensor:
-    """`ceil((limit - start) / delta)` elements, at least none; a step of 1 when left out."""
-    one = PartialTensor(start.dtype, Shape(()), (1,))
-    return arithmetic_range(c, start, limit, one if delta is None else delta)
+    """`ceil((limit - start) / delta)` elements, at least 0; the default step is 1."""
+    unit = PartialTensor(start.dtype, Shape(()), (1,))
+    return arithmetic_range(c, start, limit, unit if delta is None else delta)
 
 
 @onnx("Unique", domain=MS)
 def unique(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
-    """[N] -> [U] unique elements, [N] their places, [U] their counts; U is at most N."""
+    """[N] -> [U] unique elements, [N] inverse indices, [U] counts; U is at most N."""
     (size,) = c.require_rank(x, 1, "x")
     bounds = c.interval(size)
-    found = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
-    return found, Shape((size,)), found
+    values = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
+    return values, Shape((size,)), values
 
 
 @onnx("UnfoldTensor", domain=MS)
@@ -106,7 +102,7 @@ def unfold(c: InferenceContext, x: Shape, *, size: int, dim: int = -1, step: int
     at = c.axis(dim, len(x))
     if size < 1 or step < 1:
         c.fail("size and step must be at least 1", size, step)
-    c.at_least(x[at], size, f"axis {at} must hold one slice at least")
+    c.at_least(x[at], size, f"axis {at} must be at least as long as a slice")
     return Shape((*x[:at], (x[at] - size) // step + 1, *x[at + 1 :], size))
 
 
@@ -114,8 +110,8 @@ def unfold(c: InferenceContext, x: Shape, *, size: int, dim: int = -1, step: int
 def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> TensorType:
     """[N, C, H, W], [N, P, Q, 2] -> [N, C, P, Q]."""
     x, grid = c.require_rank(x, 4, "X"), c.require_rank(grid, 4, "Grid")
-    n = c.merge(x[0], grid[0], "X and Grid must be of equal batch")
-    c.merge(grid[3], 2, "the last axis of Grid must hold 2 values")
+    n = c.merge(x[0], grid[0], "X and Grid must have the same batch size")
+    c.merge(grid[3], 2, "the last axis of Grid must have size 2")
     return TensorType(c.dtype(0), Shape((n, x[1], grid[1], grid[2])))
 
 
@@ -125,17 +121,17 @@ def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Value, s
     x, boxes = c.require_rank(x, 4, "X"), c.require_rank(boxes, 2, "rois")
     c.merge(boxes[1], 4, "a box must have 4 coordinates")
     count = boxes[0]
-    vector(c, batch.shape, count, "batch_indices must hold one value a box")
-    tell_inside(c, batch, x[0])
-    c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must hold 2 values")
+    require_vector(c, batch.shape, count, "batch_indices must have one value per box")
+    constrain_indices(c, batch, x[0])
+    c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must have 2 values")
     height, width = known_dims(size) or (None, None)
-    return Shape((count, x[1], _positive(c, height, "height"), _positive(c, width, "width")))
+    return Shape((count, x[1], _crop_size(c, height, "height"), _crop_size(c, width, "width")))
 
 
-def _positive(c: InferenceContext, size: Dim | None, what: str) -> Dim:
+def _crop_size(c: InferenceContext, size: Dim | None, name: str) -> Dim:
     if size is None:
-        return c.fresh(what, 1)
-    c.at_least(size, 1, f"the {what} of a crop must be at least 1")
+        return c.fresh(name, 1)
+    c.at_least(size, 1, f"the {name} in crop_size must be at least 1")
     return size
 
 
@@ -152,17 +148,17 @@ def irfft(c: InferenceContext, x: Shape, *, signal_ndim: int) -> Shape:
     """[*S, m, 2] -> [*S, 2*(m - 1)]."""
     if not 1 <= signal_ndim <= len(x) - 1:
         c.fail("signal_ndim must be between 1 and the rank of the signal", signal_ndim)
-    c.merge(x[-1], 2, "the last axis of a complex tensor must hold 2 values")
+    c.merge(x[-1], 2, "the last axis of a complex tensor must have size 2")
     return Shape((*x[:-2], (x[-2] - 1) * 2))
 
 
 @onnx("DynamicTimeWarping", domain=MS)
 def dynamic_time_warping(c: InferenceContext, x: Shape) -> Shape:
-    """[M, N] or [1, M, N] costs -> [2, P]; a path has at least max(M, N) points and less than M + N."""
+    """[M, N] or [1, M, N] costs -> [2, P]; a path has at least max(M, N) and less than M + N points."""
     if len(x) not in (2, 3):
         c.fail("the costs must be [M, N] or [1, M, N]", x)
     if len(x) == 3:
-        c.merge(x[0], 1, "the batch must be 1")
+        c.merge(x[0], 1, "the batch size must be 1")
     rows, columns = c.interval(x[-2]), c.interval(x[-1])
     high = None if rows.hi is None or columns.hi is None else rows.hi + columns.hi - 1
     return Shape((2, c.fresh("path", max(rows.lo or 0, columns.lo or 0), high)))

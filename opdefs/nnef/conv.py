@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, read_int, read_ints
+from opdefs.nnef.broadcasting import fit_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, fitted, int_of, ints_of, of_one_rank
-from opdefs.nnef.sliding import Sliding, slid, unslid
+from opdefs.nnef.sliding import Sliding, slide, unslide
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape
@@ -15,16 +16,16 @@ from shapeinf.ops import InferenceContext
 def conv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding, groups: int = 1
 ) -> Shape:
-    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slid(S)]; groups = 0 stands for C."""
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slide(S)]; groups = 0 stands for C."""
     x, w = _operands(c, input, filter, "filter")
     count = _group_count(c, groups)
     if count == 0 and c.version != TRACT:
         c.merge(w[1], 1, "with groups = 0 the filter must have 1 channel")
-        _divides(c, x[1], w[0])
+        _require_groups(c, x[1], w[0])
     else:
         _match_channels(c, x[1], w, count)
     _check_bias(c, bias, w[0])
-    return Shape((x[0], w[0], *slid(c, x[2:], w[2:], sliding)))
+    return Shape((x[0], w[0], *slide(c, x[2:], w[2:], sliding)))
 
 
 @nnef("deconv")
@@ -38,44 +39,44 @@ def deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslid(S)]: the filter of the convolution that it undoes.
+    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslide(S)]: the filter of the inverse convolution.
 
     tract and its exporters write the filter as [K, C/groups, *W].
     """
     x, w = _operands(c, input, filter, "filter")
-    channels = _made_channels(c, x[1], w, _group_count(c, groups))
+    channels = _output_channels(c, x[1], w, _group_count(c, groups))
     _check_bias(c, bias, channels)
-    wanted = _wanted(c, output_shape, x[0], channels, len(x))
-    return Shape((x[0], channels, *unslid(c, x[2:], w[2:], sliding, wanted)))
+    wanted = _requested_extents(c, output_shape, x[0], channels, len(x))
+    return Shape((x[0], channels, *unslide(c, x[2:], w[2:], sliding, wanted)))
 
 
-def _made_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
-    """The channels that a deconvolution gives."""
+def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
+    """The output channels of a deconvolution."""
     if c.version == TRACT:
         _match_channels(c, channels, w, groups)
         return w[0]
-    c.merge(w[0], channels, "the first extent of the filter must be the channels of the input")
+    c.merge(w[0], channels, "the first extent of the filter must equal the channels of the input")
     count = groups or channels
-    _divides(c, count, w[0])
+    _require_groups(c, count, w[0])
     return w[1] * count
 
 
 def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
-    """A filter [K, C/groups, *W]; without groups, which only tract takes for it, each of its K is a group."""
-    message = "the channels of the filter, times groups, must be those of the input"
+    """A filter [K, C/groups, *W]; groups = 0 (tract only) makes each of its K a group."""
+    message = "filter channels * groups must equal the channels of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
-    _divides(c, groups, w[0])
+    _require_groups(c, groups, w[0])
 
 
-def _wanted(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
-    """The spatial extents that `output_shape` asks for, if it does; tract writes these alone."""
+def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
+    """The spatial extents in `output_shape`, if present; tract writes only these."""
     if not shape:
         return ()
     if c.version == TRACT and len(shape) == rank - 2:
-        return ints_of(c, shape, "output_shape", 1)
-    wanted = ints_of(c, shape, "output_shape", 1, rank)
-    c.merge(batch, wanted[0], "output_shape must have the batch of the input")
-    c.merge(channels, wanted[1], "output_shape must have the channels that the filter makes")
+        return read_ints(c, shape, "output_shape", 1)
+    wanted = read_ints(c, shape, "output_shape", 1, rank)
+    c.merge(batch, wanted[0], "output_shape must have the batch size of the input")
+    c.merge(channels, wanted[1], "output_shape must have the output channels of the filter")
     return wanted[2:]
 
 
@@ -83,7 +84,7 @@ def _wanted(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank:
 def planewise_conv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding
 ) -> Shape:
-    """Provisional: a convolution of each channel on its own."""
+    """Provisional: a depth-wise convolution."""
     return conv(c, input, filter, bias, sliding=sliding, groups=0)
 
 
@@ -91,7 +92,7 @@ def planewise_conv(
 def planewise_deconv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding
 ) -> Shape:
-    """Provisional: a deconvolution of each channel on its own."""
+    """Provisional: a depth-wise deconvolution."""
     return deconv(c, input, filter, bias, sliding=sliding, groups=0)
 
 
@@ -106,7 +107,7 @@ def separable_conv(
     sliding: Sliding,
     groups: int = 1,
 ) -> Shape:
-    """A convolution of each channel on its own, then one of each place on its own."""
+    """A depth-wise convolution, then a point-wise one."""
     _check_points(c, input, point_filter)
     planes = conv(c, input, plane_filter, sliding=sliding, groups=0)
     return conv(c, planes, point_filter, bias, sliding=Sliding(), groups=groups)
@@ -124,16 +125,16 @@ def separable_deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """A deconvolution of each place on its own, then one of each channel on its own."""
+    """A point-wise deconvolution, then a depth-wise one."""
     _check_points(c, input, point_filter)
     points = deconv(c, input, point_filter, sliding=Sliding(), groups=groups)
     return deconv(c, points, plane_filter, bias, sliding=sliding, output_shape=output_shape, groups=0)
 
 
-def _operands(c: InferenceContext, x: Shape, w: Shape, what: str) -> tuple[Shape, Shape]:
-    ranked = of_one_rank(c, (x, w), f"input and {what}")
+def _operands(c: InferenceContext, x: Shape, w: Shape, name: str) -> tuple[Shape, Shape]:
+    ranked = require_equal_ranks(c, (x, w), f"input and {name}")
     if len(ranked[0]) < 2:
-        c.fail("the input must be of rank 2 or more: a batch, channels and spatial axes", x)
+        c.fail("the input must have rank 2 or more: batch, channels and spatial axes", x)
     return ranked[0], ranked[1]
 
 
@@ -143,28 +144,28 @@ def _check_points(c: InferenceContext, x: Shape, w: Shape) -> None:
 
 
 def _group_count(c: InferenceContext, groups: int) -> int:
-    count = int_of(c, groups, "groups")
+    count = read_int(c, groups, "groups")
     if count < 0:
         c.fail("groups must be at least 0", count)
     return count
 
 
-def _divides(c: InferenceContext, groups: Dim, count: Dim) -> None:
+def _require_groups(c: InferenceContext, groups: Dim, count: Dim) -> None:
     if isinstance(groups, int) and groups > 1:
         c.divisible(count, groups, "groups must divide the first extent of the filter")
 
 
 def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
-    """One number for all, or [1, channels]."""
+    """One element, or [1, channels]."""
     if bias is None or bias.dims is None or all(d == 1 for d in bias):
         return
     message = "bias must have one item for each output channel, or one for all"
-    if c.version == TRACT:  # takes any shape with so many elements
+    if c.version == TRACT:  # accepts any shape with this number of elements
         c.merge(c.numel(bias), channels, message)
         return
-    bias = fitted(c, bias, 2)
+    bias = fit_rank(c, bias, 2)
     if len(bias) > 2:
-        c.fail("bias must be of rank 2 at most: [1, channels]", bias)
+        c.fail("bias must have rank 2 at most: [1, channels]", bias)
     if len(bias) == 2:
         c.merge(bias[0], 1, "the first extent of bias must be 1")
     if c.prove_le(2, bias[-1]) is True:

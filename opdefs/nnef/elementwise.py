@@ -1,16 +1,27 @@
-"""Operations that work element by element (chapter 4.2), activations and quantizations (4.9, 4.11).
+"""Element-wise operations (chapter 4.2), activations and quantizations (4.9, 4.11).
 
-Whole numbers are followed, since extents are computed with them; fractions are not.
+Integer contents are tracked, since extents are computed from them; fractions are not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from opdefs.nnef.attributes import read_int
+from opdefs.nnef.broadcasting import broadcast, require_broadcast_to
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import broadcast, broadcast_onto, int_of
-from opdefs.rules.deciding import Verdict, at_most, both, choice, either, negated
-from opdefs.rules.elements import in_range, is_float, mapped, on_dims
+from opdefs.rules.elements import (
+    Verdict,
+    compare_le,
+    dim_operation,
+    drop_overflow,
+    is_float,
+    logical_and,
+    logical_not,
+    logical_or,
+    map_elements,
+    selection,
+)
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -35,43 +46,43 @@ def same_shape(c: InferenceContext, x: Shape) -> Shape:
     return x
 
 
-def _mapped(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> PartialTensor:
-    """The broadcast, with contents where those of all operands are known whole numbers."""
+def _map_dims(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> PartialTensor:
+    """The broadcast, with contents where all operands are known integers."""
     shape = xs[0].shape if len(xs) == 1 else broadcast(c, *(x.shape for x in xs))
     dtype = _common_dtype(xs)
     if is_float(dtype):
         return PartialTensor(dtype, shape, None)
-    lifted = on_dims(operation)
-    return mapped(dtype, shape, lambda *elements: in_range(dtype, lifted(*elements)), *xs)
+    lifted = dim_operation(operation)
+    return map_elements(dtype, shape, lambda *elements: drop_overflow(dtype, lifted(*elements)), *xs)
 
 
 def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
-    """That of the operands; a literal, which is a tensor of rank 0, takes that of the others.
+    """The element type of the operands; a literal, a tensor of rank 0, adopts that of the others.
 
-    Where tract has integers of two widths beside each other, the result is of the wider one.
+    For mixed integer widths in tract, the wider one.
     """
     own = [x.dtype for x in xs if x.dtype is not None and (x.shape.dims != () or not is_float(x.dtype))]
     return "int64" if own and own[0] == "int32" and "int64" in own else own[0] if own else xs[0].dtype
 
 
-def _unary(operation: OnDims) -> Callable[..., PartialTensor]:
+def _unary_rule(operation: OnDims) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
-        return _mapped(c, operation, x)
+        return _map_dims(c, operation, x)
 
     return rule
 
 
-nnef("neg", in_place=(0,))(_unary(lambda d: -d))
-nnef("floor", "ceil", "round", in_place=(0,))(_unary(lambda d: d))
-nnef("sqr", in_place=(0,))(_unary(lambda d: d * d))
-nnef("relu", in_place=(0,))(_unary(lambda d: maximum(d, 0)))
+nnef("neg", in_place=(0,))(_unary_rule(lambda d: -d))
+nnef("floor", "ceil", "round", in_place=(0,))(_unary_rule(lambda d: d))
+nnef("sqr", in_place=(0,))(_unary_rule(lambda d: d * d))
+nnef("relu", in_place=(0,))(_unary_rule(lambda d: maximum(d, 0)))
 
 
 @nnef("abs", in_place=(0,))
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     """`|x|`."""
-    return _mapped(c, lambda d: maximum(d, -d), x)
+    return _map_dims(c, lambda d: maximum(d, -d), x)
 
 
 @nnef("sign", in_place=(0,))
@@ -81,53 +92,53 @@ def sign(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return 1 if c.prove_le(1, d) is True else -1 if c.prove_le(d, -1) is True else 0 if d == 0 else None
 
-    return _mapped(c, operation, x)
+    return _map_dims(c, operation, x)
 
 
-def _binary(operation: OnDims) -> Callable[..., PartialTensor]:
+def _binary_rule(operation: OnDims) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting; contents where both are known."""
-        return _mapped(c, operation, x, y)
+        return _map_dims(c, operation, x, y)
 
     return rule
 
 
-nnef("add", in_place=(0, 1))(_binary(lambda a, b: a + b))
-nnef("sub", in_place=(0, 1))(_binary(lambda a, b: a - b))
-nnef("mul", in_place=(0, 1))(_binary(lambda a, b: a * b))
-nnef("min", in_place=(0, 1))(_binary(minimum))
-nnef("max", in_place=(0, 1))(_binary(maximum))
+nnef("add", in_place=(0, 1))(_binary_rule(lambda a, b: a + b))
+nnef("sub", in_place=(0, 1))(_binary_rule(lambda a, b: a - b))
+nnef("mul", in_place=(0, 1))(_binary_rule(lambda a, b: a * b))
+nnef("min", in_place=(0, 1))(_binary_rule(minimum))
+nnef("max", in_place=(0, 1))(_binary_rule(maximum))
 
 
 @nnef("div", in_place=(0, 1))
 def divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; whole numbers are divided down."""
-    return _mapped(c, lambda a, b: a // b if c.prove_le(1, b) is True else None, x, y)
+    """Broadcasting; integers divide with floor."""
+    return _map_dims(c, lambda a, b: a // b if c.prove_le(1, b) is True else None, x, y)
 
 
 @nnef("pow", in_place=(0,))
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; small whole exponents are multiplied out."""
+    """Broadcasting; contents for small integer exponents."""
 
-    def raised(a: Dim, b: Dim) -> Dim | None:
+    def integer_power(a: Dim, b: Dim) -> Dim | None:
         if not isinstance(b, int) or not 0 <= b <= 62:
             return None
         return a**b if isinstance(a, int) else (1, a, a * a)[b] if b <= 2 else None
 
-    return _mapped(c, raised, x, y)
+    return _map_dims(c, integer_power, x, y)
 
 
 @nnef("clamp", in_place=(0,))
 def clamp(c: InferenceContext, x: Operand, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting of all three."""
-    return _mapped(c, lambda d, low, high: maximum(minimum(d, high), low), x, a, b)
+    return _map_dims(c, lambda d, low, high: maximum(minimum(d, high), low), x, a, b)
 
 
-def _comparison(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -> Callable[..., PartialTensor]:
+def _comparison_rule(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting; each element is true, false or not decided."""
-        operation = on_dims(lambda a, b: verdict(c, a, b))
-        return mapped("bool", broadcast(c, x.shape, y.shape), operation, x, y)
+        operation = dim_operation(lambda a, b: verdict(c, a, b))
+        return map_elements("bool", broadcast(c, x.shape, y.shape), operation, x, y)
 
     return rule
 
@@ -137,30 +148,30 @@ def _differ(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     return None if equal is None else not equal
 
 
-nnef("lt")(_comparison(lambda c, a, b: at_most(c, a + 1, b)))
-nnef("gt")(_comparison(lambda c, a, b: at_most(c, b + 1, a)))
-nnef("le")(_comparison(at_most))
-nnef("ge")(_comparison(lambda c, a, b: at_most(c, b, a)))
-nnef("eq")(_comparison(lambda c, a, b: c.prove_eq(a, b)))
-nnef("ne")(_comparison(_differ))
+nnef("lt")(_comparison_rule(lambda c, a, b: compare_le(c, a + 1, b)))
+nnef("gt")(_comparison_rule(lambda c, a, b: compare_le(c, b + 1, a)))
+nnef("le")(_comparison_rule(compare_le))
+nnef("ge")(_comparison_rule(lambda c, a, b: compare_le(c, b, a)))
+nnef("eq")(_comparison_rule(lambda c, a, b: c.prove_eq(a, b)))
+nnef("ne")(_comparison_rule(_differ))
 
 
-def _connective(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
+def _connective_rule(operation: Callable[[Element, Element], Element]) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting, in three values: true, false, not decided."""
-        return mapped("bool", broadcast(c, x.shape, y.shape), operation, x, y)
+        return map_elements("bool", broadcast(c, x.shape, y.shape), operation, x, y)
 
     return rule
 
 
-nnef("and", in_place=(0, 1))(_connective(both))
-nnef("or", in_place=(0, 1))(_connective(either))
+nnef("and", in_place=(0, 1))(_connective_rule(logical_and))
+nnef("or", in_place=(0, 1))(_connective_rule(logical_or))
 
 
 @nnef("not", in_place=(0,))
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element."""
-    return mapped("bool", x.shape, negated, x)
+    return map_elements("bool", x.shape, logical_not, x)
 
 
 @nnef("select", in_place=(1, 2))
@@ -168,7 +179,7 @@ def select(c: InferenceContext, condition: Operand, true_value: Operand, false_v
     """Broadcasting of all three; elements are chosen where the condition is decided."""
     shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
     dtype = _common_dtype((true_value, false_value))
-    return mapped(dtype, shape, choice(c), condition, true_value, false_value)
+    return map_elements(dtype, shape, selection(c), condition, true_value, false_value)
 
 
 @nnef("prelu", in_place=(0,))
@@ -186,11 +197,11 @@ def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
 @nnef("copy_n")
 def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor, ...]:
     """The input, several times."""
-    count = int_of(c, times, "times")
+    count = read_int(c, times, "times")
     if count < 1:
         c.fail("times must be at least 1", count)
     if count != c.num_outputs:
-        c.fail("times must be the number of results", count, c.num_outputs)
+        c.fail("times must equal the number of results", count, c.num_outputs)
     return (x,) * count
 
 
@@ -198,16 +209,16 @@ def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor,
 def batch_normalization(
     c: InferenceContext, input: Shape, mean: Shape, variance: Shape, offset: Shape, scale: Shape
 ) -> Shape:
-    """The shape of the input, to which all parameters broadcast.
+    """The shape of the input; all parameters broadcast to it.
 
-    Khronos' own exporter writes parameters of more axes than the input has; its tools do not look at these.
+    Khronos' exporter writes parameters with more axes than the input; its tools ignore the extra axes.
     """
     longer = 0
-    for what, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
+    for name, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
         if input.dims is not None and shape.dims is not None:
             longer += any(d != 1 for d in shape[len(input) :])
             shape = Shape(shape[: len(input)])
-        broadcast_onto(c, input, shape, what)
+        require_broadcast_to(c, input, shape, name)
     if longer:
         c.expect(mean, input, "no parameter of batch_normalization may have more axes than the input")
     return input
@@ -216,26 +227,26 @@ def batch_normalization(
 @nnef("min_max_linear_quantize", "linear_quantize")
 def linear_quantize(c: InferenceContext, x: Shape, min: Shape, max: Shape, *, bits: int) -> Shape:
     """The shape of the input, to which both ends of the range broadcast."""
-    return _quantized(c, x, bits, min=min, max=max)
+    return _check_quantization(c, x, bits, min=min, max=max)
 
 
 @nnef("zero_point_linear_quantize")
 def zero_point_linear_quantize(c: InferenceContext, x: Shape, zero_point: Shape, scale: Shape, *, bits: int) -> Shape:
     """The shape of the input, to which zero point and scale broadcast."""
-    return _quantized(c, x, bits, zero_point=zero_point, scale=scale)
+    return _check_quantization(c, x, bits, zero_point=zero_point, scale=scale)
 
 
 @nnef("logarithmic_quantize")
 def logarithmic_quantize(c: InferenceContext, x: Shape, max: Shape, *, bits: int) -> Shape:
     """The shape of the input, to which the end of the range broadcasts."""
-    return _quantized(c, x, bits, max=max)
+    return _check_quantization(c, x, bits, max=max)
 
 
-def _quantized(c: InferenceContext, x: Shape, bits: int, **ranges: Shape) -> Shape:
-    if int_of(c, bits, "bits") < 1:
+def _check_quantization(c: InferenceContext, x: Shape, bits: int, **ranges: Shape) -> Shape:
+    if read_int(c, bits, "bits") < 1:
         c.fail("bits must be at least 1", bits)
     for name, shape in ranges.items():
-        broadcast_onto(c, x, shape, name)
+        require_broadcast_to(c, x, shape, name)
     return x
 
 
@@ -243,3 +254,18 @@ def _quantized(c: InferenceContext, x: Shape, bits: int, **ranges: Shape) -> Sha
 def select_quantize(c: InferenceContext, x: Shape, *levels: Shape | None) -> Shape:
     """Provisional: broadcasting of all inputs, as the formula of the operation does."""
     return broadcast(c, x, *(level for level in levels if level is not None))
+
+
+@nnef("quantized_by")
+def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: tuple[int, ...]) -> tuple[()]:
+    """A parameter tensor broadcasts to the quantized one, from the first axis on (5.3)."""
+    if tensor.dims is None:
+        return ()
+    rank = len(tensor.dims)
+    message = f"the quantization parameter {parameter!r} of shape {list(shape)} must broadcast to the tensor"
+    if len(shape) > rank:
+        c.fail(f"{message}: its rank must be at most {rank}")
+    for axis, extent in enumerate(shape):
+        if extent != 1:
+            c.merge(tensor[axis], extent, message)
+    return ()

@@ -1,4 +1,4 @@
-"""The operations of NNEF as fragments, from the texts beside this module: parsed on the first question, once."""
+"""The operations of NNEF as fragments, from the `.nnef` files of this package, parsed once on first use."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ NOT_PROVISIONAL = frozenset(
 LAYERS = frozenset(
     {"linear_layer", "conv_layer", "deconv_layer", "max_pool_layer", "avg_pool_layer", "batch_normalization_layer"}
 )
-"""Fragments of the provisional dialect that make variables: they are no operations, and always expanded."""
+"""Fragments of the provisional dialect that declare variables: always expanded, not operations."""
 
 _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ("tract.nnef",)}
-"""Texts that a dialect has besides the standard one, whose fragments take the place of those of the same name."""
+"""Additional texts of a dialect, whose fragments replace those of the same name."""
 
 
 @build_once
 def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     """All operations of a dialect, compounds with their bodies."""
-    own = [fragment for name in _OWN[dialect] for fragment in _parsed(name)]
+    own = [fragment for name in _OWN[dialect] for fragment in _parse(name)]
     elsewhere = {fragment.name for fragment in own}
     if dialect == "provisional":
         elsewhere |= NOT_PROVISIONAL
     if dialect != "provisional":
         # Documents of 1.0.0 still use the layers: Khronos' parser of that time has them.
-        own = [*(f for f in _parsed("provisional.nnef") if f.name in LAYERS), *own]
-    return (*(f for f in _parsed("standard.nnef") if f.name not in elsewhere), *own)
+        own = [*(f for f in _parse("provisional.nnef") if f.name in LAYERS), *own]
+    return (*(f for f in _parse("standard.nnef") if f.name not in elsewhere), *own)
 
 
 @build_once
-def _parsed(name: str) -> tuple[Fragment, ...]:
+def _parse(name: str) -> tuple[Fragment, ...]:
     from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
 
     text = (files(__package__) / name).read_text(encoding="utf-8")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.broadcasting import broadcast, fit_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import broadcast, fitted
 from opdefs.rules.contraction import matmul as product
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
@@ -24,15 +24,15 @@ def matmul(
     """[*L, M, K] x [*L, K, N] -> [*L, M, N], either operand transposed (as `trA`, `trB` in the provisional dialect)."""
     a, b = A, B
     if c.version == PROVISIONAL:  # knows matrices only
-        a, b = (c.require_rank(fitted(c, s, 2), 2, what) for s, what in ((A, "A"), (B, "B")))
-    if len(a) != len(b) and c.version != TRACT:  # which puts ones before the shorter one
+        a, b = (c.require_rank(fit_rank(c, s, 2), 2, name) for s, name in ((A, "A"), (B, "B")))
+    if len(a) != len(b) and c.version != TRACT:  # tract prepends ones to the shorter one
         c.fail("A and B must be of equal rank", a, b)
     if min(len(a), len(b)) < 2:
-        c.fail("A and B must be of rank 2 or more", a, b)
-    return product(c, _swapped(a) if transposeA or trA else a, _swapped(b) if transposeB or trB else b)
+        c.fail("A and B must have rank 2 or more", a, b)
+    return product(c, _swap_axes(a) if transposeA or trA else a, _swap_axes(b) if transposeB or trB else b)
 
 
-def _swapped(x: Shape) -> Shape:
+def _swap_axes(x: Shape) -> Shape:
     return Shape((*x[:-2], x[-1], x[-2]))
 
 

@@ -1,10 +1,11 @@
-"""Operations that slide over all axes (chapter 4.3): boxes, pools and samples, and what undoes them."""
+"""Operations with sliding windows over all axes (chapter 4.3): box, pool and sample, and their inverses."""
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, read_ints
+from opdefs.nnef.broadcasting import extend_rank, merge_shapes
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, equal_shapes, extended, ints_of
-from opdefs.nnef.sliding import Sliding, slid, unslid
+from opdefs.nnef.sliding import Sliding, slide, unslide
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -12,15 +13,15 @@ from shapeinf.ops import InferenceContext
 
 @nnef("box", "avg_pool", "max_pool", "rms_pool", "argmax_pool")
 def pool(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding) -> Shape:
-    """The number of places of the window on every axis."""
+    """The number of window positions on every axis."""
     x, kernel = _window(c, input, size)
-    return Shape(slid(c, x.require(), kernel, sliding))
+    return Shape(slide(c, x.require(), kernel, sliding))
 
 
 def _window(c: InferenceContext, x: Shape, size: Listed) -> tuple[Shape, tuple[int, ...]]:
-    """The input and the extents of a window, which has one for each axis (provisional: goes on with ones)."""
-    kernel = ints_of(c, size, "size", 1)
-    x = extended(c, x, len(kernel))
+    """The input and the extents of the window, one per axis (provisional: with implicit trailing ones)."""
+    kernel = read_ints(c, size, "size", 1)
+    x = extend_rank(c, x, len(kernel))
     if c.version == PROVISIONAL and x.dims is not None:
         kernel += (1,) * (len(x) - len(kernel))
     if x.dims is not None and len(x) != len(kernel):
@@ -30,32 +31,32 @@ def _window(c: InferenceContext, x: Shape, size: Listed) -> tuple[Shape, tuple[i
 
 @nnef("max_pool_with_index")
 def pool_with_index(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding) -> tuple[Shape, Shape]:
-    """Maxima, and where they are."""
+    """Maxima and their indices."""
     shape = pool(c, input, size=size, sliding=sliding)
     return shape, shape
 
 
 @nnef("sample")
 def sample(c: InferenceContext, input: Shape, index: Shape, *, size: Listed, sliding: Sliding) -> Shape:
-    """What a pool would give; an index for each element of the result."""
+    """The shape of a pool; `index` has the shape of the result."""
     shape = pool(c, input, size=size, sliding=sliding)
-    return equal_shapes(c, shape, index, "index must have the shape of the output")
+    return merge_shapes(c, shape, index, "index must have the shape of the output")
 
 
 @nnef("debox")
 def debox(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding, output_shape: Listed = ()) -> Shape:
-    """What a box slides over to give the input."""
+    """The inverse of box."""
     x, kernel = _window(c, input, size)
-    wanted = ints_of(c, output_shape, "output_shape", 1, len(kernel)) if output_shape else ()
-    return Shape(unslid(c, x.require(), kernel, sliding, wanted))
+    wanted = read_ints(c, output_shape, "output_shape", 1, len(kernel)) if output_shape else ()
+    return Shape(unslide(c, x.require(), kernel, sliding, wanted))
 
 
 @nnef("desample")
 def desample(
     c: InferenceContext, input: Shape, index: Shape, *, size: Listed, sliding: Sliding, output_shape: Listed = ()
 ) -> Shape:
-    """What a sample slides over; an index for each element of the input."""
-    x = equal_shapes(c, input, index, "index must have the shape of the input")
+    """The inverse of sample; `index` has the shape of the input."""
+    x = merge_shapes(c, input, index, "index must have the shape of the input")
     return debox(c, x, size=size, sliding=sliding, output_shape=output_shape)
 
 
@@ -64,11 +65,11 @@ def desample(
     *("local_variance_normalization", "local_contrast_normalization"),
 )
 def local_normalization(c: InferenceContext, input: Shape, *, size: Listed) -> Shape:
-    """The shape of the input, over which a window slides."""
+    """The shape of the input."""
     return _window(c, input, size)[0]
 
 
 @nnef("divisive_normalization")
 def divisive_normalization(c: InferenceContext, input: Shape, *, size: Listed) -> Shape:
-    """Provisional: the shape of the input; the window has an item for each spatial axis."""
-    return _window(c, input, (1, 1, *ints_of(c, size, "size", 1)))[0]
+    """Provisional: the shape of the input; `size` has an item for each spatial axis."""
+    return _window(c, input, (1, 1, *read_ints(c, size, "size", 1)))[0]

@@ -1,9 +1,10 @@
-"""Changes of the resolution by whole factors (chapter 4.3): of the spatial axes of [N, C, spatial...]."""
+"""Resolution of the spatial axes of [N, C, spatial...]: by factors (chapter 4.3), of regions of interest (4.10)."""
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, check_choice, read_ints
+from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, extended, ints_of, one_of
 from opdefs.nnef.sliding import check_border
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -12,8 +13,8 @@ METHODS = ("symmetric", "asymmetric", "aligned")
 
 
 def _factors(c: InferenceContext, x: Shape, factor: Listed) -> tuple[Shape, tuple[int, ...]]:
-    factors = ints_of(c, factor, "factor", 1)
-    x = extended(c, x, len(factors) + 2)
+    factors = read_ints(c, factor, "factor", 1)
+    x = extend_rank(c, x, len(factors) + 2)
     if x.dims is not None and len(factors) != len(x) - 2:
         c.fail(f"factor must have {max(len(x) - 2, 0)} items, one for each spatial axis of the input", factors, x)
     return c.require_rank(x, len(factors) + 2), factors
@@ -40,6 +41,57 @@ def multilinear_upsample(
     c: InferenceContext, input: Shape, *, factor: Listed, method: str = "symmetric", border: str = "replicate"
 ) -> Shape:
     """Spatial extents times their factors."""
-    one_of(c, method, METHODS, "method")
+    check_choice(c, method, METHODS, "method")
     check_border(c, border)
     return nearest_upsample(c, input, factor=factor)
+
+
+@nnef("avg_roi_pool", "max_roi_pool")
+def roi_pool(c: InferenceContext, input: Shape, rois: Shape, batch_index: Shape, *, output_size: Listed) -> Shape:
+    """[R, C, *output_size] for R regions: `rois` has both corners of each, `batch_index` a number for each."""
+    sizes = read_ints(c, output_size, "output_size", 1)
+    if input.dims is not None and len(sizes) != len(input) - 2:
+        message = f"output_size must have {max(len(input) - 2, 0)} items, one for each spatial axis of the input"
+        c.fail(message, sizes, input)
+    x = c.require_rank(input, len(sizes) + 2, "input")
+    regions = c.require_rank(rois, 2, "rois")
+    c.merge(regions[1], 2 * len(sizes), "rois must have two coordinates for each spatial axis of the input")
+    if batch_index.dims is not None:  # (R, 1) in the text, (R) in its authors' own code
+        if len(batch_index) not in (1, 2):
+            c.fail("batch_index must have rank 2", batch_index)
+        c.merge(batch_index[0], regions[0], "batch_index must have one item for each region")
+        if len(batch_index) == 2:
+            c.merge(batch_index[1], 1, "batch_index must have one item for each region")
+    return Shape((regions[0], x[1], *sizes))
+
+
+@nnef("roi_resample")
+def roi_resample(
+    c: InferenceContext,
+    input: Shape,
+    rois: Shape,
+    batch_index: Shape,
+    *,
+    output_size: Listed,
+    method: str = "symmetric",
+) -> Shape:
+    """Each region in a new resolution."""
+    check_choice(c, method, METHODS, "method")
+    return roi_pool(c, input, rois, batch_index, output_size=output_size)
+
+
+@nnef("avg_roi_align", "max_roi_align")
+def roi_align(
+    c: InferenceContext,
+    input: Shape,
+    rois: Shape,
+    batch_index: Shape,
+    *,
+    output_size: Listed,
+    sampling_rate: Listed,
+    resize_method: str = "symmetric",
+) -> Shape:
+    """Each region resampled to `sampling_rate` times the resolution, then pooled."""
+    check_choice(c, resize_method, METHODS, "resize_method")
+    read_ints(c, sampling_rate, "sampling_rate", 1, len(output_size), "spatial axis of the input")
+    return roi_pool(c, input, rois, batch_index, output_size=output_size)

@@ -1,40 +1,39 @@
-"""Same elements, other axes (chapter 4.5)."""
+"""The same elements with other axes (chapter 4.5)."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from opdefs.nnef.attributes import Listed, read_axes, read_dims, read_int, read_ints
+from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, dims_of, extended, int_of, ints_of
-from opdefs.rules.elements import moved
-from opdefs.rules.progressions import kept
-from opdefs.rules.reshaping import reshaped
+from opdefs.rules.elements import move_elements
+from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.reshaping import reshape_dims
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
-
-COUNT = "shape must ask for as many elements as the input has"
 
 
 @nnef("reshape", views={0: 0})
 def reshape(
     c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
 ) -> PartialTensor:
-    """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 takes what is left."""
-    wanted = dims_of(c, shape, "shape")
-    start, count = int_of(c, axis_start, "axis_start"), int_of(c, axis_count, "axis_count")
+    """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 is inferred."""
+    wanted = read_dims(c, shape, "shape")
+    start, count = read_int(c, axis_start, "axis_start"), read_int(c, axis_count, "axis_count")
     known = [d for d in wanted if isinstance(d, int)]
     if any(d < -1 for d in known):
         c.fail("the items of shape must be at least -1", wanted)
     if known.count(-1) > 1:
         c.fail("only one item of shape may be -1", wanted)
     if input.shape.dims is None:
-        return PartialTensor(input.dtype, _of_unknown(c, input.shape, wanted, start, count), None)
-    x = extended(c, input.shape, start + len(wanted)) if 0 in known else input.shape
+        return PartialTensor(input.dtype, _reshape_unknown_rank(c, input.shape, wanted, start, count), None)
+    x = extend_rank(c, input.shape, start + len(wanted)) if 0 in known else input.shape
     end = _range_end(c, len(x), start, count)
     dims = [_extent(c, x, start + i, d) for i, d in enumerate(wanted)]
-    middle = reshaped(c, Shape(x[start:end]), dims, False, COUNT)
-    return kept(input, Shape((*x[:start], *middle, *x[end:])))
+    middle = reshape_dims(c, Shape(x[start:end]), dims, False)
+    return reshape_elements(input, Shape((*x[:start], *middle, *x[end:])))
 
 
 def _range_end(c: InferenceContext, rank: int, start: int, count: int) -> int:
@@ -56,10 +55,12 @@ def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | No
     return x[axis]
 
 
-def _of_unknown(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...], start: int, count: int) -> Shape:
+def _reshape_unknown_rank(
+    c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...], start: int, count: int
+) -> Shape:
     if start != 0 or count != -1:
         raise c.unknowable("the rank of the input is not known")
-    return reshaped(c, x, wanted, True, COUNT)
+    return reshape_dims(c, x, wanted, True)
 
 
 @nnef("transpose")
@@ -70,32 +71,32 @@ def transpose(
     named = axes if axes is not None else perm
     if named is None:
         c.fail("the required attribute 'axes' is missing")
-    order = ints_of(c, named, "axes")
-    x = extended(c, input.shape, len(order))
+    order = read_ints(c, named, "axes")
+    x = extend_rank(c, input.shape, len(order))
     if sorted(order) != list(range(len(order))):
         c.fail(f"axes must name each of 0..{len(order) - 1} once", order)
     if len(order) > len(x):
-        c.fail("axes must not be longer than the rank of the input", order, x)
+        c.fail("the length of axes must be at most the rank of the input", order, x)
     full = (*order, *range(len(order), len(x)))
     shape = Shape(x[i] for i in full)
     if len(x) > len(input.shape):
         return PartialTensor(input.dtype, shape, None)
-    return moved(input, shape, lambda array: np.transpose(array, full))
+    return move_elements(input, shape, lambda array: np.transpose(array, full))
 
 
 @nnef("squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """Axes of extent 1 taken out."""
-    gone = axes_of(c, axes, len(input.shape))
+    """Axes of extent 1 removed."""
+    gone = read_axes(c, axes, len(input.shape))
     for axis in gone:
         c.merge(input.shape[axis], 1, f"axis {axis} must have an extent of 1 to be squeezed")
-    return kept(input, Shape(d for i, d in enumerate(input.shape) if i not in gone))
+    return reshape_elements(input, Shape(d for i, d in enumerate(input.shape) if i not in gone))
 
 
 @nnef("unsqueeze", views={0: 0})
 def unsqueeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """Axes of extent 1 put in at positions of the output."""
+    """Axes of extent 1 inserted at positions of the output."""
     rank = len(input.shape) + len(axes)
-    new = axes_of(c, axes, rank)
+    new = read_axes(c, axes, rank)
     rest = iter(input.shape)
-    return kept(input, Shape(1 if i in new else next(rest) for i in range(rank)))
+    return reshape_elements(input, Shape(1 if i in new else next(rest) for i in range(rank)))

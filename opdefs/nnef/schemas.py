@@ -1,4 +1,4 @@
-"""OpDefs made from the declarations of the operations, never by hand."""
+"""OpDefs from the declarations of the operations."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def op_def(fragment: Fragment) -> OpDef:
     """The definition that a declaration stands for: its tensors are inputs, everything else is an attribute."""
     in_order = sorted(fragment.parameters, key=lambda p: isinstance(p.type, ArrayOf))  # arrays of tensors come last
     inputs = [(p, tensor_type(p.type)) for p in in_order]
-    given = {t.of for _, t in inputs if t is not None}
+    input_types = {t.of for _, t in inputs if t is not None}
     return OpDef(
         fragment.name,
         "nnef",
         inputs=tuple(_input(p, t) for p, t in inputs if t is not None),
-        outputs=tuple(_output(r, given) for r in fragment.results),
+        outputs=tuple(_output(r, input_types) for r in fragment.results),
         attributes=_attributes(fragment),
     )
 
@@ -62,23 +62,23 @@ def _input(p: Parameter, tensor: TensorOf) -> ArgDef:
     return ArgDef(p.name, type_attr=variable, optional=p.default is not None, variadic=is_array)
 
 
-def _output(result: FragmentResult, given: set[Primitive | None]) -> ArgDef:
+def _output(result: FragmentResult, input_types: set[Primitive | None]) -> ArgDef:
     """The element type is that of the first input of the same one: `tensor<scalar>` may be of any width."""
     tensor = tensor_type(result.type)
     of = None if tensor is None else tensor.of
     is_array = isinstance(result.type, ArrayOf)
-    if of is None or of == GENERIC or (of in given and of.name == "scalar"):
+    if of is None or of == GENERIC or (of in input_types and of.name == "scalar"):
         return ArgDef(result.name, type_attr=None if of is None else of.name, variadic=is_array)
     return ArgDef(result.name, type=DTYPES[of.name], variadic=is_array)
 
 
 def _attributes(fragment: Fragment) -> dict[str, AttrDef]:
-    found = {p.name: _attribute(p) for p in fragment.parameters if tensor_type(p.type) is None}
+    attributes = {p.name: _attribute(p) for p in fragment.parameters if tensor_type(p.type) is None}
     if fragment.generic:
         default = fragment.generic_default
         dtype = None if default is None else DTYPES[default.name]
-        found[TYPE_ARGUMENT] = AttrDef(TYPE_ARGUMENT, "string", dtype, default is not None)
-    return found
+        attributes[TYPE_ARGUMENT] = AttrDef(TYPE_ARGUMENT, "string", dtype, default is not None)
+    return attributes
 
 
 def _attribute(p: Parameter) -> AttrDef:

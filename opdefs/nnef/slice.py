@@ -1,21 +1,21 @@
 """Slices (chapter 4.5).
 
-The text rounds the extent of a slice with a stride down; all engines round it up, as it must be for the last element
-to be there. It asks for neither an empty result nor anything past the end: a begin behind the end is refused.
+The specification rounds the extent of a slice with a stride down; all engines round it up, which includes the last
+element. Empty results and ranges past the end are not specified: a begin behind the end is rejected.
 """
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, check_count, is_computed, read_axes, read_dims, read_ints
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, check_count, dims_of, ints_of, is_computed
-from opdefs.rules.slicing import HUGE, sliced
+from opdefs.rules.parts import HUGE, slice_elements
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
-FORWARD = "begin must not lie behind end, nor outside of the input"
-BACKWARD = "with a negative stride end must not lie behind begin, nor begin outside of the input"
+FORWARD = "begin must be at most end and lie inside the input"
+BACKWARD = "with a negative stride, end must be at most begin, and begin must lie inside the input"
 
 
 @nnef("slice")
@@ -23,27 +23,27 @@ def slice_(
     c: InferenceContext, input: Value, *, axes: Listed, begin: Listed, end: Listed, stride: Listed = ()
 ) -> PartialTensor:
     """`begin:end:stride` of the named axes; negative positions count from the end."""
-    named = axes_of(c, axes, len(input.shape))
-    firsts, lasts = dims_of(c, begin, "begin"), dims_of(c, end, "end")
+    named = read_axes(c, axes, len(input.shape))
+    firsts, lasts = read_dims(c, begin, "begin"), read_dims(c, end, "end")
     check_count(c, firsts, "begin", len(named), "item of axes")
     check_count(c, lasts, "end", len(named), "item of axes")
-    steps = ints_of(c, stride, "stride", None, len(named), "item of axes") if stride else (1,) * len(named)
+    steps = read_ints(c, stride, "stride", None, len(named), "item of axes") if stride else (1,) * len(named)
     if 0 in steps:
         c.fail("the items of stride must not be 0", steps)
     dims = list(input.shape)
     index: list[slice | None] = [slice(None)] * len(dims)
     for i, (axis, first, last, step) in enumerate(zip(named, firsts, lasts, steps, strict=True)):
-        if last == 0 and not is_computed(c, "end", i):  # a 0 that a tensor gives is one
-            last = _end_of_zero(c, first, step)
-        one = _forward if step > 0 else _backward
-        dims[axis], index[axis] = one(c, dims[axis], first, last, step)
-    return sliced(input, Shape(dims), index)
+        if last == 0 and not is_computed(c, "end", i):  # a 0 from a tensor is a 0
+            last = _resolve_zero_end(c, first, step)
+        slice_axis = _slice_forward if step > 0 else _slice_backward
+        dims[axis], index[axis] = slice_axis(c, dims[axis], first, last, step)
+    return slice_elements(input, Shape(dims), index)
 
 
-def _end_of_zero(c: InferenceContext, first: Dim | None, step: int) -> Dim | None:
-    """An end that is written as 0: a deprecated form of "to the end" with a stride of 1.
+def _resolve_zero_end(c: InferenceContext, first: Dim | None, step: int) -> Dim | None:
+    """An end written as 0: deprecated for "to the end" with a stride of 1.
 
-    tract has it with any stride forward, but not from 0 on: there it is an empty slice.
+    In tract with any positive stride, but not from 0 on, where the slice is empty.
     """
     if c.version != TRACT:
         return HUGE if step == 1 else 0
@@ -53,38 +53,38 @@ def _end_of_zero(c: InferenceContext, first: Dim | None, step: int) -> Dim | Non
     return None if known is None else 0 if known else HUGE
 
 
-def _forward(
+def _slice_forward(
     c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
 ) -> tuple[Dim, slice | None]:
-    begin = None if first is None else _from_front(c, first, size)
+    begin = None if first is None else _count_from_front(c, first, size)
     to_the_end = isinstance(last, int) and last >= HUGE
-    end = size if to_the_end else None if last is None else _from_front(c, last, size)
+    end = size if to_the_end else None if last is None else _count_from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None
     for low, high in ((0, begin), (begin, end), (begin, size)):
         if c.prove_le(low, high) is not True:
             c.at_most(low, high, FORWARD)
     if c.prove_le(end, size) is not True:
-        end = _last_end(c, end, size)
+        end = _clamp_end(c, end, size)
     count = end - begin if step == 1 else ceildiv(end - begin, step)
     return count, slice(begin, end, step) if isinstance(begin, int) and isinstance(end, int) else None
 
 
-def _last_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
-    """An end clamped to the axis; tract does not clamp, so there a symbolic axis reaches as far as the end."""
+def _clamp_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
+    """An end clamped to the axis; tract does not clamp, so a symbolic axis must be at least as long."""
     if c.version != TRACT or (isinstance(end, int) and isinstance(size, int)):
         return minimum(end, size)
-    c.at_most(end, size, "end must not lie outside of the input")
+    c.at_most(end, size, "end must be at most the size of the axis")
     return end
 
 
-def _backward(
+def _slice_backward(
     c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
 ) -> tuple[Dim, slice | None]:
     """An end before the front is just before it."""
-    begin = None if first is None else _from_front(c, first, size)
+    begin = None if first is None else _count_from_front(c, first, size)
     to_the_front = isinstance(last, int) and last <= -HUGE
-    end = -1 if to_the_front else None if last is None else _from_front(c, last, size)
+    end = -1 if to_the_front else None if last is None else _count_from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None
     if c.prove_le(-1, end) is not True:
@@ -97,8 +97,8 @@ def _backward(
     return ceildiv(begin - end, -step), index
 
 
-def _from_front(c: InferenceContext, index: Dim, size: Dim) -> Dim | None:
-    """A position counted from the front; None where its sign is not known."""
+def _count_from_front(c: InferenceContext, index: Dim, size: Dim) -> Dim | None:
+    """A position counted from the front; None if its sign is unknown."""
     if c.prove_le(0, index) is True:
         return index
     return index + size if c.prove_le(index, -1) is True else None

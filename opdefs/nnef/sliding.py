@@ -1,4 +1,4 @@
-"""Windows that slide over axes (chapter 4.3): their attributes, and the extents that they make and come from."""
+"""Sliding windows (chapter 4.3): their attributes, and the extents of results and of inverse results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.nnef.laws import Listed, check_count, ints_of, one_of
+from opdefs.nnef.attributes import Listed, check_choice, check_count, read_ints
 from opdefs.rules.window import same_size, window_span
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
@@ -17,12 +17,12 @@ SLIDES = "axis that the window slides over"
 BORDERS = ("constant", "ignore", "replicate", "reflect", "reflect-even")
 
 TRACT_BORDERS = (*BORDERS, "replicated")
-"""What tract writes for "replicate", and reads."""
+"""tract also writes and reads "replicated" for "replicate"."""
 
 
 @attrs.frozen
 class Sliding:
-    """The attributes of a window: one value (of padding a pair) an axis, or nothing."""
+    """The attributes of a window: one value (for padding a pair) per axis, or none."""
 
     border: str = "constant"
     padding: Listed = ()
@@ -33,77 +33,77 @@ class Sliding:
 Pairs = list[tuple[int, int]]
 
 
-def slid(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding) -> list[Dim]:
-    """The number of places of a window on each axis.
+def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding) -> list[Dim]:
+    """The number of window positions on each axis.
 
-    Without padding so much is added that there are `ceil(extent / stride)` places.
+    Without the attribute, padding is added for `ceil(extent / stride)` positions.
     """
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
     if pairs is None:
         return [same_size(size, step) for size, step in zip(sizes, steps, strict=True)]
-    found = []
+    counts = []
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
         least = window_span(k, dilation) - (before + after)
         if not (isinstance(least, int) and c.store.bounds(size)[0] >= least):
             c.at_most(least, size, "the window must fit into the padded input")
-        found.append((size - least) // step + 1)
-    return found
+        counts.append((size - least) // step + 1)
+    return counts
 
 
-def unslid(
+def unslide(
     c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, wanted: Sequence[int]
 ) -> list[Dim]:
-    """The extents that a window with so many places slides over: those that are `wanted`, if any."""
+    """The extents that a window with `sizes` positions slides over; `wanted` if present."""
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
-    if wanted and c.version == TRACT:  # whose exporters ask for any extents, as torch's output_padding does
+    if wanted and c.version == TRACT:  # its exporters request any extents, as with torch's output_padding
         return list(wanted)
     if wanted:
-        for size, places in zip(sizes, slid(c, wanted, kernel, sliding), strict=True):
-            c.merge(places, size, "a window that slides over output_shape must have as many places as the input")
+        for size, count in zip(sizes, slide(c, wanted, kernel, sliding), strict=True):
+            c.merge(count, size, "a window that slides over output_shape must give the extents of the input")
         return list(wanted)
-    if pairs is None:  # even where the stride is more than the window, which then skips elements
+    if pairs is None:  # also where the stride exceeds the window
         return [size * step for size, step in zip(sizes, steps, strict=True)]
-    found = []
+    extents = []
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
         extent = (size - 1) * step + window_span(k, dilation) - (before + after)
         if c.prove_le(1, extent) is not True:
-            c.at_least(extent, 1, "padding must leave something of the output")
-        found.append(extent)
-    return found
+            c.at_least(extent, 1, "padding must leave at least one element of the output")
+        extents.append(extent)
+    return extents
 
 
 def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Sequence[int], Sequence[int], Pairs | None]:
     check_border(c, sliding.border)
-    steps = _per_axis(c, sliding.stride, rank, "stride")
-    spread = _per_axis(c, sliding.dilation, rank, "dilation")
+    steps = _read_per_axis(c, sliding.stride, rank, "stride")
+    spread = _read_per_axis(c, sliding.dilation, rank, "dilation")
     if not sliding.padding:
         return steps, spread, None
-    return steps, spread, pairs_of(c, _complete(c, sliding.padding, rank, (0, 0)), rank, SLIDES)
+    return steps, spread, read_pairs(c, _complete(c, sliding.padding, rank, (0, 0)), rank, SLIDES)
 
 
 def check_border(c: InferenceContext, border: str) -> None:
-    """Tell that a border is one of those that the dialect has."""
-    one_of(c, border, TRACT_BORDERS if c.version == TRACT else BORDERS, "border")
+    """Require a border of the dialect."""
+    check_choice(c, border, TRACT_BORDERS if c.version == TRACT else BORDERS, "border")
 
 
-def _per_axis(c: InferenceContext, values: Listed, rank: int, what: str) -> tuple[int, ...]:
+def _read_per_axis(c: InferenceContext, values: Listed, rank: int, name: str) -> tuple[int, ...]:
     if not values:
         return (1,) * rank
-    return ints_of(c, _complete(c, values, rank, 1), what, 1, rank, SLIDES)
+    return read_ints(c, _complete(c, values, rank, 1), name, 1, rank, SLIDES)
 
 
 def _complete(c: InferenceContext, values: Listed, rank: int, default: object) -> Listed:
-    """The values; in the provisional dialect, where every shape goes on with ones, one for each axis."""
+    """The values; in the provisional dialect, where shapes have implicit trailing ones, one per axis."""
     return (*values, *(default for _ in range(rank - len(values)))) if c.version == PROVISIONAL else values
 
 
-def pairs_of(c: InferenceContext, padding: Listed, rank: int, each: str = "axis of the input") -> Pairs:
+def read_pairs(c: InferenceContext, padding: Listed, rank: int, each: str = "axis of the input") -> Pairs:
     """Padding before and after each axis; negative ones crop."""
     check_count(c, padding, "padding", rank, each)
     pairs = []
     for pair in padding:
-        before, after = ints_of(c, pair, "a pair of padding", None, 2, "side")
+        before, after = read_ints(c, pair, "a pair of padding", None, 2, "side")
         pairs.append((before, after))
     return pairs

@@ -1,9 +1,10 @@
-"""Tensors that come from outside (chapter 4.1), updates, and extents as values."""
+"""External tensors, variables and constants (chapter 4.1), updates, and extents as values."""
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, read_dims
+from opdefs.nnef.broadcasting import extend_rank, merge_shapes
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, dims_of, equal_shapes, extended
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.builder import LABEL
 from shapeinf.formats.nnef.versions import PROVISIONAL
@@ -13,8 +14,8 @@ from shapeinf.ops import InferenceContext
 
 @nnef("external")
 def external(c: InferenceContext, *, shape: Listed) -> Shape:
-    """The shape that is given; 0 is an extent that the provisional dialect leaves open."""
-    return Shape(_extent(c, i, d) for i, d in enumerate(dims_of(c, shape, "shape")))
+    """The attribute `shape`; in the provisional dialect, 0 is an open extent."""
+    return Shape(_extent(c, i, d) for i, d in enumerate(read_dims(c, shape, "shape")))
 
 
 def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
@@ -27,24 +28,24 @@ def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
 
 @nnef("variable")
 def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
-    """The shape that is given; the label names a file."""
+    """The attribute `shape`; the label names a file."""
     if not label or (c.version != PROVISIONAL and not LABEL.fullmatch(label)):
         c.fail("label must be made of letters, digits and the characters _ - . / \\", label)
-    return _given(c, shape)
+    return _read_shape(c, shape)
 
 
 @nnef("constant")
 def constant(c: InferenceContext, *, shape: Listed, value: tuple[object, ...]) -> Shape:
-    """The shape that is given; one value for each element, or one for all."""
-    result = _given(c, shape)
+    """The attribute `shape`; one value per element, or one for all."""
+    result = _read_shape(c, shape)
     total = c.numel(result)
     if len(value) not in (1, total):
         c.fail("value must have one item for each element, or one for all", f"{len(value)} items", result)
     return result
 
 
-def _given(c: InferenceContext, shape: Listed) -> Shape:
-    dims = dims_of(c, shape, "shape")
+def _read_shape(c: InferenceContext, shape: Listed) -> Shape:
+    dims = read_dims(c, shape, "shape")
     if any(isinstance(d, int) and d < 1 for d in dims):
         c.fail("the items of shape must be at least 1", dims)
     return Shape(c.fresh(f"shape.{i}", 1) if d is None else d for i, d in enumerate(dims))
@@ -53,19 +54,19 @@ def _given(c: InferenceContext, shape: Listed) -> Shape:
 @nnef("update")
 def update(c: InferenceContext, variable: Shape, value: Shape) -> Shape:
     """The shape of the variable, which the value must have too."""
-    return equal_shapes(c, variable, value, "value must have the shape of the variable")
+    return merge_shapes(c, variable, value, "value must have the shape of the variable")
 
 
 @nnef("shape_of_axis")
 def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int, known: int | None = None) -> PartialTensor:
-    """An extent as a value: what `shape_of(x)[axis]` is where the document alone does not tell it.
+    """An extent as a value: `shape_of(x)[axis]` where the document alone does not determine it.
 
-    Where it does, the graph was built for the `known` extent, and holds for no other.
+    Where it does, the graph was built for the `known` extent and is valid for no other.
     """
-    x = extended(c, x, axis + 1)
+    x = extend_rank(c, x, axis + 1)
     if not 0 <= axis < len(x):
         c.fail(f"axis {axis} is out of range for rank {len(x)}", x)
     extent = x[axis]
     if known is not None:
-        extent = c.merge(extent, known, f"the document asks for the extent of axis {axis}, so it must stay as declared")
+        extent = c.merge(extent, known, f"the document reads the extent of axis {axis}, so it must stay as declared")
     return PartialTensor("int64", Shape(()), [extent])

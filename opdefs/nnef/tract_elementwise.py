@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, read_axes, read_axis
+from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, axis_of, broadcast
-from opdefs.rules.conversion import converted
+from opdefs.rules.conversion import convert
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def named_dtype(c: InferenceContext, name: str) -> str:
+def read_dtype(c: InferenceContext, name: str) -> str:
     """The element type that an attribute names."""
-    found = dtype_of(name)
-    if found is None:
-        c.fail("the name of an element type is not known", name)
-    return found
+    dtype = dtype_of(name)
+    if dtype is None:
+        c.fail("unknown element type", name)
+    return dtype
 
 
 @nnef(
@@ -46,7 +47,7 @@ def element_wise(c: InferenceContext, x: Shape) -> TensorType:
 
 
 @nnef("tract_core_pow_const", "tract_core_gelu_approx", "tract_transformers_gelu_approx", in_place=(0,))
-def element_wise_of(c: InferenceContext, input: Shape) -> TensorType:
+def element_wise_input(c: InferenceContext, input: Shape) -> TensorType:
     """The shape and the element type of the input."""
     return TensorType(c.dtype(0), input)
 
@@ -73,27 +74,27 @@ def is_inf(c: InferenceContext, input: Shape) -> TensorType:
     in_place=(0, 1),
 )
 def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
-    """The broadcast of both, which align at their first axes as NNEF's own operations do."""
+    """The broadcast of both, aligned at the first axis as in NNEF."""
     return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
 
 
 @nnef("tract_core_clamped_swiglu", in_place=(0, 1))
 def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
     """Two equal shapes."""
-    return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must be of equal shape"))
+    return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must have the same shape"))
 
 
 @nnef("tract_core_cast", in_place=(0,))
 def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
-    """The shape of the input in another element type, which without `to` another file of the model gives."""
-    return converted(c, input, named_dtype(c, to) if to else None)
+    """The shape of the input in another element type; without `to`, another file of the model gives the type."""
+    return convert(c, input, read_dtype(c, to) if to else None)
 
 
 @nnef("tract_core_softmax", "tract_core_log_softmax")
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
     """The shape of the input."""
     if x.dims is not None:
-        axes_of(c, axes, len(x))
+        read_axes(c, axes, len(x))
     return TensorType(c.dtype(0), x)
 
 
@@ -101,16 +102,16 @@ def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
 def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """The shape of the input."""
     if input.dims is not None:
-        axis_of(c, axis, len(input))
+        read_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_core_scaled_rms_norm")
 def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
-    """The shape of the input; in the element type `out_dt`, if given."""
+    """The shape of the input; in the element type `out_dt`, if present."""
     if input.dims is not None:
-        axis_of(c, axis, len(input))
-    return TensorType(named_dtype(c, out_dt) if out_dt else c.dtype(0), input)
+        read_axis(c, axis, len(input))
+    return TensorType(read_dtype(c, out_dt) if out_dt else c.dtype(0), input)
 
 
 @nnef("tract_extra_exp_mean_norm")
@@ -130,11 +131,11 @@ def running_norm(c: InferenceContext, input: Shape, state: Shape, *, axis: int, 
 def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, parts: bool) -> None:
     if input.dims is None:
         return
-    at = axis_of(c, axis, len(input) - parts)
-    kept = [d for i, d in enumerate(input) if i != at]
+    at = read_axis(c, axis, len(input) - parts)
+    rest = [d for i, d in enumerate(input) if i != at]
     if parts:
-        c.merge(kept.pop(), 2, "the last axis must hold real and imaginary part")
-    c.merge(state, Shape(kept), "the state must have the shape of a slice of the input along the axis")
+        c.merge(rest.pop(), 2, "the last axis must have size 2 (real and imaginary part)")
+    c.merge(state, Shape(rest), "the state must have the shape of one slice of the input along the axis")
 
 
 @nnef("tract_onnx_lrn")

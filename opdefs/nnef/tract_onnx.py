@@ -1,9 +1,9 @@
-"""What tract took over from ONNX as it is."""
+"""tract's copies of ONNX operators."""
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import read_ints
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import ints_of
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -12,7 +12,7 @@ _SAMPLED = {6: "int32", 7: "int64"}
 
 @nnef("tract_onnx_ml_direct_lookup")
 def direct_lookup(c: InferenceContext, input: Shape, values: Shape, fallback: Shape) -> TensorType:
-    """The shape of the input, whose elements are positions; the element type of the values."""
+    """The shape of the input, whose elements are indices; the element type of the values."""
     return TensorType(c.dtype(1), input)
 
 
@@ -27,7 +27,7 @@ def tree_ensemble(
     c: InferenceContext, input: Shape, trees: Shape, nodes: Shape, leaves: Shape, *, n_classes: int
 ) -> TensorType:
     """[N, features] -> [N, classes]."""
-    (classes,) = ints_of(c, n_classes, "n_classes", 0)
+    (classes,) = read_ints(c, n_classes, "n_classes", 0)
     return TensorType("float32", Shape((c.require_rank(input, 2)[0], classes)))
 
 
@@ -36,5 +36,5 @@ def multinomial(c: InferenceContext, input: Shape, *, dtype: int = 6, sample_siz
     """[N, classes] -> [N, samples]."""
     if dtype not in _SAMPLED:
         c.fail("samples must be int32 (6) or int64 (7)", dtype)
-    (samples,) = ints_of(c, sample_size, "sample_size", 0)
+    (samples,) = read_ints(c, sample_size, "sample_size", 0)
     return TensorType(_SAMPLED[dtype], Shape((c.require_rank(input, 2)[0], samples)))

@@ -1,17 +1,17 @@
-"""tract's operations that take parts of tensors, put some in, choose some, and reduce."""
+"""tract's operations that gather, scatter, slice, select and reduce."""
 
 from __future__ import annotations
 
 from math import prod
 
+from opdefs.nnef.attributes import Listed, flatten, read_axes, read_axis, read_ints
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axes_of, axis_of, in_a_row, ints_of
-from opdefs.nnef.tract_elementwise import named_dtype
-from opdefs.nnef.tract_shapes import size
-from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
-from opdefs.rules.elements import as_dim
+from opdefs.nnef.tract_elementwise import read_dtype
+from opdefs.nnef.tract_shapes import read_size
+from opdefs.rules.elements import to_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from opdefs.rules.slicing import HUGE, slice_size
+from opdefs.rules.parts import HUGE, slice_size
+from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -19,40 +19,42 @@ from shapeinf.ops import InferenceContext, Value
 nnef("tract_core_scatter_nd")(scatter_nd)
 
 
-def with_axis(shape: Shape, axis: int, new: Dim) -> Shape:
-    """The shape with another size of one axis."""
+def replace_axis(shape: Shape, axis: int, new: Dim) -> Shape:
+    """The shape with the size of one axis replaced."""
     return Shape((*shape[:axis], new, *shape[axis + 1 :]))
 
 
 @nnef("tract_core_gather")
-def gather_of(c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = "") -> PartialTensor:
-    """The axes of `indices` in place of one axis; `datum_type` is what packed elements are unpacked to."""
-    found = gather(c, input, indices, axis=axis_of(c, axis, len(input.shape)))
-    return PartialTensor(named_dtype(c, datum_type), found.shape, None) if datum_type else found
+def tract_gather(
+    c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = ""
+) -> PartialTensor:
+    """The axes of `indices` replace one axis; `datum_type` is the type of unpacked elements."""
+    gathered = gather(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
+    return PartialTensor(read_dtype(c, datum_type), gathered.shape, None) if datum_type else gathered
 
 
 @nnef("tract_core_gather_elements")
-def gather_elements_of(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
+def tract_gather_elements(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
     """The shape of the indices."""
-    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=axis_of(c, axis, len(input))))
+    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=read_axis(c, axis, len(input))))
 
 
 @nnef("tract_core_gather_nd")
-def gather_nd_of(c: InferenceContext, input: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
+def tract_gather_nd(c: InferenceContext, input: Value, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
     """[*B, *I, k] indices into [*B, *D] -> [*B, *I, *D[k:]]."""
-    (batches,) = ints_of(c, batch_dims, "batch_dims", 0)
+    (batches,) = read_ints(c, batch_dims, "batch_dims", 0)
     if batches > min(len(input.shape), len(indices.shape) - 1):
-        c.fail("input and indices must have the batch axes, and indices one more", input.shape, indices.shape)
+        c.fail("input must have batch_dims axes, and indices at least one more", input.shape, indices.shape)
     return gather_nd(c, input, indices, batch_dims=batches)
 
 
 @nnef("tract_core_scatter_elements", in_place=(0,))
-def scatter_elements_of(
+def tract_scatter_elements(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
-    """The shape of the input, whatever the updates are: tract looks at these when it runs."""
-    at = axis_of(c, axis, len(input.shape))
-    c.expect(indices.shape, updates.shape, "indices and updates must be of equal shape")
+    """The shape of the input for any updates: tract checks these at run time."""
+    at = read_axis(c, axis, len(input.shape))
+    c.expect(indices.shape, updates.shape, "indices and updates must have the same shape")
     if c.warnings:
         return PartialTensor(input.dtype, input.shape, None)
     return scatter_elements(c, input, indices, updates, axis=at, reduction=reduction)
@@ -61,33 +63,35 @@ def scatter_elements_of(
 @nnef("tract_core_downsample")
 def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, modulo: int = 0) -> TensorType:
     """Every `stride`-th slice of an axis from `modulo` on."""
-    (step,), (first,) = ints_of(c, stride, "stride"), ints_of(c, modulo, "modulo", 0)
+    (step,), (first,) = read_ints(c, stride, "stride"), read_ints(c, modulo, "modulo", 0)
     if step == 0:
         c.fail("a stride must not be 0")
-    at = axis_of(c, axis, len(input))
-    return TensorType(c.dtype(0), with_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
+    at = read_axis(c, axis, len(input))
+    return TensorType(c.dtype(0), replace_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
 
 
 @nnef("tract_core_dyn_slice")
 def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
-    """`start:end` of an axis, which the document says to be of size `len`."""
-    at = axis_of(c, axis, len(input))
-    length = size(c, len_, "len")
-    first, last = in_a_row((start,)), in_a_row((end,))
+    """`start:end` of an axis, of size `len`."""
+    at = read_axis(c, axis, len(input))
+    length = read_size(c, len_, "len")
+    first, last = flatten((start,)), flatten((end,))
     if len(first) != 1 or len(last) != 1:
-        c.fail("start and end of a slice must be single numbers", first, last)
-    low, high = (one if isinstance(one, (int, Dimension)) else None for one in (*first, *last))
+        c.fail("start and end must each be one number", first, last)
+    low, high = (bound if isinstance(bound, (int, Dimension)) else None for bound in (*first, *last))
     if low is not None and high is not None:
-        c.expect(length, high - low, "a slice must be as long as it says")
-    return TensorType(c.dtype(0), with_axis(input, at, length))
+        c.expect(length, high - low, "end - start must equal len")
+    return TensorType(c.dtype(0), replace_axis(input, at, length))
 
 
 @nnef("tract_core_topk")
 def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
-    """The axis becomes k; values and positions."""
-    at = axis_of(c, axis, len(input))
-    known = all(item is not None for item in in_a_row((k,)))
-    shape = top(c, input, at, size(c, k, "k")) if known else with_axis(input, at, some(c, input[at]))
+    """The axis becomes k; values and indices."""
+    at = read_axis(c, axis, len(input))
+    known = all(item is not None for item in flatten((k,)))
+    shape = (
+        top_k_shape(c, input, at, read_size(c, k, "k")) if known else replace_axis(input, at, fresh_count(c, input[at]))
+    )
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
 
@@ -95,15 +99,15 @@ def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[T
 def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
     """The shape of the input, which is matrices."""
     if input.dims is not None and len(input) < 2:
-        c.fail("a triangle needs matrices: rank 2 or more", input)
+        c.fail("the input must have rank 2 or more", input)
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_core_one_hot")
 def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
     """A new axis of size `dim`."""
-    at = axis_of(c, axis, len(input) + 1)
-    return TensorType("float32", Shape((*input[:at], size(c, dim, "dim"), *input[at:])))
+    at = read_axis(c, axis, len(input) + 1)
+    return TensorType("float32", Shape((*input[:at], read_size(c, dim, "dim"), *input[at:])))
 
 
 @nnef("tract_onnx_non_zero")
@@ -114,8 +118,11 @@ def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> Te
         return TensorType("int64", Shape((len(input.shape), count)))
     bounds = c.interval(count)
     named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
-    c.created_unknowns = True  # symbols belong to one inference: the result must not be kept for another
-    return TensorType("int64", Shape((len(input.shape), c.merge(named, count, "the count must be that of the name"))))
+    c.created_unknowns = True  # symbols belong to one inference: the result must not be memoized
+    return TensorType(
+        "int64",
+        Shape((len(input.shape), c.merge(named, count, "the number of nonzero elements must equal count_symbol"))),
+    )
 
 
 @nnef("tract_onnx_non_max_suppression")
@@ -130,26 +137,26 @@ def non_max_suppression(
     """[count, 3] positions (batch, class, box); a limit of 0 is none, unlike in ONNX."""
     limit = max_output_boxes_per_class
     none = limit is None or not limit.elements or limit.elements[0] == 0
-    return TensorType("int64", Shape((boxes_kept(c, boxes, scores, None if none else limit), 3)))
+    return TensorType("int64", Shape((box_count(c, boxes, scores, None if none else limit), 3)))
 
 
 @nnef("tract_core_argmax_reduce_last", "tract_core_argmin_reduce_last")
 def position(c: InferenceContext, input: Shape, *, axes: Listed) -> TensorType:
     """Reduced axes become 1."""
-    return TensorType("int64", _reduced(c, input, axes))
+    return TensorType("int64", _reduce(c, input, axes))
 
 
 @nnef("tract_core_product_reduce")
 def product(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Reduced axes become 1; the product of sizes stays known."""
-    shape = _reduced(c, input.shape, axes)
+    shape = _reduce(c, input.shape, axes)
     if input.elements is None or len(shape) != 1 or not axes:
         return PartialTensor(input.dtype, shape, None)
-    factors = [as_dim(element) for element in input.elements]
+    factors = [to_dim(element) for element in input.elements]
     known = [factor for factor in factors if factor is not None]
     return PartialTensor(input.dtype, shape, (prod(known),) if len(known) == len(factors) else None)
 
 
-def _reduced(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
-    gone = set(axes_of(c, axes, len(x)))
+def _reduce(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
+    gone = set(read_axes(c, axes, len(x)))
     return Shape(1 if i in gone else d for i, d in enumerate(x))

@@ -1,20 +1,22 @@
-"""tract's products: sums of products by an expression, and what older models write for them."""
+"""tract's products: einsum, matrix products of older models, the quantized convolution."""
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, check_count, read_axis, read_ints
+from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, check_count, ints_of
-from opdefs.nnef.tract_elementwise import named_dtype
-from opdefs.rules.einsum import einsum
+from opdefs.nnef.sliding import Sliding
+from opdefs.nnef.tract_elementwise import read_dtype
+from opdefs.rules.contraction import einsum
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
 @nnef("tract_core_einsum")
-def einsum_of(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
-    """The axes after `->`; computed, and given, in `acc`."""
-    return TensorType(named_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
+def tract_einsum(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
+    """The axes after `->`, in the type `output`, else `acc`."""
+    return TensorType(read_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
 
 
 @nnef("tract_core_einsum_q")
@@ -32,14 +34,14 @@ def quantized_einsum(
     acc: str,
     output: str = "",
 ) -> TensorType:
-    """The axes after `->`; the expression may name the quantization parameters too, which have no axes."""
+    """The axes after `->`; the expression may also name the quantization parameters, which are scalars."""
     left, _, right = expr.partition("->")
     terms = left.split(",")
     parameters = (bias, a0, a_scale, b0, b_scale, c0, c_scale)
-    scalars = [Shape(()) if one is None else one for one in parameters]
+    scalars = [Shape(()) if parameter is None else parameter for parameter in parameters]
     operands = (*inputs, *scalars)[: len(terms)]
     shape = einsum(c, ",".join(terms[: len(operands)]) + "->" + right, operands, new_axes=True)
-    return TensorType(named_dtype(c, output or acc), shape)
+    return TensorType(read_dtype(c, output or acc), shape)
 
 
 @nnef("tract_core_matmul")
@@ -59,20 +61,43 @@ def quantized_matmul(
     output_type: str = "",
 ) -> TensorType:
     """The product over two axes, in `output_type`."""
-    return TensorType(named_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
+    return TensorType(read_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
 
 
 def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
     rank = c.same_rank(a, b)
-    listed = ints_of(c, axes, "axes", 0)
-    check_count(c, listed, "axes", 6, "axis of a matrix of the three")
-    rows, sum_a, sum_b, columns, rows_out, columns_out = (axis_of(c, axis, rank) for axis in listed)
+    listed = read_ints(c, axes, "axes", 0)
+    check_count(c, listed, "axes", 6, "axis of the three matrices")
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (read_axis(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
-        c.fail("rows, columns and the axis that is summed must differ", axes)
+        c.fail("axes must name different axes for rows, columns and the sum", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")
     lead_a = (d for i, d in enumerate(a) if i not in (rows, sum_a))
     lead_b = (d for i, d in enumerate(b) if i not in (sum_b, columns))
     lead = iter([c.broadcast_dim(x, y) for x, y in zip(lead_a, lead_b, strict=True)])
     own: dict[int, Dim] = {rows_out: a[rows], columns_out: b[columns]}
     return Shape(own[i] if i in own else next(lead) for i in range(rank))
+
+
+@nnef("tract_core_qconv")
+def quantized_conv(
+    c: InferenceContext,
+    input: Shape,
+    filter: Shape,
+    bias: Shape | None = None,
+    *parameters: Shape | None,
+    sliding: Sliding,
+    group: int = 1,
+    groups: int = 1,
+    output_dt: str = "",
+) -> TensorType:
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slide(S)] in `output_dt`; its bias is a vector or a scalar.
+
+    Older versions of tract write `group` for `groups`.
+    """
+    (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
+    shape = conv(c, input, filter, sliding=sliding, groups=count)
+    if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
+        c.merge(bias[0], shape[1], "the bias must have one value per channel")
+    return TensorType(read_dtype(c, output_dt) if output_dt else None, shape)

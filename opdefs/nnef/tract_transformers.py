@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from opdefs.nnef.attributes import Listed, check_choice, read_axis, read_ints
 from opdefs.nnef.dialect import nnef
-from opdefs.nnef.laws import Listed, axis_of, ints_of, one_of
-from opdefs.nnef.tract_parts import with_axis
-from opdefs.nnef.tract_shapes import sizes
+from opdefs.nnef.tract_parts import replace_axis
+from opdefs.nnef.tract_shapes import read_sizes
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -18,14 +18,18 @@ def attention(
     """[B, (Hq,) S, D], [B, (H,) T, D], [B, (H,) T, Dv] -> [B, (Hq,) S, Dv]; groups of query heads share keys."""
     rank = c.same_rank(q, k, v)
     if rank not in (3, 4):
-        c.fail("attention needs tensors of rank 3 or 4", q)
+        c.fail("q, k and v must have rank 3 or 4", q)
     if is_causal and mask is not None:
-        c.fail("causal attention takes no other mask")
-    c.merge(q[-1], k[-1], "heads of query and key must be of equal size")
-    c.merge(k[-2], v[-2], "key and value must be of equal length")
-    batch = c.merge(c.merge(q[0], k[0], "query and key must be of one batch size"), v[0], "so must the value")
+        c.fail("causal attention does not accept a mask")
+    c.merge(q[-1], k[-1], "query and key must have the same head size")
+    c.merge(k[-2], v[-2], "key and value must have the same length")
+    batch = c.merge(
+        c.merge(q[0], k[0], "query and key must have the same batch size"),
+        v[0],
+        "query and value must have the same batch size",
+    )
     if rank == 4:
-        c.merge(k[1], v[1], "key and value must have as many heads")
+        c.merge(k[1], v[1], "key and value must have the same number of heads")
         _check_groups(c, q[1], k[1])
     return TensorType(c.dtype(0), Shape((batch, *q[1:-1], v[-1])))
 
@@ -34,35 +38,35 @@ def attention(
 def token_cache(
     c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
 ) -> TensorType:
-    """The past and the input along an axis: of the past, only this document says how long it is."""
-    past = sizes(c, past_sequence_shape, "past_sequence_shape")
-    new = sizes(c, input_sequence_shape, "input_sequence_shape")
+    """The past and the input concatenated along an axis; the length of the past is an attribute."""
+    past = read_sizes(c, past_sequence_shape, "past_sequence_shape")
+    new = read_sizes(c, input_sequence_shape, "input_sequence_shape")
     input = c.require_rank(input, len(past))
-    at = axis_of(c, axis, len(past))
-    c.expect(input, Shape(new), "the input must have the shape that input_sequence_shape says")
-    c.expect(with_axis(input, at, past[at]), Shape(past), "past and input must have equal shapes but for the axis")
-    return TensorType(c.dtype(0), with_axis(input, at, past[at] + input[at]))
+    at = read_axis(c, axis, len(past))
+    c.expect(input, Shape(new), "the input must have the shape input_sequence_shape")
+    c.expect(replace_axis(input, at, past[at]), Shape(past), "past and input must have equal sizes except along axis")
+    return TensorType(c.dtype(0), replace_axis(input, at, past[at] + input[at]))
 
 
 @nnef("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
-    """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the past of keys and values is not in the document."""
-    q, k, v = (c.require_rank(x, 4, what) for x, what in ((q, "q"), (k, "k"), (v, "v")))
-    axis_of(c, axis, 4)
-    c.merge(k, v, "key and value must be of equal shape")
-    c.merge(q[0], k[0], "query and key must be of one batch size")
-    c.merge(q[-1], k[-1], "heads of query and key must be of equal size")
+    """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the cached keys and values are not in the document."""
+    q, k, v = (c.require_rank(x, 4, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
+    read_axis(c, axis, 4)
+    c.merge(k, v, "key and value must have the same shape")
+    c.merge(q[0], k[0], "query and key must have the same batch size")
+    c.merge(q[-1], k[-1], "query and key must have the same head size")
     _check_groups(c, q[1], k[1])
     return TensorType(c.dtype(0), q)
 
 
 def _check_groups(c: InferenceContext, queries: Dim, keys: Dim) -> None:
     if isinstance(queries, int) and isinstance(keys, int) and (keys == 0 or queries % keys):
-        c.fail("the heads of the query must be a multiple of those of the key", queries, keys)
+        c.fail("the query heads must be a multiple of the key heads", queries, keys)
 
 
 LAYOUTS = ("canonical", "linear")
-"""Of the weights of experts: [E, in, out], or [E, out, in] as torch has them."""
+"""Layouts of expert weights: [E, in, out], or [E, out, in] as in torch."""
 
 
 @nnef("tract_moe_ffn")
@@ -82,12 +86,12 @@ def experts(
     expert_layout: str = "canonical",
 ) -> TensorType:
     """Tokens [*B, D] through k of E experts of width H: wg [E, D], w1 and w3 [E, D, H], w2 [E, H, D] -> [*B, D]."""
-    one_of(c, expert_layout, LAYOUTS, "expert_layout")
-    (chosen,) = ints_of(c, k, "k", 1)
+    check_choice(c, expert_layout, LAYOUTS, "expert_layout")
+    (chosen,) = read_ints(c, k, "k", 1)
     count, token = c.require_rank(wg, 2, "wg")
     width = c.require_rank(w1, 3, "w1")[2 if expert_layout == "canonical" else 1]
     c.at_most(chosen, count, "k must be at most the number of experts")
-    message = "the weights of all experts must fit the tokens and each other"
+    message = "the weights of the experts must match the tokens and each other"
     first = (token, width) if expert_layout == "canonical" else (width, token)
     for weights, dims in (
         *((w1, (count, *first)), (w3, (count, *first)), (w2, (count, first[1], first[0]))),
@@ -102,13 +106,13 @@ def experts(
 
 @nnef("tract_transformers_scaled_masked_softmax")
 def masked_softmax(c: InferenceContext, input: Shape, mask: Shape) -> TensorType:
-    """The shape of the input; the mask aligns at the last axes and does not make it larger."""
+    """The shape of the input; the mask broadcasts to it, aligned at the last axis."""
     if input.dims is not None and mask.dims is not None:
         if len(mask) > len(input):
-            c.fail("a mask must not have more axes than the input", input, mask)
+            c.fail("the rank of the mask must be at most that of the input", input, mask)
         for own, other in zip(reversed(input.dims), reversed(mask.dims), strict=False):
             if c.prove_le(2, other) is True:  # a named extent may also be 1
-                c.merge(own, other, "a mask must broadcast to the input")
+                c.merge(own, other, "the mask must broadcast to the input")
     return TensorType(c.dtype(0), input)
 
 
@@ -116,27 +120,21 @@ def masked_softmax(c: InferenceContext, input: Shape, mask: Shape) -> TensorType
 def rotary_embedding(c: InferenceContext, input: Shape, cos: Shape, sin: Shape) -> TensorType:
     """The shape of the input, whose last axis has two halves."""
     if input.dims:
-        c.divisible(input[-1], 2, "the last axis of a rotary embedding must be even")
+        c.divisible(input[-1], 2, "the last axis of the input must be even")
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_transformers_gdn_recurrent", "tract_qwen35_gdn_recurrent")
 def gated_delta(
-    c: InferenceContext,
-    query: Shape,
-    key: Shape,
-    value: Shape,
-    log_decay: Shape,
-    beta: Shape,
-    initial_state: Shape,
+    c: InferenceContext, query: Shape, key: Shape, value: Shape, log_decay: Shape, beta: Shape, initial_state: Shape
 ) -> tuple[TensorType, TensorType]:
     """Queries and keys [B, S, Hk, W], values [B, S, H, W], state [B, H, W, W] -> the values' shape, and the state's."""
-    query = c.merge(query, key, "query and key must be of equal shape")
+    query = c.merge(query, key, "query and key must have the same shape")
     query, value = c.require_rank(query, 4, "query"), c.require_rank(value, 4, "value")
     for axis in (0, 1, 3):
         c.merge(query[axis], value[axis], f"axis {axis} of query and value must be equal")
     batch, _, heads, width = value
-    state = c.merge(initial_state, Shape((batch, heads, width, width)), "the state must be of shape [B, H, W, W]")
+    state = c.merge(initial_state, Shape((batch, heads, width, width)), "initial_state must be [B, H, W, W]")
     return TensorType(c.dtype(0), value), TensorType(c.dtype(5), state)
 
 
@@ -146,9 +144,9 @@ def causal_convolution(
 ) -> tuple[TensorType, TensorType]:
     """[B, C, S], [C, K], [B, C, K] -> [B, C, S] and the state [B, C, K].
 
-    The first version takes one position in any shape, so that nothing but this is sure: no shape changes.
+    The first version accepts one position in any shape; in all versions no shape changes.
     """
     if input.rank == initial_state.rank == 3 and input[1] == initial_state[1] and weight.dims:
-        c.merge(input[0], initial_state[0], "input and state must be of one batch size")
+        c.merge(input[0], initial_state[0], "input and state must have the same batch size")
         c.merge(weight[-1], initial_state[2], "the state must be as long as the kernel")
     return TensorType(c.dtype(0), input), TensorType(c.dtype(2), initial_state)

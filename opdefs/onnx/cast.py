@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.conversion import converted
+from opdefs.rules.conversion import convert
 from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
 from shapeinf.lattice.dtypes import FROM_ONNX_NAMES, ONNX_CODES, ONNX_NAMES
 from shapeinf.ops import InferenceContext, Value
@@ -21,17 +21,17 @@ def dtype_name(number: object) -> str | None:
 @onnx("Cast", in_place=(0,))
 def cast(c: InferenceContext, x: Value, *, to: object, saturate: int = 1) -> PartialTensor:
     """The shape of the input, in the type `to`; sizes stay known where both types hold them."""
-    return converted(c, x, dtype_name(to), bool(saturate))
+    return convert(c, x, dtype_name(to), bool(saturate))
 
 
 @onnx("BitCast", in_place=(0,))
 def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
     """The shape of the input; both types have as many bits."""
-    target, given = dtype_name(to), c.dtype(0)
-    if target is None or target == "string" or given == "string":
-        c.fail("bits are cast between types of numbers only", given, target or to)
-    if given is not None and bits(given) != bits(target):
-        c.fail("both types must have as many bits", given, target)
+    target, source = dtype_name(to), c.dtype(0)
+    if target is None or target == "string" or source == "string":
+        c.fail("BitCast requires numeric types", source, target or to)
+    if source is not None and bits(source) != bits(target):
+        c.fail("both types must have the same number of bits", source, target)
     return TensorType(target, x)
 
 
@@ -45,4 +45,4 @@ def bits(dtype: str) -> int:
 @onnx("CastLike", in_place=(0,))
 def cast_like(c: InferenceContext, x: Value, like: Shape, *, saturate: int = 1) -> PartialTensor:
     """The shape of the first input, in the type of the second."""
-    return converted(c, x, c.dtype(1), bool(saturate))
+    return convert(c, x, c.dtype(1), bool(saturate))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.concatenation import concat as joined
-from opdefs.rules.concatenation import repeated
-from opdefs.rules.elements import fits, known_dims, known_ints, moved, wanted_dims
-from opdefs.rules.progressions import spread_out
+from opdefs.rules.elements import is_listable, known_dims, known_ints, move_elements, requested_dims
+from opdefs.rules.parts import concat as concat_tensors
+from opdefs.rules.parts import repeat_size
+from opdefs.rules.progressions import broadcast_progression
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -17,20 +17,20 @@ from shapeinf.ops import InferenceContext, Value
 @onnx("Concat")
 def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
     """The sizes along `axis` add up; all other axes are equal."""
-    return joined(c, xs, axis)
+    return concat_tensors(c, xs, axis)
 
 
 @onnx("Expand")
 def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """The broadcast of the input's shape and the contents of `shape`."""
-    wanted = wanted_dims(c, shape)
-    result = _expanded(c, x.shape, wanted)
-    if isinstance(x, Progression) or not fits(result):
-        return spread_out(x, result)
-    return moved(x, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
+    wanted = requested_dims(c, shape)
+    result = _expand_shape(c, x.shape, wanted)
+    if isinstance(x, Progression) or not is_listable(result):
+        return broadcast_progression(x, result)
+    return move_elements(x, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
 
 
-def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
+def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
     """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is. None may be below 0."""
     dims = x.require()
     rank = max(len(dims), len(wanted))
@@ -39,7 +39,7 @@ def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> 
     result: list[Dim] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
-            c.fail("a size to expand to must not be negative", b)
+            c.fail("the sizes in shape must be at least 0", b)
         if b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))
         else:
@@ -51,23 +51,23 @@ def _expanded(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> 
 def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     """Every axis repeated."""
     if x.shape.dims is None:
-        return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(wanted_dims(c, repeats)))), None)
+        return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(requested_dims(c, repeats)))), None)
     c.require_rank(repeats.shape, 1, "`repeats`")
     counts = known_dims(repeats) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
-        c.fail("repeats must have one value an axis", x.shape, counts)
-    dims = [repeated(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
+        c.fail("repeats must have one value per axis", x.shape, counts)
+    dims = [repeat_size(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
     known = known_ints(repeats)
     if known is None:
         return PartialTensor(x.dtype, Shape(dims), None)
-    return moved(x, Shape(dims), lambda array: np.tile(array, known))
+    return move_elements(x, Shape(dims), lambda array: np.tile(array, known))
 
 
 @onnx("Tile")
-def tile_one_axis(c: InferenceContext, x: Shape, tiles: Value, axis: Value) -> Shape:
+def tile_along_axis(c: InferenceContext, x: Shape, tiles: Value, axis: Value) -> Shape:
     """Opset 1: one axis repeated."""
-    places, counts = known_ints(axis), known_dims(tiles)
-    if not places:
+    axes, counts = known_ints(axis), known_dims(tiles)
+    if not axes:
         return Shape(c.fresh(f"tile.{i}") for i in range(len(x)))
-    at = c.axis(places[0], len(x))
-    return Shape((*x[:at], repeated(c, x[at], counts[0] if counts else None, at), *x[at + 1 :]))
+    at = c.axis(axes[0], len(x))
+    return Shape((*x[:at], repeat_size(c, x[at], counts[0] if counts else None, at), *x[at + 1 :]))

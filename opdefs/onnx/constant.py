@@ -1,13 +1,12 @@
-"""Tensors made from nothing or from sizes."""
+"""Tensors created from attributes, from shapes, or at random."""
 
 from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import fits, wanted_dims
-from opdefs.rules.progressions import filled
-from opdefs.rules.ranges import arithmetic_range
-from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
+from opdefs.rules.elements import is_listable, requested_dims
+from opdefs.rules.progressions import arithmetic_range, fill_tensor
+from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
 
@@ -24,11 +23,11 @@ def constant(
     value_strings: tuple[str, ...] | None = None,
     sparse_value: PartialTensor | None = None,
 ) -> PartialTensor:
-    """The one attribute that is given."""
+    """The value of the attribute that is set."""
     if value is not None or sparse_value is not None:
-        found = value if value is not None else sparse_value
-        assert found is not None
-        return found
+        tensor = value if value is not None else sparse_value
+        assert tensor is not None
+        return tensor
     scalars = (("int64", value_int), ("float32", value_float), ("string", value_string))
     for dtype, single in scalars:
         if single is not None:
@@ -36,8 +35,8 @@ def constant(
     for dtype, many in (("int64", value_ints), ("float32", value_floats), ("string", value_strings)):
         if many is not None:
             shape = Shape((len(many),))
-            return PartialTensor(dtype, shape, many if fits(shape) else None)
-    c.fail("a constant needs one value attribute")
+            return PartialTensor(dtype, shape, many if is_listable(shape) else None)
+    c.fail("a constant requires a value attribute")
 
 
 @onnx("ConstantOfShape")
@@ -45,16 +44,16 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     """A tensor of the shape that the input holds, filled with `value` (one float 0 without it)."""
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
-    result = _given_shape(c, shape, dtype)
-    if not fits(result):
-        return filled(dtype, result, fill)
+    result = _requested_shape(c, shape, dtype)
+    if not is_listable(result):
+        return fill_tensor(dtype, result, fill)
     return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))  # type: ignore[arg-type]
 
 
-def _given_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
-    dims = wanted_dims(c, shape, dtype=dtype)
+def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
+    dims = requested_dims(c, shape, dtype=dtype)
     if shape.dtype == "int32":
-        c.fail("the shape must be of type int64", shape.dtype)
+        c.fail("shape must have type int64", shape.dtype)
     for d in dims:
         if d is not None:
             c.at_least(d, 0, "a dimension must be at least 0")
@@ -68,3 +67,39 @@ onnx("Range")(arithmetic_range)
 def eye_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> PartialTensor:
     """The shape of the input, which must be a matrix."""
     return PartialTensor(dtype_name(dtype) or c.dtype(0), c.require_rank(x, 2, "input"), None)
+
+
+@onnx("RandomNormal", "RandomUniform")
+def random(c: InferenceContext, *, shape: Ints, dtype: int = 1) -> TensorType:
+    """A tensor of the attribute's shape."""
+    for d in shape:
+        if d < 0:
+            c.fail("a dimension must be at least 0", d)
+    return TensorType(dtype_name(dtype), Shape(shape))
+
+
+@onnx("RandomNormalLike", "RandomUniformLike", "Bernoulli")
+def random_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> TensorType:
+    """The shape of the input, and its type unless `dtype` names another."""
+    return TensorType(dtype_name(dtype) or c.dtype(0), x)
+
+
+@onnx("Multinomial")
+def multinomial(c: InferenceContext, x: Shape, *, sample_size: int = 1, dtype: int = 6) -> TensorType:
+    """[batch, classes] -> [batch, sample_size]."""
+    return TensorType(dtype_name(dtype), Shape((c.require_rank(x, 2, "input")[0], sample_size)))
+
+
+@onnx("Shape")
+def shape(c: InferenceContext, x: Shape, *, start: int = 0, end: int | None = None) -> PartialTensor | Shape:
+    """The dims `start:end` of the input, as int64 elements."""
+    if x.dims is None:
+        return Shape((c.fresh("rank"),))
+    dims = x.dims[slice(start, end)]
+    return PartialTensor("int64", Shape((len(dims),)), dims)
+
+
+@onnx("Size")
+def size(c: InferenceContext, x: Shape) -> PartialTensor | Shape:
+    """The number of elements, as an int64 scalar."""
+    return SCALAR if x.dims is None else PartialTensor("int64", SCALAR, (c.numel(x),))

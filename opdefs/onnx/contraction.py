@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.contraction import einsum as einstein_sum
 from opdefs.rules.contraction import matmul as product
-from opdefs.rules.einsum import einsum as einstein_sum
-from opdefs.rules.operands import spreads_over
-from opdefs.rules.quantization import tell_column_scales, tell_row_scales
+from opdefs.rules.operands import constrain_column_scales, constrain_row_scales, require_broadcast_to
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -22,8 +21,8 @@ def matmul_integer(
     c: InferenceContext, a: Shape, b: Shape, a_zero: Shape | None = None, b_zero: Shape | None = None
 ) -> TensorType:
     """Numpy's matmul of integers, summed in int32."""
-    tell_row_scales(c, a, a_zero, "a_zero_point")
-    tell_column_scales(c, b, b_zero, "b_zero_point")
+    constrain_row_scales(c, a, a_zero, "a_zero_point")
+    constrain_column_scales(c, b, b_zero, "b_zero_point")
     return TensorType("int32", product(c, a, b))
 
 
@@ -42,11 +41,11 @@ def qlinear_matmul(
     """Numpy's matmul of quantized tensors."""
     result = product(c, a, b)
     for v, name in ((a_scale, "a_scale"), (a_zero, "a_zero_point")):
-        tell_row_scales(c, a, v, name)
+        constrain_row_scales(c, a, v, name)
     for v, name in ((b_scale, "b_scale"), (b_zero, "b_zero_point")):
-        tell_column_scales(c, b, v, name)
+        constrain_column_scales(c, b, v, name)
     for v, name in ((y_scale, "y_scale"), (y_zero, "y_zero_point")):
-        tell_row_scales(c, result, v, name)
+        constrain_row_scales(c, result, v, name)
     return TensorType(c.dtype(7), result)
 
 
@@ -61,7 +60,7 @@ def determinant(c: InferenceContext, x: Shape) -> Shape:
     """[*B, M, M] -> [*B]."""
     dims = x.require()
     if len(dims) < 2:
-        c.fail("determinants are of matrices", x)
+        c.fail("the input must have rank 2 or more", x)
     c.merge(dims[-1], dims[-2], "the matrices must be square")
     return Shape(dims[:-2])
 
@@ -82,5 +81,5 @@ def gemm(
     k_right, n = (b[1], b[0]) if transB else (b[0], b[1])
     c.merge(k, k_right, "the inner dimensions of A and B must be equal")
     result = Shape((m, n))
-    spreads_over(c, bias, result, "C must broadcast to the shape of the product")
+    require_broadcast_to(c, bias, result, "C must broadcast to the shape of the product")
     return result

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.onnx.sequence import sequence_of
-from opdefs.rules.elements import as_dim
-from opdefs.rules.iteration import iterated
-from opdefs.rules.joining import one_of
-from opdefs.rules.operands import holds
+from opdefs.onnx.sequence import create_sequence
+from opdefs.rules.elements import to_dim
+from opdefs.rules.iteration import iterate
+from opdefs.rules.operands import require_count
+from opdefs.rules.unknowns import element_shape
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Ints, Value
 
-ONE_CONDITION = "the condition must be one value"
+SINGLE_CONDITION = "the condition must have exactly one element"
 
 
 @onnx("If")
 def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
-    """The outputs of the branch that runs; what both branches have in common while the condition is not known.
+    """The outputs of the branch that runs; the join of both branches if the condition is unknown.
 
-    A branch that must fail is not the one that runs.
+    A branch that fails is never taken.
     """
-    holds(c, condition.shape, 1, ONE_CONDITION)
+    require_count(c, condition.shape, 1, SINGLE_CONDITION)
     decided = condition.elements[0] if condition.elements else None
     if isinstance(decided, (bool, int)):
         taken = c.bodies["then_branch" if decided else "else_branch"]
@@ -39,7 +39,7 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
         return tuple(left[0].run((), certain=True))
     branches[0].require_common(branches[1])
     if len(then) != len(other):
-        c.fail("both branches must have as many outputs", len(then), len(other))
+        c.fail("both branches must have the same number of outputs", len(then), len(other))
     pairs = enumerate(zip(then, other, strict=True))
     return tuple(c.relax_type(a, b, str(i), same_iteration=True) for i, (a, b) in pairs)
 
@@ -49,24 +49,24 @@ def loop(
     c: InferenceContext, limit: Value | None = None, condition: Value | None = None, *carried: Type, body: Graph
 ) -> tuple[Type, ...]:
     """The carried values after the last trip, then each scan output: [trips, *element]."""
-    holds(c, None if limit is None else limit.shape, 1, "the number of trips must be one value")
-    holds(c, None if condition is None else condition.shape, 1, ONE_CONDITION)
+    require_count(c, None if limit is None else limit.shape, 1, "the trip count must have exactly one element")
+    require_count(c, None if condition is None else condition.shape, 1, SINGLE_CONDITION)
     run = c.bodies["body"]
     width = run.num_inputs - 2
     if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:
-        given = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
-        c.fail("the body must take and give the iteration number, the condition and the carried values", given)
-    most = None if limit is None else as_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
+        signature = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
+        c.fail("the inputs and outputs of the body must match the carried values", signature)
+    most = None if limit is None else to_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
-    found = iterated(c, run, most, go_on, carried[:width], None if condition is None else condition.shape)
-    return (*found.carried, *(stacked(c, one, found.trips, 0) for one in found.scanned))
+    result = iterate(c, run, most, go_on, carried[:width], None if condition is None else condition.shape)
+    return (*result.carried, *(stack(c, element, result.trips, 0) for element in result.scanned))
 
 
-def stacked(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
-    """Elements side by side along a new axis."""
+def stack(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
+    """Elements stacked along a new axis."""
     if not isinstance(element, TensorType):
-        c.fail("only tensors can be stacked by a loop", element)
+        c.fail("scan outputs must be tensors", element)
     if element.shape.dims is None:
         return TensorType(element.dtype, c.unknown_shape())
     dims = element.shape.dims
@@ -83,75 +83,75 @@ def scan(
     scan_input_axes: Ints = (),
     scan_output_axes: Ints = (),
 ) -> tuple[Type, ...]:
-    """States keep their shape from trip to trip; a scan input loses its axis in the body, a scan output gains one."""
+    """States keep their shape; a scan input loses its scan axis in the body, a scan output gains one."""
     run = c.bodies["body"]
-    states, inputs = _split(c, values, num_scan_inputs)
+    states, inputs = _split_inputs(c, values, num_scan_inputs)
     if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
-        c.fail("the body must give every state and every scan output", run.num_outputs, c.num_outputs)
+        c.fail("the body must return every state and every scan output", run.num_outputs, c.num_outputs)
     slices, count = _slices(c, inputs, scan_input_axes)
     if c.store.bounds(count)[0] < 1:
-        c.advise_at_most(1, count, "some runtimes scan no axis without elements")
-    after, outputs = _scanned(c, run, states, slices, certain=c.prove_le(1, count) is True)
+        c.advise_at_most(1, count, "some runtimes reject scans over an empty axis")
+    after, outputs = _run_scan(c, run, states, slices, certain=c.prove_le(1, count) is True)
     axes = scan_output_axes or (0,) * len(outputs)
-    return (*after, *(stacked(c, one, count, axis) for one, axis in zip(outputs, axes, strict=False)))
+    return (*after, *(stack(c, element, count, axis) for element, axis in zip(outputs, axes, strict=False)))
 
 
 @onnx("Scan")
-def scan_of_batches(
+def batched_scan(
     c: InferenceContext, lengths: Shape | None = None, *values: Type, body: Graph, num_scan_inputs: int
 ) -> tuple[Type, ...]:
-    """Opset 8: everything has a batch axis first, which the body does not see; scans run along axis 1."""
+    """Opset 8: all tensors have a leading batch axis, which the body does not see; scans run along axis 1."""
     run = c.bodies["body"]
-    states, inputs = _split(c, values, num_scan_inputs)
-    batch, each_state = _without_batch(c, states)
-    slices, count = _slices(c, _without_batch(c, inputs)[1], ())
-    after, outputs = _scanned(c, run, each_state, slices, certain=False)
-    stacks = (stacked(c, stacked(c, one, count, 0), batch, 0) for one in outputs)
-    return (*(stacked(c, one, batch, 0) for one in after), *stacks)
+    states, inputs = _split_inputs(c, values, num_scan_inputs)
+    batch, each_state = _drop_batch(c, states)
+    slices, count = _slices(c, _drop_batch(c, inputs)[1], ())
+    after, outputs = _run_scan(c, run, each_state, slices, certain=False)
+    stacks = (stack(c, stack(c, element, count, 0), batch, 0) for element in outputs)
+    return (*(stack(c, element, batch, 0) for element in after), *stacks)
 
 
-def _split(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
+def _split_inputs(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
     if scanned < 0 or len(values) < scanned:
-        c.fail("there must be an input for each scan", len(values), scanned)
+        c.fail("there are fewer inputs than num_scan_inputs", len(values), scanned)
     at = len(values) - scanned
     inputs = [v for v in values[at:] if isinstance(v, TensorType)]
     if len(inputs) < scanned:
-        c.fail("only tensors can be scanned")
-    return [_shape_only(v) for v in values[:at]], inputs
+        c.fail("scan inputs must be tensors")
+    return [_drop_contents(v) for v in values[:at]], inputs
 
 
-def _shape_only(found: Type) -> Type:
-    return PartialTensor(found.dtype, found.shape, None) if isinstance(found, TensorType) else found
+def _drop_contents(value: Type) -> Type:
+    return PartialTensor(value.dtype, value.shape, None) if isinstance(value, TensorType) else value
 
 
-def _without_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[TensorType]]:
+def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[TensorType]]:
     tensors = [v for v in values if isinstance(v, TensorType)]
     known = [t.shape.dims[0] for t in tensors if t.shape.dims]
     batch = known[0] if known else c.fresh("batch")
     for other in known[1:]:
-        c.merge(batch, other, "states and scan inputs must be of one batch size")
+        c.merge(batch, other, "states and scan inputs must have the same batch size")
     return batch, [t if t.shape.dims is None else TensorType(t.dtype, Shape(t.shape.dims[1:])) for t in tensors]
 
 
 def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tuple[list[Type], Dim]:
-    """One element of each scan input, and how many there are."""
+    """One slice of each scan input, and their number."""
     count: Dim | None = None
     slices: list[Type] = []
-    for found, axis in zip(inputs, axes or (0,) * len(inputs), strict=False):
-        if found.shape.dims is None:
-            slices.append(TensorType(found.dtype, c.unknown_shape()))
+    for tensor, axis in zip(inputs, axes or (0,) * len(inputs), strict=False):
+        if tensor.shape.dims is None:
+            slices.append(TensorType(tensor.dtype, c.unknown_shape()))
             continue
-        dims = found.shape.dims
+        dims = tensor.shape.dims
         at = c.axis(axis, len(dims))
-        count = dims[at] if count is None else c.merge(count, dims[at], "scan inputs must be of equal length")
-        slices.append(PartialTensor(found.dtype, Shape((*dims[:at], *dims[at + 1 :])), None))
+        count = dims[at] if count is None else c.merge(count, dims[at], "scan inputs must have the same length")
+        slices.append(PartialTensor(tensor.dtype, Shape((*dims[:at], *dims[at + 1 :])), None))
     return slices, c.fresh("length") if count is None else count
 
 
-def _scanned(
+def _run_scan(
     c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], *, certain: bool
 ) -> tuple[list[Type], list[Type]]:
-    """The states after the scan and one element of each scan output; all trips are alike."""
+    """The states after the scan and one slice of each scan output."""
     outputs = run.run([*states, *slices], certain=certain)
     after: list[Type] = []
     for index, (old, new) in enumerate(zip(states, outputs, strict=False)):
@@ -165,36 +165,36 @@ def _scanned(
 
 @onnx("SequenceMap")
 def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type, ...]:
-    """The body for each element; inputs that are no sequences are the same every time."""
+    """The body for each element; inputs that are not sequences are the same in every run."""
     first = values[0] if values else None
     length = first.length if isinstance(first, SequenceType) else None
     if isinstance(length, int) and length <= MAX_MAPPED and all(_is_itemized(v, length) for v in values):
         return _map_items(c, values, length)
     elements = [_element(c, v) for v in values]
-    return tuple(SequenceType(_shape_only(out), length) for out in c.bodies["body"].run(elements, certain=False))
+    return tuple(SequenceType(_drop_contents(out), length) for out in c.bodies["body"].run(elements, certain=False))
 
 
 MAX_MAPPED = 16
 """Longer sequences are mapped by the join of their elements."""
 
 
-def _is_itemized(found: Type, length: int) -> bool:
-    return type(found) is not SequenceType or (found.items is not None and len(found.items) == length)
+def _is_itemized(value: Type, length: int) -> bool:
+    return type(value) is not SequenceType or (value.items is not None and len(value.items) == length)
 
 
 def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tuple[Type, ...]:
-    """The body for each element by itself."""
+    """The body for each item separately."""
     rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
     for i in range(length):
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]
         for row, out in zip(rows, c.bodies["body"].run(each, certain=True, accumulate=i > 0), strict=False):
             if not isinstance(out, TensorType):
-                c.fail("a mapped body must give tensors", out)
+                c.fail("the body must return tensors", out)
             row.append(TensorType(out.dtype, out.shape))
-    return tuple(sequence_of(c, row) for row in rows)
+    return tuple(create_sequence(c, row) for row in rows)
 
 
-def _element(c: InferenceContext, found: Type) -> Type:
-    if isinstance(found, SequenceType) and isinstance(found.element, TensorType):
-        return TensorType(found.element.dtype, one_of(c, found.element.shape))
-    return found.element if isinstance(found, SequenceType) else found
+def _element(c: InferenceContext, value: Type) -> Type:
+    if isinstance(value, SequenceType) and isinstance(value.element, TensorType):
+        return TensorType(value.element.dtype, element_shape(c, value.element.shape))
+    return value.element if isinstance(value, SequenceType) else value

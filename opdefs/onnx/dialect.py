@@ -1,4 +1,4 @@
-"""The ONNX dialect: OpDefs from the installed `onnx` package, rules from the family files beside this one."""
+"""The ONNX dialect: OpDefs from the installed `onnx` package, rules from the modules of this package."""
 
 from __future__ import annotations
 

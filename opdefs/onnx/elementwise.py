@@ -1,7 +1,7 @@
-"""Operators that work element by element: one shape in, or numpy broadcasting.
+"""Element-wise operators: the shape of the input, or numpy broadcasting.
 
-`in_place` is said of those that need no other element of an input than the one in its own place; ONNX Runtime's kernels
-say `MayInplace` of most of them.
+`in_place` marks operators whose output elements need only the input element at the same position; ONNX Runtime's
+kernels mark most of them `MayInplace`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import (
     Operation,
-    folded,
-    in_range,
+    dim_operation,
+    drop_overflow,
+    fold_elements,
     is_float,
     known_dims,
     known_ints,
-    mapped,
-    on_dims,
+    map_elements,
     truncated_quotient,
 )
-from opdefs.rules.floats import FloatArithmetic, on_floats
-from opdefs.rules.operands import one_or, one_value, scalar, spreads_over
-from opdefs.rules.progressions import added, scaled, subtracted, summed
+from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
+from opdefs.rules.progressions import add, multiply, running_sum, subtract
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -39,9 +39,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
     in_place=(0,),
 )
-@onnx(
-    *("LRN", "LpNormalization", "MeanVarianceNormalization"),
-)
+@onnx(*("LRN", "LpNormalization", "MeanVarianceNormalization"))
 def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
     """The shape of the first input."""
     return x
@@ -50,24 +48,24 @@ def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
 @onnx("PRelu", since=7, in_place=(0,))
 def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
     """The shape of the input, to which the slope broadcasts."""
-    spreads_over(c, slope, x, "the slope must broadcast to the shape of the input")
+    require_broadcast_to(c, slope, x, "the slope must broadcast to the shape of the input")
     return x
 
 
 @onnx("PRelu", in_place=(0,))
 def parametric_relu_by_channel(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
-    """Before opset 7: one slope for all, or one a channel."""
+    """Before opset 7: one slope, or one per channel."""
     if x.dims is not None and slope.dims is not None and len(x.dims) > 1:
-        one_or(c, c.numel(slope), x.dims[1], "there must be one slope, or one a channel")
+        require_broadcast_size(c, c.numel(slope), x.dims[1], "the slope must have one element, or one per channel")
     return x
 
 
 @onnx("Softmax", "LogSoftmax", "Hardmax")
 def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Shape:
-    """The shape of the input, which must have an axis to go along (the last one; before opset 13 the second)."""
+    """The shape of the input, of rank 1 or more; the axis is the last by default (before opset 13 the second)."""
     if x.dims is not None:
         if not x.dims:
-            c.fail("the input must be of rank 1 or more", x)
+            c.fail("the input must have rank 1 or more", x)
         at = axis if axis is not None else -1 if c.version >= 13 else min(1, len(x.dims))
         if c.version >= 13 or at != len(x.dims):  # before opset 13 all axes may be in front of the axis
             c.axis(at, len(x.dims))
@@ -76,18 +74,18 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
 
 @onnx("Trilu", in_place=(0,))
 def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
-    """[*B, N, M] -> the same; `k` is one number."""
+    """[*B, N, M] -> the same; `k` has one element."""
     if x.dims is not None and len(x.dims) < 2:
-        c.fail("the input must be of rank 2 or more", x)
-    one_value(c, k, "k must be one value")
+        c.fail("the input must have rank 2 or more", x)
+    require_single(c, k, "k must have exactly one element")
     return x
 
 
-def _along(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
-    """The axis that a tensor of one element holds, None where it is not known."""
-    one_value(c, axis.shape, "axis must be one value")
+def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
+    """The axis that a one-element input holds, None if unknown."""
+    require_single(c, axis.shape, "axis must have exactly one element")
     if x.dims == ():
-        c.fail("the input must be of rank 1 or more", x)
+        c.fail("the input must have rank 1 or more", x)
     known = known_ints(axis)
     return c.axis(known[0], len(x)) if known and x.dims is not None else None
 
@@ -95,7 +93,7 @@ def _along(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
 @onnx("CumProd")
 def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
     """The shape of the input."""
-    _along(c, x, axis)
+    _read_axis(c, x, axis)
     return x
 
 
@@ -104,15 +102,15 @@ def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
     """The shape of the input; contents of vectors."""
-    along, elements = _along(c, x.shape, axis), known_dims(x)
+    along, elements = _read_axis(c, x.shape, axis), known_dims(x)
     if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
         if x.contents is None or along is None:
             return PartialTensor(x.dtype, x.shape, None)
-        return summed(x, along, bool(exclusive), bool(reverse))
+        return running_sum(x, along, bool(exclusive), bool(reverse))
     ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
     sums = list(accumulate(ordered))
     sums = [s - e if exclusive else s for s, e in zip(sums, ordered, strict=True)]
-    return PartialTensor(x.dtype, x.shape, [in_range(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
+    return PartialTensor(x.dtype, x.shape, [drop_overflow(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
 
 
 @onnx("Identity", views={0: 0})
@@ -125,21 +123,21 @@ OnElements = Callable[..., Element]
 """A method of `FloatArithmetic`."""
 
 
-def _unary(
+def _unary_rule(
     concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
 ) -> Callable[..., PartialTensor]:
-    """`rounded` is the operation where the elements are floats that may be no whole numbers."""
+    """`rounded` is the operation on floats."""
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
         floats = rounded is not None and is_float(x.dtype)
-        operation = on_floats(c, x.dtype, concrete, rounded) if floats else on_dims(symbolic)  # type: ignore[arg-type]
-        return folded(x.dtype, x.shape, concrete, operation, x)
+        operation = float_operation(c, x.dtype, concrete, rounded) if floats else dim_operation(symbolic)  # type: ignore[arg-type]
+        return fold_elements(x.dtype, x.shape, concrete, operation, x)
 
     return rule
 
 
-def _nothing(_: Dim) -> Dim | None:
+def _unknown(_: Dim) -> Dim | None:
     return None
 
 
@@ -149,23 +147,23 @@ def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
 
-    return folded(x.dtype, x.shape, np.abs, on_dims(operation), x)
+    return fold_elements(x.dtype, x.shape, np.abs, dim_operation(operation), x)
 
 
 onnx("Abs", in_place=(0,))(_absolute)
-onnx("Neg", in_place=(0,))(_unary(np.negative, lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(_unary(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-onnx("Floor", in_place=(0,))(_unary(np.floor, lambda d: d, FloatArithmetic.floor))
-onnx("Ceil", in_place=(0,))(_unary(np.ceil, lambda d: d, FloatArithmetic.ceil))
-onnx("Round", in_place=(0,))(_unary(np.rint, lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(_unary(np.sqrt, _nothing))
-onnx("Exp", in_place=(0,))(_unary(np.exp, _nothing))
-onnx("Log", in_place=(0,))(_unary(np.log, _nothing))
-onnx("Reciprocal", in_place=(0,))(_unary(lambda x: 1 / x, _nothing, lambda floats, x: floats.divide(1.0, x)))
-onnx("Sign", in_place=(0,))(_unary(np.sign, _nothing))
+onnx("Neg", in_place=(0,))(_unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
+onnx("Relu", in_place=(0,))(_unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
+onnx("Floor", in_place=(0,))(_unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
+onnx("Ceil", in_place=(0,))(_unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
+onnx("Round", in_place=(0,))(_unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
+onnx("Sqrt", in_place=(0,))(_unary_rule(np.sqrt, _unknown))
+onnx("Exp", in_place=(0,))(_unary_rule(np.exp, _unknown))
+onnx("Log", in_place=(0,))(_unary_rule(np.log, _unknown))
+onnx("Reciprocal", in_place=(0,))(_unary_rule(lambda x: 1 / x, _unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Sign", in_place=(0,))(_unary_rule(np.sign, _unknown))
 
 
-def _binary(
+def _binary_rule(
     concrete: Callable[[Any, Any], Any],
     symbolic: Callable[[Dim, Dim], Dim],
     rounded: OnElements,
@@ -176,7 +174,7 @@ def _binary(
         shape = c.broadcast(a.shape, b.shape)
         if a.__class__ is Progression or b.__class__ is Progression:
             return even(a, b, shape)
-        return folded(None, shape, concrete, _arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
+        return fold_elements(None, shape, concrete, _arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
 
     return rule
 
@@ -190,14 +188,14 @@ def _arithmetic(
 ) -> Operation:
     """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded."""
     if is_float(dtype):
-        return on_floats(c, dtype, concrete, rounded)
-    operation = on_dims(symbolic)
-    return lambda *elements: in_range(dtype, operation(*elements))
+        return float_operation(c, dtype, concrete, rounded)
+    operation = dim_operation(symbolic)
+    return lambda *elements: drop_overflow(dtype, operation(*elements))
 
 
-onnx("Add", since=7, in_place=(0, 1))(_binary(np.add, lambda a, b: a + b, FloatArithmetic.add, added))
-onnx("Sub", since=7, in_place=(0, 1))(_binary(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtracted))
-onnx("Mul", since=7, in_place=(0, 1))(_binary(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, scaled))
+onnx("Add", since=7, in_place=(0, 1))(_binary_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
+onnx("Sub", since=7, in_place=(0, 1))(_binary_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
+onnx("Mul", since=7, in_place=(0, 1))(_binary_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
 
 
 @onnx("Div", since=7, in_place=(0, 1))
@@ -205,11 +203,13 @@ def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
     shape = c.broadcast(a.shape, b.shape)
     if is_float(a.dtype):
-        return folded(None, shape, np.divide, on_floats(c, a.dtype, np.divide, FloatArithmetic.divide), a, b)
-    quotient = on_dims(truncated_quotient(c))
+        return fold_elements(
+            None, shape, np.divide, float_operation(c, a.dtype, np.divide, FloatArithmetic.divide), a, b
+        )
+    quotient = dim_operation(truncated_quotient(c))
     if _may_have_zero(c, b):
-        return mapped(None, shape, quotient, a, b)
-    return folded(None, shape, _integer_quotient, quotient, a, b)
+        return map_elements(None, shape, quotient, a, b)
+    return fold_elements(None, shape, _integer_quotient, quotient, a, b)
 
 
 def _integer_quotient(a: Any, b: Any) -> Any:
@@ -221,29 +221,29 @@ def _integer_quotient(a: Any, b: Any) -> Any:
 def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
     """Broadcasting; Python's sign unless `fmod`."""
 
-    def rest(x: Dim, y: Dim) -> Dim | None:
+    def remainder(x: Dim, y: Dim) -> Dim | None:
         return x % y if c.prove_le(1, y) is True and (not fmod or c.prove_le(0, x) is True) else None
 
     shape = c.broadcast(a.shape, b.shape)
     if not is_float(a.dtype) and _may_have_zero(c, b):
-        return mapped(None, shape, on_dims(rest), a, b)
-    return folded(None, shape, np.fmod if fmod else np.mod, on_dims(rest), a, b)
+        return map_elements(None, shape, dim_operation(remainder), a, b)
+    return fold_elements(None, shape, np.fmod if fmod else np.mod, dim_operation(remainder), a, b)
 
 
 def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
-    """Whether there may be a 0 among known divisors: of integers by 0 runtimes make anything, or end; that is noted."""
-    found = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
-    for d in found:
+    """Whether a known divisor may be 0: integer division by 0 is undefined and may abort, so it is advised against."""
+    zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
+    for d in zeros:
         if isinstance(d, (int, Dimension)):
-            c.advise_at_most(1, d, "some runtimes end where integers are divided by 0")
-    return bool(found)
+            c.advise_at_most(1, d, "some runtimes abort on integer division by 0")
+    return bool(zeros)
 
 
 @onnx("Pow", since=7, in_place=(0,))
 def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-    """Broadcasting; contents by numpy, or small whole exponents of symbolic dims. The element type is the base's."""
+    """Broadcasting; contents for known operands and small integer exponents. The element type is that of the base."""
 
-    def raised(x: Dim, y: Dim) -> Dim | None:
+    def integer_power(x: Dim, y: Dim) -> Dim | None:
         if not isinstance(y, int) or not 0 <= y <= 4:
             return None
         total: Dim = 1
@@ -251,49 +251,53 @@ def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
             total = total * x
         return total
 
-    def concrete(x: Any, y: Any) -> Any:
+    def float_power(x: Any, y: Any) -> Any:
         return np.power(x.astype(float), y).astype(x.dtype)
 
-    operation = on_dims(raised) if not is_float(a.dtype) else on_floats(c, a.dtype, concrete, FloatArithmetic.power)
-    return folded(a.dtype, c.broadcast(a.shape, b.shape), concrete, operation, a, b)
+    operation = (
+        dim_operation(integer_power)
+        if not is_float(a.dtype)
+        else float_operation(c, a.dtype, float_power, FloatArithmetic.power)
+    )
+    return fold_elements(a.dtype, c.broadcast(a.shape, b.shape), float_power, operation, a, b)
 
 
-def _extreme(name: str) -> Callable[..., PartialTensor]:
+def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
     concrete = np.maximum if name == "Max" else np.minimum
 
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
         """Broadcasting of any number of inputs."""
         shape = c.broadcast(*(x.shape for x in xs))
         pick = maximum if name == "Max" else minimum
-        return folded(None, shape, lambda *arrays: _reduced(concrete, arrays), on_dims(pick), *xs)
+        return fold_elements(None, shape, lambda *arrays: _reduce(concrete, arrays), dim_operation(pick), *xs)
 
     return rule
 
 
-def _reduced(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
+def _reduce(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
     result = arrays[0]
     for array in arrays[1:]:
         result = operation(result, array)
     return result
 
 
-onnx("Max", since=8, in_place=(0, 1))(_extreme("Max"))
-onnx("Min", since=8, in_place=(0, 1))(_extreme("Min"))
+onnx("Max", since=8, in_place=(0, 1))(_extreme_rule("Max"))
+onnx("Min", since=8, in_place=(0, 1))(_extreme_rule("Min"))
 
 
 @onnx("Sum", since=8, in_place=(0, 1))
 def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; contents where all are known."""
 
-    def concrete(*arrays: Any) -> Any:
-        return _reduced(np.add, arrays)
+    def sum_arrays(*arrays: Any) -> Any:
+        return _reduce(np.add, arrays)
 
-    def rounded(floats: FloatArithmetic, *elements: Element) -> Element:
+    def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
         return reduce(floats.add, elements)
 
     shape = c.broadcast(*(x.shape for x in xs))
-    operation = _arithmetic(c, xs[0].dtype, concrete, lambda *dims: sum(dims), rounded)
-    return folded(None, shape, concrete, operation, *xs)
+    operation = _arithmetic(c, xs[0].dtype, sum_arrays, lambda *dims: sum(dims), sum_floats)
+    return fold_elements(None, shape, sum_arrays, operation, *xs)
 
 
 @onnx("Mean", since=8, in_place=(0, 1))
@@ -305,25 +309,25 @@ def broadcasting(c: InferenceContext, *xs: Shape) -> Shape:
 
 @onnx("Max", "Min", "Sum", "Mean", in_place=(0, 1))
 def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
-    """Before opset 8 there is no broadcasting: all inputs have one shape."""
+    """Before opset 8: no broadcasting, all inputs have the same shape."""
     result = xs[0]
     for x in xs[1:]:
-        result = c.merge(result, x, "inputs must be of equal shape (no broadcasting before opset 8)")
+        result = c.merge(result, x, "inputs must have the same shape (no broadcasting before opset 8)")
     return result
 
 
 @onnx("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", in_place=(0,))
 def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
-    """Before opset 7: the shape of the first input; the second must equal it, or a part of it with `broadcast`."""
+    """Before opset 7: the shape of the first input; the second equals it, or part of it with `broadcast`."""
     if not broadcast:
-        c.expect(a, b, "inputs must be of equal shape (no broadcast attribute)")
+        c.expect(a, b, "inputs must have the same shape (no broadcast attribute)")
     return a
 
 
 @onnx("SwiGLU", in_place=(0, 1))
 def gated(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
-    """Both inputs have one shape; there is no broadcasting."""
-    return c.merge(gate, x, "gate and value must be of equal shape")
+    """Both inputs have the same shape; no broadcasting."""
+    return c.merge(gate, x, "gate and value must have the same shape")
 
 
 @onnx("Clip", in_place=(0,))
@@ -332,11 +336,11 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
     if low is None and high is None and c.version < 11:
         return PartialTensor(x.dtype, x.shape, None)
     for bound in (low, high):
-        one_value(c, None if bound is None else bound.shape, "a bound must be one value")
+        require_single(c, None if bound is None else bound.shape, "a bound must have exactly one element")
     result = x
     for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
         if bound is not None and bound.shape.dims in ((), (1,)):
-            result = folded(x.dtype, x.shape, concrete, on_dims(pick), result, bound)
+            result = fold_elements(x.dtype, x.shape, concrete, dim_operation(pick), result, bound)
         elif bound is not None:
             result = PartialTensor(x.dtype, x.shape, None)  # no scalar
     return result
@@ -350,6 +354,6 @@ def dropout(
     c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
 ) -> tuple[Shape, Shape]:
     """Output and mask have the shape of the input."""
-    scalar(c, ratio, "the ratio")
-    scalar(c, training, "training_mode")
+    require_scalar(c, ratio, "the ratio")
+    require_scalar(c, training, "training_mode")
     return x, x

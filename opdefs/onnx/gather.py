@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import fits, known_dims, known_ints
+from opdefs.rules.elements import is_listable, known_dims, known_ints
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from opdefs.rules.operands import one_value, vector
+from opdefs.rules.operands import require_single, require_vector
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -23,22 +23,22 @@ def tensor_scatter(
     c: InferenceContext,
     cache: Shape,
     update: Shape,
-    places: Value | None = None,
+    write_indices: Value | None = None,
     *,
     axis: int = -2,
     mode: str = "linear",
 ) -> Shape:
-    """The shape of the cache; an update differs from it along one axis only, where it must fit."""
+    """The shape of the cache; the update may be smaller along one axis."""
     at = c.axis(axis, c.same_rank(cache, update))
     for i, (a, b) in enumerate(zip(cache, update, strict=True)):
         if i != at:
             c.merge(a, b, f"axis {i} of cache and update must be equal")
-    c.at_most(update[at], cache[at], "an update must fit into the cache")
-    if places is not None:
-        vector(c, places.shape, cache[0], "write_indices must hold one value a sample")
-    known = known_ints(places)
+    c.at_most(update[at], cache[at], "the update must fit into the cache")
+    if write_indices is not None:
+        require_vector(c, write_indices.shape, cache[0], "write_indices must have one value per sample")
+    known = known_ints(write_indices)
     if known and mode == "linear":
-        c.at_most(update[at] + max(known), cache[at], "an update must fit into the cache behind its write_indices")
+        c.at_most(update[at] + max(known), cache[at], "the update must fit into the cache at its write_indices")
     return cache
 
 
@@ -46,23 +46,23 @@ def tensor_scatter(
 def reverse_sequence(
     c: InferenceContext, x: Shape, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Shape:
-    """The shape of the data; one length a sample, none longer than the axis of time."""
+    """The shape of the data; one length per sample, at most the size of the time axis."""
     samples, steps = x[c.axis(batch_axis, len(x))], x[c.axis(time_axis, len(x))]
-    vector(c, lengths.shape, samples, "sequence_lens must hold one value a sample")
+    require_vector(c, lengths.shape, samples, "sequence_lens must have one value per sample")
     known = known_ints(lengths)
     if known:
-        c.at_most(max(known), steps, "sequence_lens must not be more than the axis of time has")
+        c.at_most(max(known), steps, "sequence_lens must be at most the size of the time axis")
     return x
 
 
 @onnx("OneHot")
 def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> PartialTensor:
-    """An axis of size `depth` put in at `axis` of the output; [off, on] are the two elements of `values`."""
+    """An axis of size `depth` inserted at `axis` of the output; `values` is [off, on]."""
     at = c.axis(axis, len(indices.shape) + 1)
     if indices.shape.dims == ():
-        c.fail("indices must be of rank 1 or more", indices.shape)
-    one_value(c, depth.shape, "the depth must be one value")
-    vector(c, values.shape, 2, "values must be [off, on]")
+        c.fail("indices must have rank 1 or more", indices.shape)
+    require_single(c, depth.shape, "the depth must have exactly one element")
+    require_vector(c, values.shape, 2, "values must be [off, on]")
     known = known_dims(depth)
     size = known[0] if known else None
     if isinstance(size, int) and size < 0:
@@ -73,10 +73,10 @@ def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *,
         size = c.fresh("depth")
     shape = Shape((*indices.shape[:at], size, *indices.shape[at:]))
     hot = known_ints(indices)
-    if hot is None or values.elements is None or not isinstance(size, int) or not fits(shape):
+    if hot is None or values.elements is None or not isinstance(size, int) or not is_listable(shape):
         return PartialTensor(values.dtype, shape, None)
     off, on = values.elements
     index = np.array(hot, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    places = np.arange(size)  # an index that is out of range is hot nowhere
-    chosen = np.moveaxis((places == index[..., None]) | (places - size == index[..., None]), -1, at)
-    return PartialTensor(values.dtype, shape, [on if one else off for one in chosen.reshape(-1).tolist()])
+    positions = np.arange(size)  # an index out of range gives a row of off values
+    chosen = np.moveaxis((positions == index[..., None]) | (positions - size == index[..., None]), -1, at)
+    return PartialTensor(values.dtype, shape, [on if is_hot else off for is_hot in chosen.reshape(-1).tolist()])

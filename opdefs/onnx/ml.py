@@ -1,11 +1,11 @@
-"""Classical machine learning (`ai.onnx.ml`): features, encoders and maps. Models are in `ml_models`."""
+"""Classical machine learning (`ai.onnx.ml`): features, encoders, maps, classifiers and regressors."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.gathering import tell_inside
+from opdefs.rules.gathering import constrain_indices
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
@@ -24,7 +24,7 @@ def batch(c: InferenceContext, x: Shape) -> Dim:
     return x[0] if len(x) == 2 else 1
 
 
-# -- one value for one -----------------------------------------------------------------------------------------------
+# -- element-wise -----------------------------------------------------------------------------------------------
 
 
 @ml("Binarizer", "Imputer", "Normalizer", "Scaler")
@@ -44,9 +44,11 @@ def strings_or_ints(c: InferenceContext, x: Shape) -> TensorType:
 
 @ml("CategoryMapper")
 def category_mapper(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> TensorType:
-    """Integers for strings and strings for integers, by two lists of one length."""
+    """Integers for strings and strings for integers, by two lists of equal length."""
     if not cats_int64s or len(cats_int64s) != len(cats_strings):
-        c.fail("cats_int64s and cats_strings must be of one length, at least 1", len(cats_int64s), len(cats_strings))
+        c.fail(
+            "cats_int64s and cats_strings must have the same length, at least 1", len(cats_int64s), len(cats_strings)
+        )
     return strings_or_ints(c, x)
 
 
@@ -63,7 +65,7 @@ def label_encoder(
     values_floats: Floats = (),
 ) -> TensorType:
     """The shape of the input, in the type of the values."""
-    return _encoded(
+    return _encode(
         c,
         x,
         {"string": keys_strings, "int64": keys_int64s, "float32": keys_floats},
@@ -89,10 +91,10 @@ def label_encoder_by_tensors(
     """The shape of the input, in the type of the values, which may be a tensor."""
     if default_tensor is not None:
         if default_tensor.shape.dims != (1,):
-            c.fail("default_tensor must hold one element", default_tensor.shape)
+            c.fail("default_tensor must have one element", default_tensor.shape)
         if values_tensor is not None and default_tensor.dtype != values_tensor.dtype:
-            c.fail("default_tensor must be of the type of the values", default_tensor.dtype, values_tensor.dtype)
-    return _encoded(
+            c.fail("default_tensor must have the type of the values", default_tensor.dtype, values_tensor.dtype)
+    return _encode(
         c,
         x,
         {None: keys_tensor, "string": keys_strings, "int64": keys_int64s, "float32": keys_floats},
@@ -100,26 +102,31 @@ def label_encoder_by_tensors(
     )
 
 
-def _encoded(
+def _encode(
     c: InferenceContext, x: Shape, keys: dict[str | None, Attribute], values: dict[str | None, Attribute]
 ) -> TensorType:
-    (key_type, key_count), (value_type, value_count) = _only(c, keys, "keys_*"), _only(c, values, "values_*")
+    (key_type, key_count), (value_type, value_count) = (
+        _single_attribute(c, keys, "keys_*"),
+        _single_attribute(c, values, "values_*"),
+    )
     if key_count != value_count:
-        c.fail("there must be as many values as keys", key_count, value_count)
+        c.fail("the number of values must equal the number of keys", key_count, value_count)
     if c.dtype(0) not in (None, key_type):
-        c.fail("the input must be of the type of the keys", c.dtype(0), key_type)
+        c.fail("the input must have the type of the keys", c.dtype(0), key_type)
     return TensorType(value_type, x)
 
 
-def _only(c: InferenceContext, attributes: dict[str | None, Attribute], name: str) -> tuple[str | None, Dim]:
-    """The type and the number of values of the one attribute that is given."""
-    given = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
-    if len(given) != 1:
-        c.fail(f"one and only one of {name} must be set")
-    dtype, found = given[0]
-    if isinstance(found, PartialTensor):
-        return found.dtype, c.numel(found.shape)
-    return dtype, len(found or ())
+def _single_attribute(
+    c: InferenceContext, attributes: dict[str | None, Attribute], name: str
+) -> tuple[str | None, Dim]:
+    """The type and the number of values of the only attribute that is set."""
+    present = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
+    if len(present) != 1:
+        c.fail(f"exactly one of {name} must be set")
+    dtype, value = present[0]
+    if isinstance(value, PartialTensor):
+        return value.dtype, c.numel(value.shape)
+    return dtype, len(value or ())
 
 
 # -- features --------------------------------------------------------------------------------------------------------
@@ -131,18 +138,18 @@ def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Sh
     if len(x) == 0:
         c.fail("the data must have an axis", x)
     count = c.fresh("count") if indices.shape.dims is None else c.numel(indices.shape)
-    tell_inside(c, indices, x[-1])
+    constrain_indices(c, indices, x[-1])
     return Shape((1, count)) if len(x) == 1 else Shape((*x[:-1], count))
 
 
 @ml("FeatureVectorizer")
 def feature_vectorizer(c: InferenceContext, *xs: Shape, inputdimensions: Ints = ()) -> Shape:
-    """[N, C] side by side, cut or filled to the given sizes; [C] is [1, C]."""
+    """[N, C] inputs concatenated, each cropped or padded to its size in `inputdimensions`; [C] is [1, C]."""
     if inputdimensions and len(inputdimensions) != len(xs):
-        c.fail("inputdimensions must give a size for each input", len(xs), len(inputdimensions))
+        c.fail("inputdimensions must have a size for each input", len(xs), len(inputdimensions))
     rows: list[Dim] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
     for more in rows[1:]:
-        c.merge(rows[0], more, "all inputs must hold as many samples")
+        c.merge(rows[0], more, "all inputs must have the same number of samples")
     columns = sum(inputdimensions) if inputdimensions else _columns(c, xs)
     return Shape((rows[0] if rows else c.fresh("batch"), columns))
 
@@ -158,16 +165,16 @@ def _columns(c: InferenceContext, xs: tuple[Shape, ...]) -> Dim:
 
 @ml("OneHotEncoder")
 def one_hot_encoder(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> Shape:
-    """One more axis, as long as there are categories."""
+    """A new last axis with one element per category."""
     if bool(cats_int64s) == bool(cats_strings):
-        c.fail("one and only one of cats_int64s and cats_strings must be set")
+        c.fail("exactly one of cats_int64s and cats_strings must be set")
     return Shape((*x, len(cats_int64s) or len(cats_strings)))
 
 
 # -- maps ------------------------------------------------------------------------------------------------------------
 
 Map = MapType | TensorType
-"""What a map input may be: a TensorType where its producer is unknown."""
+"""The type of a map input: a TensorType where its producer is unknown."""
 
 _CAST_TO = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}
 
@@ -176,7 +183,7 @@ _CAST_TO = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}
 def cast_map(
     c: InferenceContext, x: Map, *, cast_to: str = "TO_FLOAT", map_form: str = "DENSE", max_map: int = 1
 ) -> TensorType:
-    """One row, as runtimes make it: of `max_map` values, or of as many as the map has."""
+    """One row, as in runtimes: of `max_map` values, or of the size of the map."""
     size = max_map if map_form == "SPARSE" else c.fresh("entries")
     return TensorType(_CAST_TO.get(cast_to), Shape((1, size)))
 
@@ -187,7 +194,7 @@ def dict_vectorizer(
 ) -> TensorType:
     """[1, C], a value for each word of the vocabulary, in the type of the map's values."""
     if bool(int64_vocabulary) == bool(string_vocabulary):
-        c.fail("one and only one of int64_vocabulary and string_vocabulary must be set")
+        c.fail("exactly one of int64_vocabulary and string_vocabulary must be set")
     value = x.element if isinstance(x, MapType) else None
     dtype = value.dtype if isinstance(value, TensorType) else None
     return TensorType(dtype, Shape((1, len(int64_vocabulary) or len(string_vocabulary))))
@@ -197,12 +204,114 @@ def dict_vectorizer(
 def zip_map(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> SequenceType:
-    """A sequence of maps from labels to scalars, one map a sample."""
+    """A sequence of maps from labels to scalars, one per sample."""
     if bool(classlabels_int64s) == bool(classlabels_strings):
-        c.fail("one and only one of classlabels_int64s and classlabels_strings must be set")
+        c.fail("exactly one of classlabels_int64s and classlabels_strings must be set")
     batch(c, x)
     if x.dims is not None:
         labels = len(classlabels_int64s) or len(classlabels_strings)
-        c.merge(x[-1], labels, "there must be as many columns as labels")
+        c.merge(x[-1], labels, "the number of columns must equal the number of labels")
     key = "string" if classlabels_strings else "int64"
     return SequenceType(MapType(key, TensorType("float32", SCALAR)))
+
+
+def _label_and_scores(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
+    """A label per sample, and its scores."""
+    samples = batch(c, x)
+    label = TensorType("string" if strings else "int64", Shape((samples,)))
+    return label, TensorType("float32", Shape((samples, scores)))
+
+
+@ml("LinearClassifier")
+def linear_classifier(
+    c: InferenceContext,
+    x: Shape,
+    *,
+    classlabels_ints: Ints = (),
+    classlabels_strings: Strings = (),
+    intercepts: Floats = (),
+) -> tuple[TensorType, TensorType]:
+    """[N] labels and [N, E] scores: one per intercept, and two for binary classifiers."""
+    labels = len(classlabels_strings) or len(classlabels_ints)
+    scores: Dim = len(intercepts)
+    if labels == 2 and len(intercepts) <= 1:
+        scores = 2
+    elif not intercepts:  # one row of coefficients per class, unless there is at most one class
+        scores = labels if labels > 2 else c.fresh("classes")
+    return _label_and_scores(c, x, classlabels_strings, scores)
+
+
+@ml("SVMClassifier")
+def svm_classifier(
+    c: InferenceContext,
+    x: Shape,
+    *,
+    classlabels_ints: Ints = (),
+    classlabels_strings: Strings = (),
+    vectors_per_class: Ints = (),
+    prob_a: Floats = (),
+) -> tuple[TensorType, TensorType]:
+    """[N] labels and [N, E] scores: one per class, or per pair of classes with support vectors and no probabilities."""
+    labels = len(classlabels_strings) or len(classlabels_ints)
+    if not labels:
+        c.fail("one of classlabels_ints and classlabels_strings must be set")
+    pairs = sum(vectors_per_class) > 0 and not prob_a
+    return _label_and_scores(c, x, classlabels_strings, max(2, labels * (labels - 1) // 2) if pairs else labels)
+
+
+@ml("TreeEnsembleClassifier")
+def tree_ensemble_classifier(
+    c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
+) -> tuple[TensorType, TensorType]:
+    """[N] labels and [N, E] scores, one per class."""
+    labels = len(classlabels_strings) or len(classlabels_int64s)
+    if not labels:
+        c.fail("one of classlabels_int64s and classlabels_strings must be set")
+    return _label_and_scores(c, x, classlabels_strings, labels)
+
+
+@ml("LinearRegressor")
+def linear_regressor(c: InferenceContext, x: Shape, *, targets: int = 1) -> Shape:
+    """[N, C] -> [N, targets]."""
+    return Shape((batch(c, x), targets))
+
+
+@ml("SVMRegressor")
+def svm_regressor(c: InferenceContext, x: Shape) -> Shape:
+    """[N, C] -> [N, 1]."""
+    return Shape((batch(c, x), 1))
+
+
+@ml("TreeEnsembleRegressor")
+def tree_ensemble(c: InferenceContext, x: Shape, *, n_targets: int | None = None) -> Shape:
+    """[N, C] -> [N, n_targets]."""
+    return Shape((batch(c, x), c.fresh("targets") if n_targets is None else n_targets))
+
+
+@ml("TreeEnsemble", since=5)
+def tree_ensemble_of_tensors(
+    c: InferenceContext,
+    x: Shape,
+    *,
+    n_targets: int | None = None,
+    nodes_featureids: Ints,
+    nodes_truenodeids: Ints,
+    nodes_falsenodeids: Ints,
+    nodes_trueleafs: Ints,
+    nodes_falseleafs: Ints,
+    nodes_modes: PartialTensor,
+    nodes_splits: PartialTensor,
+    leaf_targetids: Ints,
+    leaf_weights: PartialTensor,
+) -> Shape:
+    """[N, C] -> [N, n_targets]; every list has one entry per node or per leaf."""
+    lists = nodes_featureids, nodes_truenodeids, nodes_falsenodeids, nodes_trueleafs, nodes_falseleafs
+    nodes = c.numel(nodes_modes.shape)
+    if any(len(values) != nodes for values in lists) or nodes_splits.shape != nodes_modes.shape:
+        c.fail("every list of nodes must have one entry per node", *(len(values) for values in lists))
+    if c.numel(leaf_weights.shape) != len(leaf_targetids):
+        c.fail("leaf_weights must have one weight per leaf", leaf_weights.shape, len(leaf_targetids))
+    for values, name in ((leaf_weights, "leaf_weights"), (nodes_splits, "nodes_splits")):
+        if c.dtype(0) not in (None, values.dtype):
+            c.fail(f"{name} must have the type of the input", values.dtype, c.dtype(0))
+    return tree_ensemble(c, x, n_targets=n_targets)

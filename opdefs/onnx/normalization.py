@@ -1,10 +1,10 @@
-"""Normalization with statistics of its own."""
+"""Normalization."""
 
 from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import part, spreads_over, vector
+from opdefs.rules.operands import part_size, require_broadcast_to, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -14,11 +14,11 @@ from shapeinf.ops import InferenceContext
 def batch_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape
 ) -> tuple[Shape, ...]:
-    """[N, C, *S]; scale, bias, mean and variance are of length C, and so are the statistics given back."""
+    """[N, C, *S]; scale, bias, mean and variance, and the returned statistics, have length C."""
     if x.dims is not None:
-        for part, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
-            if part.dims is not None:
-                length = c.require_rank(part, 1, name)[0]
+        for parameter, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
+            if parameter.dims is not None:
+                length = c.require_rank(parameter, 1, name)[0]
                 channels = x.dims[1] if len(x.dims) > 1 else length
                 c.merge(channels, length, f"the channels x[1] must equal the length of the {name}")
     return (x, mean, var, mean, var)
@@ -26,25 +26,25 @@ def batch_normalization(
 
 @onnx("InstanceNormalization")
 def instance_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape) -> Shape:
-    """[N, C, *S]; scale and bias are of length C."""
-    _each_holds(c, scale, bias, _channels(c, x), "a channel")
+    """[N, C, *S]; scale and bias have length C."""
+    _require_lengths(c, scale, bias, _channels(c, x), "channel")
     return x
 
 
 @onnx("GroupNormalization", since=21)
 def group_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
-    """[N, C, *S] in groups of channels; scale and bias are of length C."""
+    """[N, C, *S] in groups of channels; scale and bias have length C."""
     channels = _channels(c, x)
-    part(c, channels, num_groups, "the channels must split into num_groups equal groups")
-    _each_holds(c, scale, bias, channels, "a channel")
+    part_size(c, channels, num_groups, "the channels must be divisible by num_groups")
+    _require_lengths(c, scale, bias, channels, "channel")
     return x
 
 
 @onnx("GroupNormalization")
 def group_normalization_by_group(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
-    """Before opset 21 scale and bias hold one value a group."""
-    part(c, _channels(c, x), num_groups, "the channels must split into num_groups equal groups")
-    _each_holds(c, scale, bias, num_groups, "a group")
+    """Before opset 21 scale and bias have one value per group."""
+    part_size(c, _channels(c, x), num_groups, "the channels must be divisible by num_groups")
+    _require_lengths(c, scale, bias, num_groups, "group")
     return x
 
 
@@ -55,9 +55,9 @@ def _channels(c: InferenceContext, x: Shape) -> Dim:
     return x[1]
 
 
-def _each_holds(c: InferenceContext, scale: Shape, bias: Shape, count: Dim, of_what: str) -> None:
+def _require_lengths(c: InferenceContext, scale: Shape, bias: Shape, count: Dim, unit: str) -> None:
     for v, name in ((scale, "scale"), (bias, "bias")):
-        vector(c, v, count, f"the {name} must hold one value {of_what}")
+        require_vector(c, v, count, f"the {name} must have one value per {unit}")
 
 
 @onnx("RMSNormalization")
@@ -65,7 +65,7 @@ def rms_normalization(c: InferenceContext, x: Shape, scale: Shape, *, axis: int 
     """The shape of the input, to which the scale broadcasts."""
     if x.dims is not None:
         c.axis(axis, len(x))
-    spreads_over(c, scale, x, "the scale must broadcast to the shape of the input")
+    require_broadcast_to(c, scale, x, "the scale must broadcast to the shape of the input")
     return x
 
 
@@ -74,12 +74,12 @@ def layer_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape | None = None, *, axis: int = -1, stash_type: int = 1
 ) -> tuple[Shape | TensorType, ...]:
     """The shape of the input; mean and inverse deviation keep the axes before `axis`."""
-    kept = Shape.unknown()
+    reduced = Shape.unknown()
     if x.dims is not None:
         first = c.axis(axis, len(x))
-        kept = Shape((*x[:first], *(1 for _ in x[first:])))
+        reduced = Shape((*x[:first], *(1 for _ in x[first:])))
         for v, name in ((scale, "scale"), (bias, "bias")):
-            spreads_over(c, v, x, f"the {name} must broadcast to the shape of the input")
-    statistics = TensorType(dtype_name(stash_type), kept)
-    # ONNX Runtime writes it into opsets that do not have it yet, so no schema says the element type
+            require_broadcast_to(c, v, x, f"the {name} must broadcast to the shape of the input")
+    statistics = TensorType(dtype_name(stash_type), reduced)
+    # ONNX Runtime writes it into opsets that lack it, so no schema gives the element type
     return TensorType(c.dtype(0), x), statistics, statistics

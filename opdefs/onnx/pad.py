@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import Elements, known_dims, known_ints, moved
-from opdefs.rules.operands import one_value
+from opdefs.rules.elements import Elements, known_dims, known_ints, move_elements
+from opdefs.rules.operands import require_single
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -25,27 +25,27 @@ def pad(
     *,
     mode: str = "constant",
 ) -> PartialTensor:
-    """Every named axis grows by its begin and end (negative ones crop)."""
+    """Each axis grows by its begin and end (negative pads crop)."""
     for values, name in ((pads, "`pads`"), (axes, "`axes`")):
         if values is not None:
             c.require_rank(values.shape, 1, name)
-    one_value(c, None if fill is None else fill.shape, "the value to fill with must be one value")
-    before = _of_rank_of(c, x.shape, pads.shape) if axes is None else x.shape
+    require_single(c, None if fill is None else fill.shape, "constant_value must have exactly one element")
+    before = _learn_rank(c, x.shape, pads.shape) if axes is None else x.shape
     rank = len(before)
     named = tuple(range(rank)) if axes is None else known_ints(axes)
     if named is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"pad.{i}") for i in range(rank)), None)
-    places = c.axes(named, rank)
-    amounts = known_dims(pads) or (None,) * (2 * len(places))
-    shape = _padded(c, before, places, amounts, mode)
+    padded = c.axes(named, rank)
+    amounts = known_dims(pads) or (None,) * (2 * len(padded))
+    shape = _pad_dims(c, before, padded, amounts, mode)
     known = known_ints(pads)
     if known is None or mode != "constant" or x.dtype in ("string", "bool"):
         return PartialTensor(x.dtype, shape, None)
     filling: Element = 0 if fill is None else fill.elements[0] if fill.elements else None
-    return moved(x, shape, lambda array: _filled(array, places, known, filling))
+    return move_elements(x, shape, lambda array: _pad_elements(array, padded, known, filling))
 
 
-def _of_rank_of(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
+def _learn_rank(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
     """The input's shape; an unknown rank is half the number of pads."""
     count = c.concrete(pads[0]) if x.dims is None and pads.rank == 1 else None
     if count is None:
@@ -58,21 +58,21 @@ def _of_rank_of(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
 @onnx("Pad", since=2)
 def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints, mode: str = "constant") -> Shape:
     """Before opset 11 the amounts are an attribute."""
-    return _padded_all(c, x, pads, mode)
+    return _pad_all_axes(c, x, pads, mode)
 
 
 @onnx("Pad")
 def pad_by_old_attribute(c: InferenceContext, x: Shape, *, paddings: Ints, mode: str = "constant") -> Shape:
     """Opset 1: the attribute has another name."""
-    return _padded_all(c, x, paddings, mode)
+    return _pad_all_axes(c, x, paddings, mode)
 
 
-def _padded_all(c: InferenceContext, x: Shape, amounts: Ints, mode: str) -> Shape:
-    known = _of_rank_of(c, x, Shape((len(amounts),)))
-    return _padded(c, known, range(len(known)), amounts, mode)
+def _pad_all_axes(c: InferenceContext, x: Shape, amounts: Ints, mode: str) -> Shape:
+    known = _learn_rank(c, x, Shape((len(amounts),)))
+    return _pad_dims(c, known, range(len(known)), amounts, mode)
 
 
-def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None], mode: str) -> Shape:
+def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None], mode: str) -> Shape:
     if len(amounts) != 2 * len(axes):
         c.fail("pads must have a begin and an end for each axis", tuple(amounts))
     dims = list(x)
@@ -81,36 +81,36 @@ def _padded(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequenc
         if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
             c.fail("a size must lie in 0..2**63 - 1", begin, end)
         if mode != "constant":
-            _tell_there(c, dims[axis], begin, end)
+            _require_elements(c, dims[axis], begin, end)
         if mode == "reflect" and begin is not None and end is not None:
             _advise_reflection(c, dims[axis], begin, end)
-        dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _grown(c, dims[axis], begin + end)
+        dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _pad_dim(c, dims[axis], begin + end)
     return Shape(dims)
 
 
-def _tell_there(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
-    """Tell that there are elements to pad with."""
+def _require_elements(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
+    """Require elements to pad with."""
     if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
-        c.at_least(size, 1, "an axis without elements has none to pad with")
+        c.at_least(size, 1, "an empty axis can only be padded with a constant")
 
 
 def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
-    """A longer reflection goes to and fro, by the specification's reference and numpy; onnxruntime refuses it."""
-    message = "onnxruntime reflects no more than an axis has beside its border; the specification sets no limit"
+    """Longer reflections repeat in the reference implementation and numpy; onnxruntime rejects them."""
+    message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
     crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
     amount = maximum(begin, end)
     if not crops and amount != 0:
         c.advise_at_most(amount, size - 1, message)
 
 
-def _grown(c: InferenceContext, size: Dim, amount: Dim) -> Dim:
+def _pad_dim(c: InferenceContext, size: Dim, amount: Dim) -> Dim:
     grown = size + amount
     if c.prove_le(0, grown) is not True:
-        c.at_least(grown, 0, "padding must not take more from an axis than it has")
+        c.at_least(grown, 0, "negative pads must not exceed the size of the axis")
     return grown
 
 
-def _filled(array: Elements, axes: Sequence[int], amounts: Sequence[int], filling: Element) -> Elements:
+def _pad_elements(array: Elements, axes: Sequence[int], amounts: Sequence[int], filling: Element) -> Elements:
     """Grow by the positive amounts, then crop by the negative ones."""
     grow = [(0, 0)] * array.ndim
     keep = [slice(None)] * array.ndim

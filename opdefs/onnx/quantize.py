@@ -1,10 +1,10 @@
-"""Tensors quantized and put back: by one scale, by one for each slice of an axis, or by blocks."""
+"""Quantization and dequantization: per tensor, per axis, or per block."""
 
 from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.quantization import tell_scales
+from opdefs.rules.operands import constrain_scales
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -23,15 +23,15 @@ def quantize(
     """The shape of the input; the type of the zero point, else `output_dtype`, else uint8."""
     named = dtype_name(output_dtype)
     if named is not None and c.dtype(2) not in (None, named):
-        c.fail("output_dtype must be the type of the zero point", named, c.dtype(2))
-    tell_scales(c, x, scale, zero, axis, block_size)
+        c.fail("output_dtype must equal the type of the zero point", named, c.dtype(2))
+    constrain_scales(c, x, scale, zero, axis, block_size)
     return TensorType(c.dtype(2) or dtype_name(output_dtype) or "uint8", x)
 
 
 @onnx("QuantizeLinear")
-def quantize_whole(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
-    """Before opset 13 there is one scale for the tensor."""
-    tell_scales(c, x, scale, zero, None)
+def quantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
+    """Before opset 13: per tensor only."""
+    constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(2) or "uint8", x)
 
 
@@ -47,14 +47,14 @@ def dequantize(
     output_dtype: int = 0,
 ) -> TensorType:
     """The shape of the input, in the type of the scale."""
-    tell_scales(c, x, scale, zero, axis, block_size)
+    constrain_scales(c, x, scale, zero, axis, block_size)
     return TensorType(dtype_name(output_dtype) or c.dtype(1), x)
 
 
 @onnx("DequantizeLinear")
-def dequantize_whole(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
-    """Before opset 13 there is one scale for the tensor."""
-    tell_scales(c, x, scale, zero, None)
+def dequantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
+    """Before opset 13: per tensor only."""
+    constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(1), x)
 
 

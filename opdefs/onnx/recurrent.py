@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import equal, vector
+from opdefs.rules.operands import merge_optional, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -13,19 +13,19 @@ from shapeinf.ops import InferenceContext
 
 @attrs.frozen
 class Cells:
-    """The attributes of all recurrent layers: sizes of the state, and which ways they run."""
+    """The attributes of all recurrent layers: the size of the state and the direction."""
 
     hidden_size: int = 0
     direction: str = "forward"
 
     @property
     def directions(self) -> int:
-        """How many there are."""
+        """The number of directions."""
         return 2 if self.direction == "bidirectional" else 1
 
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-"""The gates of a cell: as many rows of weights belong to each element of the state."""
+"""The number of gates of a cell."""
 
 
 @onnx(*GATES)
@@ -69,24 +69,24 @@ def recurrent_states(
     *,
     layout: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """All states, the last one and the cell's; told to the operands beside the weights."""
+    """All states, the last one and the cell's; constrains all operands except the weights."""
     directions = cells.directions
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
-    vector(c, lengths, batch, "sequence_lens must hold one length a sample")
-    laws = (
+    require_vector(c, lengths, batch, "sequence_lens must have one length per sample")
+    expected_shapes = (
         (bias, Shape((directions, 2 * gates * hidden)), "B must be [directions, 2*gates*hidden_size]"),
-        (hidden_state, last, "the state to start with, initial_h, must be [directions, batch, hidden_size]"),
-        (cell_state, last, "the state to start with, initial_c, must be [directions, batch, hidden_size]"),
+        (hidden_state, last, "initial_h must be [directions, batch, hidden_size]"),
+        (cell_state, last, "initial_c must be [directions, batch, hidden_size]"),
         (peepholes, Shape((directions, 3 * hidden)), "P must be [directions, 3*hidden_size]"),
     )
-    for operand, shape, message in laws:
-        equal(c, shape, operand, message)
+    for operand, shape, message in expected_shapes:
+        merge_optional(c, shape, operand, message)
     return Shape((batch, steps, directions, hidden) if layout else (steps, directions, batch, hidden)), last, last
 
 
 def _hidden_size(c: InferenceContext, cells: Cells, inputs: Dim, w: Shape, r: Shape) -> Dim:
-    """H, told to the weights W [D, gates*H, I] and R [D, gates*H, H]."""
+    """H; constrains the weights W [D, gates*H, I] and R [D, gates*H, H]."""
     w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
     hidden: Dim = cells.hidden_size or r[2]
     rows = GATES[c.op_def.name] * hidden

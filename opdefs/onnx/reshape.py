@@ -1,31 +1,31 @@
-"""Same elements, other axes; all but a transposition leave the elements where they are: they are views."""
+"""The same elements with other axes; all but Transpose are views."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints, moved, wanted_dims
-from opdefs.rules.progressions import kept, transposed
-from opdefs.rules.reshaping import only_ones, reshaped, with_ones, without_ones
+from opdefs.rules.elements import known_ints, move_elements, requested_dims
+from opdefs.rules.progressions import reshape_elements, transpose_progression
+from opdefs.rules.reshaping import insert_unit_axes, remove_unit_axes, reshape_dims, unit_axes
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
 @onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
-    """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 takes what is left."""
-    wanted = wanted_dims(c, shape)
+    """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 is inferred."""
+    wanted = requested_dims(c, shape)
     if allowzero and 0 in wanted and -1 in wanted:
-        c.fail("with allowzero, 0 and -1 cannot both be asked for: what is left would be any size", list(wanted))
-    result = reshaped(c, x.shape, wanted, not allowzero)
-    return kept(x, result)
+        c.fail("with allowzero, shape must not contain both 0 and -1: any size would fit", list(wanted))
+    result = reshape_dims(c, x.shape, wanted, not allowzero)
+    return reshape_elements(x, result)
 
 
 @onnx("Reshape", views={0: 0})
 def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> PartialTensor:
     """Opset 1: the target is an attribute."""
-    return kept(x, reshaped(c, x.shape, shape, True))
+    return reshape_elements(x, reshape_dims(c, x.shape, shape, True))
 
 
 @onnx("Flatten", views={0: 0})
@@ -48,65 +48,69 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
         c.fail(f"perm must name all {rank} axes once", order)
     shape = Shape(known[i] for i in order)
     if isinstance(x, Progression):
-        return transposed(x, shape, order)
-    return moved(x, shape, lambda array: np.transpose(array, order))
+        return transpose_progression(x, shape, order)
+    return move_elements(x, shape, lambda array: np.transpose(array, order))
 
 
 @onnx("Unsqueeze", since=13, views={0: 0})
 def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
-    """Axes of size 1 put in at positions of the output."""
-    if axes.shape.dims != ():  # runtimes take a scalar too
+    """Axes of size 1 inserted at positions of the output."""
+    if axes.shape.dims != ():  # runtimes accept a scalar too
         c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        return PartialTensor(x.dtype, with_ones(c, x.shape, len(wanted_dims(c, axes, "axes"))), None)
-    return _unsqueezed(c, x, known)
+        return PartialTensor(x.dtype, insert_unit_axes(c, x.shape, len(requested_dims(c, axes, "axes"))), None)
+    return _unsqueeze(c, x, known)
 
 
 @onnx("Unsqueeze", views={0: 0})
 def unsqueeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints) -> PartialTensor:
     """Before opset 13 the axes are an attribute."""
-    return _unsqueezed(c, x, axes)
+    return _unsqueeze(c, x, axes)
 
 
-def _unsqueezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
+def _unsqueeze(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
     rank = len(x.shape) + len(axes)
     new = set(c.axes(axes, rank))
     rest = iter(x.shape)
-    return kept(x, Shape(1 if i in new else next(rest) for i in range(rank)))
+    return reshape_elements(x, Shape(1 if i in new else next(rest) for i in range(rank)))
 
 
 @onnx("Squeeze", since=13, views={0: 0})
 def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> PartialTensor:
-    """Axes of size 1 taken out; without `axes` all of them."""
+    """Axes of size 1 removed; without `axes` all of them."""
     if axes is None:
-        return _squeezed_all(c, x)
+        return _squeeze_all(c, x)
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        count = len(wanted_dims(c, axes, "axes"))
-        only = only_ones(c, x.shape, count)
-        return PartialTensor(x.dtype, without_ones(c, x.shape, count), None) if only is None else _squeezed(c, x, only)
-    return _squeezed(c, x, known)
+        count = len(requested_dims(c, axes, "axes"))
+        units = unit_axes(c, x.shape, count)
+        return (
+            PartialTensor(x.dtype, remove_unit_axes(c, x.shape, count), None)
+            if units is None
+            else _squeeze(c, x, units)
+        )
+    return _squeeze(c, x, known)
 
 
 @onnx("Squeeze", views={0: 0})
 def squeeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = None) -> PartialTensor:
     """Before opset 13 the axes are an attribute."""
-    return _squeezed_all(c, x) if axes is None else _squeezed(c, x, axes)
+    return _squeeze_all(c, x) if axes is None else _squeeze(c, x, axes)
 
 
-def _squeezed(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
+def _squeeze(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
     gone = set(c.axes(axes, len(x.shape)))
     for axis in gone:
         c.merge(x.shape[axis], 1, f"axis {axis} must have size 1 to be squeezed")
-    return kept(x, Shape(d for i, d in enumerate(x.shape) if i not in gone))
+    return reshape_elements(x, Shape(d for i, d in enumerate(x.shape) if i not in gone))
 
 
-def _squeezed_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
+def _squeeze_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     verdicts = [c.prove_eq(d, 1) for d in x.shape]
     if None in verdicts:
         left = zip(x.shape, verdicts, strict=True)
-        some = OptionalAxes((d, one is None) for d, one in left if not one)
-        raise c.unknowable_rank("which axes have size 1 is not decided", some)
-    return kept(x, Shape(d for d, one in zip(x.shape, verdicts, strict=True) if not one))
+        some = OptionalAxes((d, is_unit is None) for d, is_unit in left if not is_unit)
+        raise c.unknowable_rank("it is undecided which axes have size 1", some)
+    return reshape_elements(x, Shape(d for d, is_unit in zip(x.shape, verdicts, strict=True) if not is_unit))

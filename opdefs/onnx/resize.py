@@ -1,4 +1,4 @@
-"""Resampling, and blocks of depth as blocks of space."""
+"""Resize and upsample; depth to space and back."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import vector
-from opdefs.rules.resize import kept_ratio, scaled
+from opdefs.rules.operands import require_vector
+from opdefs.rules.resize import keep_aspect_ratio, scale_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -25,46 +25,52 @@ def resize(
     keep_aspect_ratio_policy: str = "stretch",
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Shape:
-    """The given sizes, or the floor of each size times its scale; of the named axes, all without `axes`."""
-    given = _given(sizes) or _given(scales)
-    if given is None:
+    """The requested sizes, or the floor of each size times its scale, for `axes` (default: all)."""
+    requested = _drop_empty(sizes) or _drop_empty(scales)
+    if requested is None:
         return Shape(c.fresh(f"resize.{i}") for i in range(len(x)))
-    length = c.require_rank(given.shape, 1, "scales or sizes")[0]
+    length = c.require_rank(requested.shape, 1, "scales or sizes")[0]
     if axes is None and isinstance(length, int):
         x = c.require_rank(x, length)
     named = tuple(range(len(x))) if axes is None else c.axes(axes, len(x))
-    c.merge(length, len(named), "scales or sizes must hold one value an axis")
+    c.merge(length, len(named), "scales or sizes must have one value per axis")
     cropped = coordinate_transformation_mode == "tf_crop_and_resize"
     if cropped:
-        vector(c, roi, 2 * len(named), "roi must hold a start and an end for each axis")
+        require_vector(c, roi, 2 * len(named), "roi must have a start and an end for each axis")
     old = [x[i] for i in named]
-    new = _sizes(c, old, sizes, keep_aspect_ratio_policy) if given is sizes else _scaled(c, old, given, cropped)
+    new = (
+        _requested_sizes(c, old, sizes, keep_aspect_ratio_policy)
+        if requested is sizes
+        else _scale_sizes(c, old, requested, cropped)
+    )
     dims = list(x)
     for axis, size in zip(named, new, strict=True):
         dims[axis] = c.fresh(f"resize.{axis}") if size is None else size
     return Shape(dims)
 
 
-def _given(values: PartialTensor | None) -> PartialTensor | None:
-    """An empty tensor stands for an input that is not given."""
+def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
+    """None for an empty tensor, which means an absent input."""
     return None if values is None or values.shape.dims == (0,) else values
 
 
-def _sizes(c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str) -> Sequence[Dim | None]:
+def _requested_sizes(
+    c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str
+) -> Sequence[Dim | None]:
     wanted = known_dims(sizes) or (None,) * len(old)
     if any(isinstance(d, int) and d < 0 for d in wanted):
         c.fail("sizes must not be negative", list(wanted))
     sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
     for size, new in zip(old, sound, strict=True):
         if new is not None and c.store.bounds(new)[0] >= 1:
-            c.at_least(size, 1, "an axis without elements has none to make others of")
-    return sound if policy == "stretch" else kept_ratio(c, old, sound, policy)
+            c.at_least(size, 1, "an empty axis cannot be resized to a non-empty one")
+    return sound if policy == "stretch" else keep_aspect_ratio(c, old, sound, policy)
 
 
-def _scaled(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
-    """With cropping the size depends on the region too, except where a scale is 1 (and the region is the whole)."""
+def _scale_sizes(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
+    """With cropping, the size also depends on the region, except where the scale is 1."""
     factors = scales.elements or (None,) * len(old)
-    return [None if cropped and f != 1 else scaled(c, d, f) for d, f in zip(old, factors, strict=True)]
+    return [None if cropped and f != 1 else scale_size(c, d, f) for d, f in zip(old, factors, strict=True)]
 
 
 @onnx("Resize", since=10)

@@ -1,4 +1,4 @@
-"""OpDefs made from `onnx.defs`, never by hand."""
+"""OpDefs from `onnx.defs`."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ _LARGEST = (1 << 31) - 1
 _DTYPES = set(ONNX_NAMES.values())
 
 SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
-"""Domains that `onnx` does not define, and who defines them; packages of such operators add theirs."""
+"""Lookup functions of domains that `onnx` does not define; packages of such operators register theirs."""
 
 
 @lru_cache(maxsize=4096)
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef in force at an opset version (0 for the newest), None when nobody knows the operator."""
+    """The OpDef in force at an opset version (0 for the newest), None for an unknown operator."""
     if domain in SOURCES:
         return SOURCES[domain](domain, op, version)
     try:
         if version > 0:
             newest = _LARGEST if domain else onnx.defs.onnx_opset_version()
-            found = onnx.defs.get_schema(op, min(version, newest), domain)
+            definition = onnx.defs.get_schema(op, min(version, newest), domain)
         else:
-            found = onnx.defs.get_schema(op, domain)
+            definition = onnx.defs.get_schema(op, domain)
     except onnx.defs.SchemaError:
         return None
     return OpDef(
         op,
         "onnx",
         domain,
-        found.since_version,
-        tuple(_arg(p) for p in found.inputs),
-        tuple(_arg(p) for p in found.outputs),
-        {name: _attribute(name, a) for name, a in found.attributes.items()},
-        deprecated=found.deprecated,
-        expand=expansion(found),
+        definition.since_version,
+        tuple(_arg(p) for p in definition.inputs),
+        tuple(_arg(p) for p in definition.outputs),
+        {name: _attribute(name, a) for name, a in definition.attributes.items()},
+        deprecated=definition.deprecated,
+        expand=expansion(definition),
     )
 
 
 def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
     """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed."""
     types = sorted(parameter.types)
-    fixed = dtype_of(types[0] if len(types) == 1 else parameter.type_str)
+    fixed = fixed_dtype(types[0] if len(types) == 1 else parameter.type_str)
     kind = "tensor"
     for text in types[:1]:
         kind = next((k for prefix, k in _KINDS.items() if text.startswith(prefix)), "tensor")
@@ -66,7 +66,7 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
     )
 
 
-def dtype_of(type_text: str) -> str | None:
+def fixed_dtype(type_text: str) -> str | None:
     """The dtype of a fixed type such as `tensor(int64)`, None for a type variable.
 
     >>> dtype_of("tensor(int64)"), dtype_of("seq(tensor(float))"), dtype_of("T")

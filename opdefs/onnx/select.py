@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.choosing import boxes_kept, nonzero_count, some, top
-from opdefs.rules.elements import as_dim, tensor_of
-from opdefs.rules.operands import one_value, vector
+from opdefs.rules.elements import tensor_from_array, to_dim
+from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.progressions import progression
+from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -16,12 +16,12 @@ from shapeinf.ops import InferenceContext, Value
 
 @onnx("NonZero")
 def non_zero(c: InferenceContext, x: Value) -> TensorType:
-    """[rank, count] with a count of at most all elements: of all or none where the contents are one number."""
+    """[rank, count] with a count of at most all elements: all or none for constant contents."""
     if x.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
     array = x.array()
     if array is not None and array.ndim:
-        return tensor_of(np.array(np.nonzero(array), dtype=np.int64), "int64")
+        return tensor_from_array(np.array(np.nonzero(array), dtype=np.int64), "int64")
     count = nonzero_count(c, x)
     if len(x.shape) == 1 and count == x.shape[0]:
         return progression("int64", Shape((1, count)), 0, (0, 1))
@@ -30,41 +30,41 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
 
 @onnx("TopK", since=10)
 def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
-    """The axis becomes k; values and positions."""
+    """The axis becomes k; values and indices."""
     at = c.axis(axis, len(x))
-    vector(c, k.shape, 1, "K must be a vector of one value")
-    size = None if not k.elements else as_dim(k.elements[0])
+    require_vector(c, k.shape, 1, "K must be a vector with one element")
+    size = None if not k.elements else to_dim(k.elements[0])
     if size is None or c.prove_le(0, size) is None:
         size = c.fresh("k", 0, c.interval(x[at]).hi)
-    return _top(c, x, at, size)
+    return _top_k(c, x, at, size)
 
 
 @onnx("TopK")
 def top_k_by_attribute(c: InferenceContext, x: Shape, *, k: int, axis: int = -1) -> tuple[Shape, TensorType]:
     """Before opset 10, k is an attribute."""
-    return _top(c, x, c.axis(axis, len(x)), k)
+    return _top_k(c, x, c.axis(axis, len(x)), k)
 
 
-def _top(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, TensorType]:
-    shape = top(c, x, axis, k)
+def _top_k(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, TensorType]:
+    shape = top_k_shape(c, x, axis, k)
     return shape, TensorType("int64", shape)
 
 
 @onnx("Compress")
 def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | None = None) -> Shape:
-    """Chosen slices of an axis (of the flat input without one): at most all of them."""
+    """Selected slices of an axis (of the flattened input without one): at most all of them."""
     if axis is None:
         total: Dim | None = None if x.dims is None else c.numel(x)
-        return Shape((_chosen(c, condition, total),))
+        return Shape((_compressed_size(c, condition, total),))
     at = c.axis(axis, len(x))
-    return Shape((*x[:at], _chosen(c, condition, x[at]), *x[at + 1 :]))
+    return Shape((*x[:at], _compressed_size(c, condition, x[at]), *x[at + 1 :]))
 
 
-def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
-    """How many are chosen; a condition may be shorter than the axis, what follows is not chosen."""
+def _compressed_size(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
+    """The number of selected slices; a condition shorter than the axis selects none beyond its end."""
     choices = c.require_rank(condition.shape, 1, "condition")[0]
     if size is not None:
-        c.at_most(choices, size, "the condition must not be longer than what it chooses from")
+        c.at_most(choices, size, "the condition must be at most as long as the data")
     decided = condition.array()
     if decided is not None and decided.dtype.kind == "b":
         return int(decided.sum())
@@ -74,24 +74,24 @@ def _chosen(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
 
 @onnx("Unique")
 def unique(c: InferenceContext, x: Shape, *, axis: int | None = None) -> tuple[Shape | TensorType, ...]:
-    """The different slices along an axis (elements without one); first places, place of each, and counts."""
+    """The distinct slices along an axis (elements without one); first indices, inverse indices, and counts."""
     if axis is None:
         total = c.fresh("size") if x.dims is None else c.numel(x)
-        count = _different(c, total)
+        count = _unique_count(c, total)
         values = Shape((count,))
     else:
         at = c.axis(axis, len(x))
         total = x[at]
-        count = _different(c, total)
+        count = _unique_count(c, total)
         values = Shape((*x[:at], count, *x[at + 1 :]))
     each = TensorType("int64", Shape((count,)))
     return values, each, TensorType("int64", Shape((total,))), each
 
 
-def _different(c: InferenceContext, total: Dim) -> Dim:
+def _unique_count(c: InferenceContext, total: Dim) -> Dim:
     if isinstance(total, int) and total <= 1:
         return total
-    return some(c, total, 1 if c.prove_le(1, total) is True else 0)
+    return fresh_count(c, total, 1 if c.prove_le(1, total) is True else 0)
 
 
 @onnx("NonMaxSuppression")
@@ -107,5 +107,5 @@ def non_max_suppression(
     c.merge(c.require_rank(boxes, 3, "boxes")[2], 4, "a box must have 4 coordinates")
     limits = (None if limit is None else limit.shape, iou_threshold, score_threshold)
     for v, name in zip(limits, ("max_output_boxes_per_class", "iou_threshold", "score_threshold"), strict=True):
-        one_value(c, v, f"{name} must be one value")
-    return TensorType("int64", Shape((boxes_kept(c, boxes, scores, 0 if limit is None else limit), 3)))
+        require_single(c, v, f"{name} must have exactly one element")
+    return TensorType("int64", Shape((box_count(c, boxes, scores, 0 if limit is None else limit), 3)))

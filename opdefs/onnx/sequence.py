@@ -1,4 +1,4 @@
-"""Sequences of tensors: the join of all elements, their number, and each of them where they are known apart."""
+"""Sequences of tensors (the join of all elements, the length, each item where it is known) and optional values."""
 
 from __future__ import annotations
 
@@ -7,48 +7,49 @@ from collections.abc import Sequence
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.joining import any_of, one_of
+from opdefs.rules.unknowns import cover_shape, element_shape
 from shapeinf.expr import Dim, ceildiv
-from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, MapType, OptionalType, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext, Value
 
 Elements = SequenceType | TensorType
-"""What a sequence input may be: a TensorType where its producer is unknown."""
+"""The type of a sequence input: a TensorType where its producer is unknown."""
 
 MAX_ITEMS = 64
-"""Longer sequences are known by the join of their elements only."""
+"""Items of longer sequences are not tracked, only their join."""
 
 
-def sequence_of(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
+def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
     """The sequence of these tensors."""
     dtype = next((t.dtype for t in items if t.dtype is not None), None)
-    element = TensorType(dtype, any_of(c, [t.shape for t in items]) if items else c.unknown_shape())
+    element = TensorType(dtype, cover_shape(c, [t.shape for t in items]) if items else c.unknown_shape())
     return SequenceType(element, len(items), tuple(items) if len(items) <= MAX_ITEMS else None)
 
 
-def _sequence(c: InferenceContext, found: Elements) -> SequenceType:
-    if type(found) is not SequenceType:
+def _sequence(c: InferenceContext, value: Elements) -> SequenceType:
+    if type(value) is not SequenceType:
         raise c.unknowable("the elements of the sequence are not known")
-    return found
+    return value
 
 
-def _element(c: InferenceContext, found: Elements) -> TensorType:
+def _element(c: InferenceContext, sequence: Elements) -> TensorType:
     """The type of any element."""
-    element = _sequence(c, found).element
+    element = _sequence(c, sequence).element
     if not isinstance(element, TensorType):
-        raise c.unknowable("the elements of the sequence are no tensors")
+        raise c.unknowable("the elements of the sequence are not tensors")
     return element
 
 
-def _items(found: Elements) -> list[TensorType] | None:
-    """The elements one by one, None when they are not known apart."""
-    items = found.items if isinstance(found, SequenceType) else None
+def _items(sequence: Elements) -> list[TensorType] | None:
+    """The items, None if they are not tracked."""
+    items = sequence.items if isinstance(sequence, SequenceType) else None
     tensors = [t for t in items or () if isinstance(t, TensorType)]
     return None if items is None or len(tensors) < len(items) else tensors
 
 
-def _place(c: InferenceContext, position: PartialTensor | None, length: int, places: int, default: int) -> int | None:
-    """A known position counted from the front; ShapeError when there is none such of so many places.
+def _position(c: InferenceContext, position: PartialTensor | None, length: int, limit: int, default: int) -> int | None:
+    """A known position counted from the front, None if unknown; ShapeError unless it is less than `limit`.
 
     A position below 0 counts from the end of the sequence.
     """
@@ -56,64 +57,64 @@ def _place(c: InferenceContext, position: PartialTensor | None, length: int, pla
     if not known:
         return None
     at = known[0] + length if known[0] < 0 else known[0]
-    if not 0 <= at < places:
-        c.fail(f"a position must lie in [{-length}, {places})", known[0])
+    if not 0 <= at < limit:
+        c.fail(f"a position must lie in [{-length}, {limit})", known[0])
     return at
 
 
-def _demand_place(c: InferenceContext, sequence: Elements, position: PartialTensor | None, more: int = 0) -> None:
-    """Tell that a sequence is long enough for a position in it, or `more` behind its end."""
+def _require_position(c: InferenceContext, sequence: Elements, position: PartialTensor | None, more: int = 0) -> None:
+    """Require that a position lies inside a sequence, or at most `more` behind its end."""
     length = _sequence(c, sequence).length
     at = (known_dims(position) or (None,))[0]
     if length is None or at is None:
         return
     if c.prove_le(0, at) is True:
-        c.at_least(length, at + 1 - more, "a sequence must be long enough for a position in it")
+        c.at_least(length, at + 1 - more, "the position must lie inside the sequence")
     elif c.prove_le(at, -1) is True:
-        c.at_least(length, -at, "a sequence must be long enough for a position counted from its end")
+        c.at_least(length, -at, "the position, counted from the end, must lie inside the sequence")
 
 
 @onnx("SequenceEmpty")
 def sequence_empty(c: InferenceContext, *, dtype: int = 1) -> SequenceType:
-    """A sequence of no elements: nothing is known of their shape."""
+    """An empty sequence; the shape of its elements is unknown."""
     return SequenceType(TensorType(dtype_name(dtype), c.unknown_shape()), 0, ())
 
 
 @onnx("SequenceConstruct")
 def sequence_construct(c: InferenceContext, *xs: Shape) -> SequenceType:
     """The sequence of the inputs."""
-    return sequence_of(c, [TensorType(c.dtype(i), x) for i, x in enumerate(xs)])
+    return create_sequence(c, [TensorType(c.dtype(i), x) for i, x in enumerate(xs)])
 
 
 @onnx("SequenceInsert")
 def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position: Value | None = None) -> SequenceType:
-    """One element more."""
+    """The sequence with one more element."""
     new = TensorType(c.dtype(1), x)
     items = _items(sequence)
     if items is not None:
-        at = _place(c, position, len(items), len(items) + 1, len(items))
+        at = _position(c, position, len(items), len(items) + 1, len(items))
         if at is not None:
-            return sequence_of(c, [*items[:at], new, *items[at:]])
-    _demand_place(c, sequence, position, more=1)
+            return create_sequence(c, [*items[:at], new, *items[at:]])
+    _require_position(c, sequence, position, more=1)
     length = _sequence(c, sequence).length
     element = _element(c, sequence)
     if length != 0:
-        new = TensorType(element.dtype or new.dtype, any_of(c, (element.shape, x)))
+        new = TensorType(element.dtype or new.dtype, cover_shape(c, (element.shape, x)))
     return SequenceType(new, None if length is None else length + 1)
 
 
 @onnx("SequenceErase")
 def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | None = None) -> SequenceType:
-    """One element less."""
+    """The sequence with one element less."""
     items = _items(sequence)
     if items is not None:
-        at = _place(c, position, len(items), len(items), -1)
+        at = _position(c, position, len(items), len(items), -1)
         if at is not None:
-            return sequence_of(c, [*items[:at], *items[at + 1 :]])
-    _demand_place(c, sequence, position)
+            return create_sequence(c, [*items[:at], *items[at + 1 :]])
+    _require_position(c, sequence, position)
     length = _sequence(c, sequence).length
     if length is not None:
-        c.at_least(length, 1, "there must be an element to erase")
+        c.at_least(length, 1, "the sequence must have an element to erase")
     return SequenceType(_element(c, sequence), None if length is None else length - 1)
 
 
@@ -122,12 +123,12 @@ def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> Ten
     """One element."""
     items = _items(sequence)
     if items is not None and known_ints(position) is not None:
-        at = _place(c, position, len(items), len(items), 0)
+        at = _position(c, position, len(items), len(items), 0)
         if at is not None:
             return items[at]
-    _demand_place(c, sequence, position)
+    _require_position(c, sequence, position)
     element = _element(c, sequence)
-    return TensorType(element.dtype, one_of(c, element.shape))
+    return TensorType(element.dtype, element_shape(c, element.shape))
 
 
 @onnx("SequenceLength")
@@ -139,18 +140,18 @@ def sequence_length(c: InferenceContext, sequence: Elements) -> PartialTensor:
 
 @onnx("ConcatFromSequence")
 def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, new_axis: int = 0) -> TensorType:
-    """The elements side by side along an axis, which is a new one with `new_axis`."""
+    """The elements concatenated along an axis, or stacked along a new one with `new_axis`."""
     element = _element(c, sequence)
     length = _sequence(c, sequence).length
     if length is not None:
-        c.at_least(length, 1, "a sequence that is joined must hold a tensor")
+        c.at_least(length, 1, "the sequence must have at least one tensor")
     items = _items(sequence)
     shapes = [t.shape for t in items] if items else []
     if len({s.rank for s in shapes}) == 1 and shapes[0].dims is not None:
-        return TensorType(element.dtype, _side_by_side(c, shapes, axis, bool(new_axis)))
+        return TensorType(element.dtype, _concat_shapes(c, shapes, axis, bool(new_axis)))
     if element.shape.dims is None:
         raise c.unknowable("the rank of the elements is not known", element.dtype)
-    dims = one_of(c, element.shape).require()
+    dims = element_shape(c, element.shape).require()
     at = c.axis(axis, len(dims) + bool(new_axis))
     if new_axis:
         return TensorType(
@@ -162,7 +163,7 @@ def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, 
     return TensorType(element.dtype, Shape((*dims[:at], total, *dims[at + 1 :])))
 
 
-def _side_by_side(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_axis: bool) -> Shape:
+def _concat_shapes(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_axis: bool) -> Shape:
     rank = c.same_rank(*shapes)
     at = c.axis(axis, rank + new_axis)
     dims: list[Dim] = list(shapes[0])
@@ -179,30 +180,30 @@ def _side_by_side(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_a
 def split_to_sequence(
     c: InferenceContext, x: Shape, split: Value | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> SequenceType:
-    """Parts along an axis: of the sizes in `split`, of one size and a smaller last one, or of size 1 without it."""
+    """Parts along an axis: of the sizes in `split`, of equal size with a smaller last one, or of size 1 by default."""
     if x.dims is None:
         return SequenceType(TensorType(c.dtype(0), c.unknown_shape()))
     dims, at = x.dims, c.axis(axis, len(x.dims))
     size = dims[at]
     if split is None:
-        one: tuple[Dim, ...] = (1,) if keepdims else ()
-        return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], *one, *dims[at + 1 :]))), size)
-    parts = _parts(c, size, split)
+        unit: tuple[Dim, ...] = (1,) if keepdims else ()
+        return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], *unit, *dims[at + 1 :]))), size)
+    parts = _part_sizes(c, size, split)
     if isinstance(parts, list):
-        return sequence_of(c, [TensorType(c.dtype(0), Shape((*dims[:at], p, *dims[at + 1 :]))) for p in parts])
+        return create_sequence(c, [TensorType(c.dtype(0), Shape((*dims[:at], p, *dims[at + 1 :]))) for p in parts])
     part, count = parts
     return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], part, *dims[at + 1 :]))), count)
 
 
-def _parts(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Dim, Dim | None]:
+def _part_sizes(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Dim, Dim | None]:
     """The size of each part, or that of any part and their number."""
     sizes = known_dims(split)
     known = [s for s in sizes or () if s is not None]
     if not known or len(known) < len(sizes or ()):
         return c.fresh("part", 0, c.interval(size).hi), split.shape[0] if split.shape.rank == 1 else None
     if split.shape.rank == 1:
-        for part in known:
-            c.at_least(part, 0, "the size of a part must not be negative")
+        for size_ in known:
+            c.at_least(size_, 0, "the size of a part must not be negative")
         c.merge(sum(known), size, "the sizes of the parts must add up to the axis")
         return known
     step = known[0]
@@ -213,3 +214,38 @@ def _parts(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Di
     if not isinstance(step, int) or c.prove_le(1, size) is not True:
         return c.fresh("part", 0, c.interval(step).hi), None
     return step if size % step == 0 else c.fresh("part", 1, step), ceildiv(size, step)
+
+
+def _declared_type(c: InferenceContext, declared: DeclaredType | None) -> Type:
+    """The type that an attribute declares."""
+    if declared is None:
+        return TensorType(None, c.unknown_shape())
+    if declared.kind == "tensor":
+        if declared.dims is None:
+            return TensorType(declared.dtype, c.unknown_shape())
+        return TensorType(declared.dtype, Shape(d if isinstance(d, int) else c.fresh("dim") for d in declared.dims))
+    inner = _declared_type(c, declared.of)
+    if declared.kind == "map":
+        return MapType(declared.dtype or "int64", inner)
+    return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
+
+
+@onnx("Optional", views={0: 0})
+def optional(c: InferenceContext, x: Type | None = None, *, type_: DeclaredType | None = None) -> OptionalType:
+    """The input, or an empty optional of the type in the attribute."""
+    if x is None and type_ is None:
+        c.fail("an empty optional requires the attribute 'type'")
+    return OptionalType(_declared_type(c, type_) if x is None else x)
+
+
+@onnx("OptionalGetElement", views={0: 0})
+def optional_get_element(c: InferenceContext, x: Type) -> Type:
+    """The element of an optional; any other input is returned as it is."""
+    return x.element if isinstance(x, OptionalType) else x
+
+
+@onnx("OptionalHasElement")
+def optional_has_element(c: InferenceContext, x: Type | None = None) -> PartialTensor:
+    """A scalar: false without an input, true for an input that is not an optional."""
+    known = None if isinstance(x, OptionalType) else (x is not None,)
+    return PartialTensor("bool", SCALAR, known)

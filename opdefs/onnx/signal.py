@@ -4,40 +4,41 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.joining import any_dim
-from opdefs.rules.operands import one_value, scalar
+from opdefs.rules.elements import known_ints
+from opdefs.rules.operands import require_scalar, require_single, scalar_size_or_fresh
+from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def scalar_dim(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
-    """The size that a scalar input holds, an unknown when its contents are not known or may be negative."""
-    found = known_dims(value)
-    size = found[0] if found else None
-    if isinstance(size, int) and size < 0:
-        c.fail(f"`{hint}` must be at least 0", size)
-    return c.fresh(hint) if size is None or c.prove_le(0, size) is not True else size
+def read_size(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
+    """The value of a scalar input as a size, an unknown if it is unknown or may be negative."""
+    known = known_ints(value)
+    if known and known[0] < 0:
+        c.fail(f"`{hint}` must be at least 0", known[0])
+    return scalar_size_or_fresh(c, value, hint)
 
 
-def _length(c: InferenceContext, length: Value | None) -> Dim | None:
-    """The length of the transform where one is given."""
+def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
+    """The length of the transform, None by default."""
     if length is None:
         return None
-    scalar(c, length.shape, "`dft_length`")
-    return scalar_dim(c, length, "dft_length")
+    require_scalar(c, length.shape, "`dft_length`")
+    return read_size(c, length, "dft_length")
 
 
-def _transformed(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
-    """One axis becomes the transform's length, the last one real and imaginary part."""
+def _transform(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
+    """One axis becomes the length of the transform, the last one real and imaginary part."""
     rank = len(x)
     at = c.axis(axis, rank)
     if at == rank - 1:
-        c.fail("the last axis holds real and imaginary parts: it cannot be transformed", axis)
+        c.fail("the last axis (real and imaginary part) cannot be transformed", axis)
     c.at_most(x[rank - 1], 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if onesided:
-        c.merge(x[rank - 1], 2 if inverse else 1, "one-sided transforms take real input, their inverses complex input")
+        c.merge(
+            x[rank - 1], 2 if inverse else 1, "a one-sided transform requires real input, its inverse complex input"
+        )
     size = x[at] if length is None else length
     last = 2
     if onesided and inverse:
@@ -59,21 +60,21 @@ def dft(
     onesided: int = 0,
 ) -> Shape:
     """[..., N, ..., 1|2] -> [..., L, ..., 2]; one-sided L // 2 + 1, and its inverse to real [..., L, ..., 1]."""
-    scalar(c, None if axis is None else axis.shape, "`axis`")
+    require_scalar(c, None if axis is None else axis.shape, "`axis`")
     known = (-2,) if axis is None else known_ints(axis)
     if known is None and length is None and not onesided:
-        known = (-2,)  # whichever axis it is, no size changes
+        known = (-2,)  # no size changes, whatever the axis
     if known is None:
-        return _any_transformed(c, x, _length(c, length), inverse, onesided)
-    return _transformed(c, x, _length(c, length), known[0], inverse, onesided)
+        return _transform_unknown_axis(c, x, _transform_length(c, length), inverse, onesided)
+    return _transform(c, x, _transform_length(c, length), known[0], inverse, onesided)
 
 
-def _any_transformed(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
-    """An axis that is not known: each is as it is, or transformed."""
+def _transform_unknown_axis(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
+    """Unknown axis: each axis may be the transformed one."""
     if len(x) < 2:
-        c.fail("the input must have an axis beside the last, which holds real and imaginary parts", x)
-    each = [_transformed(c, x, length, at, inverse, onesided) for at in range(len(x) - 1)]
-    return Shape(any_dim(c, sizes, f"dft.{i}") for i, sizes in enumerate(zip(*each, strict=True)))
+        c.fail("the input must have an axis before the last one (real and imaginary part)", x)
+    each = [_transform(c, x, length, at, inverse, onesided) for at in range(len(x) - 1)]
+    return Shape(cover_dim(c, sizes, f"dft.{i}") for i, sizes in enumerate(zip(*each, strict=True)))
 
 
 @onnx("DFT")
@@ -81,7 +82,7 @@ def dft_by_attribute(
     c: InferenceContext, x: Shape, length: Value | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Shape:
     """Before opset 20 the axis is an attribute."""
-    return _transformed(c, x, _length(c, length), axis, inverse, onesided)
+    return _transform(c, x, _transform_length(c, length), axis, inverse, onesided)
 
 
 @onnx("STFT")
@@ -101,15 +102,15 @@ def stft(
         batch, samples, parts = c.require_rank(signal, 3, "signal")
         c.at_most(parts, 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if length is not None:
-        scalar(c, length.shape, "`frame_length`")
-        size = scalar_dim(c, length, "frame_length")
+        require_scalar(c, length.shape, "`frame_length`")
+        size = read_size(c, length, "frame_length")
         if window is not None:
             c.merge(c.require_rank(window, 1, "window")[0], size, "the window must be as long as a frame")
     else:
         size = samples if window is None else c.require_rank(window, 1, "window")[0]
-    c.at_most(size, samples, "a frame must not be longer than the signal")
-    one_value(c, step.shape, "`frame_step` must be one value")
-    stride = scalar_dim(c, step, "frame_step")
+    c.at_most(size, samples, "a frame must be at most as long as the signal")
+    require_single(c, step.shape, "`frame_step` must have exactly one element")
+    stride = read_size(c, step, "frame_step")
     if c.prove_le(1, stride) is not True:
         frames: Dim = c.fresh("frames", 1)
         c.at_least(stride, 1, "the step between frames must be at least 1")
@@ -120,9 +121,9 @@ def stft(
 
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> TensorType:
-    """A vector of the length that the scalar input holds."""
-    scalar(c, size.shape, "`size`")
-    return TensorType(dtype_name(output_datatype), Shape((scalar_dim(c, size, "size"),)))
+    """A vector whose length is the value of the scalar input."""
+    require_scalar(c, size.shape, "`size`")
+    return TensorType(dtype_name(output_datatype), Shape((read_size(c, size, "size"),)))
 
 
 @onnx("MelWeightMatrix")
@@ -132,6 +133,6 @@ def mel_weight_matrix(
     """[length // 2 + 1, bins] from two scalar inputs."""
     names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
     for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
-        one_value(c, v, f"`{name}` must be one value")
-    rows = scalar_dim(c, length, "dft_length") // 2 + 1
-    return TensorType(dtype_name(output_datatype), Shape((rows, scalar_dim(c, bins, "num_mel_bins"))))
+        require_single(c, v, f"`{name}` must have exactly one element")
+    rows = read_size(c, length, "dft_length") // 2 + 1
+    return TensorType(dtype_name(output_datatype), Shape((rows, read_size(c, bins, "num_mel_bins"))))

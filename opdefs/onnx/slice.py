@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
-from opdefs.rules.operands import vector
-from opdefs.rules.progressions import cut
-from opdefs.rules.slicing import first_of, part, slice_size, sliced
+from opdefs.rules.operands import require_vector
+from opdefs.rules.parts import first_index, slice_elements, slice_size, split_axis
+from opdefs.rules.progressions import slice_progression
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -16,28 +16,23 @@ from shapeinf.ops import InferenceContext, Ints, Value
 
 @onnx("Slice", since=10)
 def slice_(
-    c: InferenceContext,
-    x: Value,
-    starts: Value,
-    ends: Value,
-    axes: Value | None = None,
-    steps: Value | None = None,
+    c: InferenceContext, x: Value, starts: Value, ends: Value, axes: Value | None = None, steps: Value | None = None
 ) -> PartialTensor:
-    """Python's slicing of the named axes; ends past an axis are clamped."""
+    """Slices as in Python; ends past an axis are clamped."""
     (length,) = c.require_rank(starts.shape, 1, "starts")
     for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
         if values is not None:
-            vector(c, values.shape, length, f"{name} must hold one value a slice, as starts")
+            require_vector(c, values.shape, length, f"{name} must be as long as starts")
     count = c.concrete(length)
     if count is not None and count > len(x.shape):
-        c.fail("more slices than axes", f"{count} starts", x.shape)
+        c.fail("there are more slices than axes", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
     if named is None or count is None:
-        return _any_slice(c, x)
+        return _slice_unknown_axes(c, x)
     firsts = known_dims(starts) or (None,) * count
     lasts = known_dims(ends) or (None,) * count
     strides = known_ints(steps) if steps is not None else (1,) * count
-    return _sliced(c, x, named, firsts, lasts, strides)
+    return _slice(c, x, named, firsts, lasts, strides)
 
 
 @onnx("Slice")
@@ -46,16 +41,16 @@ def slice_by_attribute(
 ) -> PartialTensor:
     """Before opset 10 everything is an attribute."""
     named = tuple(range(len(starts))) if axes is None else axes
-    return _sliced(c, x, named, starts, ends, (1,) * len(starts))
+    return _slice(c, x, named, starts, ends, (1,) * len(starts))
 
 
-def _any_slice(c: InferenceContext, x: PartialTensor) -> PartialTensor:
-    """Unknown axes: the rank stays and no axis grows."""
+def _slice_unknown_axes(c: InferenceContext, x: PartialTensor) -> PartialTensor:
+    """Unknown axes: the rank is unchanged and no axis grows."""
     dims = (c.fresh_at_most(d, f"slice.{i}") for i, d in enumerate(x.shape))
     return PartialTensor(x.dtype, Shape(dims), None)
 
 
-def _sliced(
+def _slice(
     c: InferenceContext,
     x: PartialTensor,
     axes: Ints,
@@ -66,7 +61,7 @@ def _sliced(
     rank = len(x.shape)
     lengths = {len(axes), len(starts), len(ends), len(axes if steps is None else steps)}
     if len(lengths) > 1:
-        c.fail("starts, ends, axes and steps must be of equal length")
+        c.fail("starts, ends, axes and steps must have the same length")
     dims = list(x.shape)
     index: list[slice | None] = [slice(None)] * rank
     firsts: list[Dim | None] = [0] * rank
@@ -84,10 +79,10 @@ def _sliced(
         known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
         index[axis] = _python_slice(start, end, step, size) if known else None
         if x.contents is not None:
-            firsts[axis], strides[axis] = first_of(c, size, start, step), step
+            firsts[axis], strides[axis] = first_index(c, size, start, step), step
     if isinstance(x, Progression) or (x.contents is not None and None in index):
-        return cut(x, Shape(dims), firsts, strides)
-    return sliced(x, Shape(dims), index)
+        return slice_progression(x, Shape(dims), firsts, strides)
+    return slice_elements(x, Shape(dims), index)
 
 
 def _python_slice(start: object, end: object, step: int, size: object) -> slice:
@@ -102,16 +97,16 @@ def _python_slice(start: object, end: object, step: int, size: object) -> slice:
 def split(
     c: InferenceContext, x: Value, split: Value | None = None, *, axis: int = 0, num_outputs: int = 0
 ) -> tuple[PartialTensor, ...]:
-    """Parts along an axis: of the given sizes, else of equal size with a smaller last one."""
+    """Parts along an axis: of the sizes in `split`, else of equal size with a smaller last one."""
     at = c.axis(axis, len(x.shape))
     if num_outputs and num_outputs != c.num_outputs:
-        c.fail("num_outputs must be the number of outputs", num_outputs, c.num_outputs)
+        c.fail("num_outputs must equal the number of outputs", num_outputs, c.num_outputs)
     count = c.num_outputs
     if split is None:
-        return _parts(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
-    vector(c, split.shape, c.num_outputs, "split must hold one size an output")
+        return _split(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
+    require_vector(c, split.shape, c.num_outputs, "split must have one size per output")
     sizes = known_dims(split) or (None,) * c.num_outputs
-    return _parts(c, x, at, sizes)
+    return _split(c, x, at, sizes)
 
 
 @onnx("Split")
@@ -120,7 +115,7 @@ def split_by_attribute(
 ) -> tuple[PartialTensor, ...]:
     """Before opset 13 the sizes are an attribute."""
     at = c.axis(axis, len(x.shape))
-    return _parts(c, x, at, split or _equal_parts(c, x.shape[at], c.num_outputs, False))
+    return _split(c, x, at, split or _equal_parts(c, x.shape[at], c.num_outputs, False))
 
 
 def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> list[Dim]:
@@ -130,27 +125,21 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
         return [part] * count
     part = ceildiv(size, count)
     last = size - part * (count - 1)
-    c.at_least(last, 0, f"{count} parts of equal size must not be more than the axis has")
+    c.at_least(last, 0, f"{count} parts of equal size must not exceed the axis")
     return [part] * (count - 1) + [last]
 
 
-def _parts(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
+def _split(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
-        c.fail(f"{c.num_outputs} outputs need as many sizes", tuple(sizes))
-    parts = []
-    offset: Dim = 0
-    for size in _all_sizes(c, x.shape[axis], sizes):
-        shape = Shape((*x.shape[:axis], size, *x.shape[axis + 1 :]))
-        parts.append(part(x, shape, axis, offset, size))
-        offset = offset + size
-    return tuple(parts)
+        c.fail(f"{c.num_outputs} outputs require as many sizes", tuple(sizes))
+    return split_axis(x, axis, _complete_sizes(c, x.shape[axis], sizes))
 
 
-def _all_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
-    """The sizes, none negative; those that are not known are unknowns that add up with the others to the axis."""
-    found = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
-    for size in found:
+def _complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+    """The sizes, none negative; missing ones become unknowns. All sizes add up to the axis."""
+    complete = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
+    for size in complete:
         if c.prove_le(0, size) is not True:
             c.at_least(size, 0, "the size of a part must not be negative")
-    c.same_count(total, sum(found), "the sizes of the parts must add up to the axis")
-    return [c.store.canon(size) for size in found]
+    c.same_count(total, sum(complete), "the sizes of the parts must add up to the axis")
+    return [c.store.canon(size) for size in complete]

@@ -15,7 +15,7 @@ def string_concat(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 @onnx("RegexFullMatch")
 def regex_full_match(c: InferenceContext, x: Shape, *, pattern: str | None = None) -> TensorType:
-    """One bool an element."""
+    """One bool per element."""
     return TensorType("bool", x)
 
 
@@ -31,13 +31,13 @@ def string_split(
 
 @onnx("StringNormalizer")
 def string_normalizer(c: InferenceContext, x: Shape, *, stopwords: tuple[str, ...] = ()) -> Shape:
-    """[C] or [1, C]: the words that are left, at least one (an empty one when all are dropped)."""
+    """[C] or [1, C]: the remaining words, at least one (an empty one if all are dropped)."""
     if x.dims is None:
         return c.unknown_shape()
     if len(x.dims) not in (1, 2):
-        c.fail("the input must be of shape [C] or [1, C]", x)
+        c.fail("the input must be [C] or [1, C]", x)
     if len(x.dims) == 2:
-        c.merge(x.dims[0], 1, "the input must be of shape [C] or [1, C]")
+        c.merge(x.dims[0], 1, "the input must be [C] or [1, C]")
     words = x.dims[-1]
     if not stopwords and c.prove_le(1, words) is True:
         return x
@@ -50,7 +50,7 @@ def tf_idf_vectorizer(c: InferenceContext, x: Shape, *, ngram_indexes: Ints) -> 
     """[C] or [N, C] -> [1 + the largest index] or [N, 1 + the largest index]."""
     dims = x.require()
     if len(dims) not in (1, 2):
-        c.fail("the input must be of rank 1 or 2", x)
+        c.fail("the input must have rank 1 or 2", x)
     if not ngram_indexes or min(ngram_indexes) < 0:
         c.fail("ngram_indexes must be a non-empty list of positions", ngram_indexes)
     return TensorType("float32", Shape((*dims[:-1], 1 + max(ngram_indexes))))

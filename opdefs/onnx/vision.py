@@ -1,10 +1,12 @@
-"""Sampling from images: grids, regions of interest, decoding."""
+"""Images: sampling, regions of interest, decoding, cropping."""
 
 from __future__ import annotations
 
+from math import prod
+
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims
-from opdefs.rules.window import pad_pairs, spatial
+from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.window import pad_pairs, spatial_attribute, window_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -15,9 +17,9 @@ def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> Shape:
     """[N, C, *S] sampled at [N, *T, len(S)] positions -> [N, C, *T]."""
     rank = c.same_rank(x, grid)
     if rank < 3:
-        c.fail("the input must be of shape [N, C, spatial...]", x)
-    n = c.merge(x[0], grid[0], "input and grid must be of one batch size")
-    c.merge(grid[rank - 1], rank - 2, "a position must have one coordinate a spatial axis")
+        c.fail("the input must be [N, C, spatial...]", x)
+    n = c.merge(x[0], grid[0], "input and grid must have the same batch size")
+    c.merge(grid[rank - 1], rank - 2, "the last axis of the grid must have one coordinate per spatial axis")
     return Shape((n, x[1], *grid[1 : rank - 1]))
 
 
@@ -35,7 +37,7 @@ def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
     c.merge(size.shape[0], axes + 2, "the size must be [N, C, spatial...]")
     wanted = known_dims(size) or (None,) * (axes + 2)
     dims = [c.fresh(f"size.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)]
-    return Shape((c.merge(theta[0], dims[0], "theta and size must be of one batch size"), *dims[2:], axes))
+    return Shape((c.merge(theta[0], dims[0], "theta and size must have the same batch size"), *dims[2:], axes))
 
 
 @onnx("RoiAlign")
@@ -44,8 +46,10 @@ def roi_align(
 ) -> Shape:
     """[N, C, H, W], [R, 4] and [R] -> [R, C, output_height, output_width]."""
     x, rois = c.require_rank(x, 4, "X"), c.require_rank(rois, 2, "rois")
-    c.merge(rois[1], 4, "a region must have four corners")
-    count = c.merge(rois[0], c.require_rank(batches, 1, "batch_indices")[0], "each region needs a batch index")
+    c.merge(rois[1], 4, "a region must have 4 coordinates")
+    count = c.merge(
+        rois[0], c.require_rank(batches, 1, "batch_indices")[0], "batch_indices must have one value per region"
+    )
     return Shape((count, x[1], output_height, output_width))
 
 
@@ -53,7 +57,7 @@ def roi_align(
 def max_roi_pool(c: InferenceContext, x: Shape, rois: Shape, *, pooled_shape: Ints) -> Shape:
     """[N, C, H, W] and [R, 5] -> [R, C, *pooled_shape]."""
     x, rois = c.require_rank(x, 4, "X"), c.require_rank(rois, 2, "rois")
-    c.merge(rois[1], 5, "a region must be a batch index and four corners")
+    c.merge(rois[1], 5, "a region must be a batch index and 4 coordinates")
     if len(pooled_shape) != 2 or min(pooled_shape) < 1:
         c.fail("pooled_shape must be a height and a width", pooled_shape)
     return Shape((rois[0], x[1], *pooled_shape))
@@ -63,30 +67,34 @@ def max_roi_pool(c: InferenceContext, x: Shape, rois: Shape, *, pooled_shape: In
 def max_unpool(
     c: InferenceContext,
     x: Shape,
-    places: Shape,
+    indices: Shape,
     output_shape: Value | None = None,
     *,
     kernel_shape: Ints,
     pads: Ints = (),
     strides: Ints = (),
 ) -> Shape:
-    """[N, C, *S] -> the sizes that a pooling made S of, or those that `output_shape` holds."""
-    x = c.merge(c.require_rank(x, len(kernel_shape) + 2, "X"), places, "values and their places must be of one shape")
+    """[N, C, *S] -> the input sizes of the pooling, or those in `output_shape`."""
+    x = c.merge(c.require_rank(x, len(kernel_shape) + 2, "X"), indices, "X and I must have the same shape")
     rank = len(kernel_shape)
     if output_shape is not None:
-        c.merge(c.require_rank(output_shape.shape, 1, "output_shape")[0], rank + 2, "output_shape must give every axis")
+        c.merge(
+            c.require_rank(output_shape.shape, 1, "output_shape")[0],
+            rank + 2,
+            "output_shape must have one size per axis",
+        )
         wanted = known_dims(output_shape) or (None,) * (rank + 2)
         return Shape(
             c.fresh(f"unpool.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)
         )
-    steps = spatial(strides, rank, 1, c, "strides")
+    steps = spatial_attribute(strides, rank, 1, c, "strides")
     sizes: list[Dim] = [
         (size - 1) * step + kernel - pair[0] - pair[1]
         for size, step, kernel, pair in zip(x[2:], steps, kernel_shape, pad_pairs(pads, rank, c), strict=True)
     ]
     for size in sizes:
         c.at_least(size, 0, "the size of an output must not be negative")
-        c.advise_at_most(1, size, "some runtimes make no outputs without elements")
+        c.advise_at_most(1, size, "some runtimes reject empty outputs")
     return Shape((*x[:2], *sizes))
 
 
@@ -98,3 +106,58 @@ def image_decoder(c: InferenceContext, stream: Shape, *, pixel_format: str = "RG
         c.fail("the pixel format must be RGB, BGR or Grayscale", pixel_format)
     channels = 1 if pixel_format == "Grayscale" else 3
     return TensorType("uint8", Shape((c.fresh("height"), c.fresh("width"), channels)))
+
+
+@onnx("CenterCropPad")
+def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints | None = None) -> Shape:
+    """The axes (all by default) become the sizes in `shape`."""
+    named = c.axes(range(len(x)) if axes is None else axes, len(x))
+    if shape.shape.rank == 0:
+        c.expect(shape.shape, Shape((len(named),)), "`shape` must be a vector")
+        raise c.unknowable("`shape` is not a vector")
+    c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must have one size per axis")
+    wanted = known_dims(shape) or (None,) * len(named)
+    dims = list(x)
+    for axis, size in zip(named, wanted, strict=True):
+        dims[axis] = _size_or_fresh(c, size, axis)
+    return Shape(dims)
+
+
+def _size_or_fresh(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
+    if isinstance(size, int) and size < 0:
+        c.fail("a size must be at least 0", size)
+    return c.fresh(f"size.{axis}") if size is None or c.prove_le(0, size) is not True else size
+
+
+@onnx("Col2Im")
+def col2im(
+    c: InferenceContext,
+    x: Shape,
+    image: Value,
+    block: Value,
+    *,
+    dilations: Ints = (),
+    pads: Ints = (),
+    strides: Ints = (),
+) -> Shape:
+    """[N, C*prod(block), L] -> [N, C, *image], where L is the number of blocks in the image."""
+    n, rows, columns = c.require_rank(x, 3, "input")
+    length = c.require_rank(image.shape, 1, "image_shape")[0]
+    other = c.require_rank(block.shape, 1, "block_shape")[0]
+    rank = c.concrete(c.merge(length, other, "image_shape and block_shape must have the same length"))
+    if rank is None or rank > MAX_RANK:
+        raise c.unknowable("the number of spatial axes is not known" if rank is None else f"more than {MAX_RANK} axes")
+    sizes = [_size_or_fresh(c, d, i) for i, d in enumerate(known_dims(image) or (None,) * rank)]
+    kernel = known_ints(block)
+    if kernel is None:
+        return Shape((n, c.fresh("channels"), *sizes))
+    if any(k < 1 for k in kernel):
+        c.fail("a block must be at least 1 along each axis", kernel)
+    c.divisible(rows, prod(kernel), "axis 1 must be divisible by the size of a block")
+    steps, spread = (
+        spatial_attribute(strides, rank, 1, c, "strides"),
+        spatial_attribute(dilations, rank, 1, c, "dilations"),
+    )
+    blocks = [window_size(*w) for w in zip(sizes, kernel, steps, pad_pairs(pads, rank, c), spread, strict=True)]
+    c.merge(columns, c.numel(blocks), "axis 2 must equal the number of blocks in the image")
+    return Shape((n, rows // prod(kernel), *sizes))

@@ -1,7 +1,10 @@
-"""Matrix products."""
+"""Matrix products and Einstein summation: the shapes of sums of products."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -10,10 +13,64 @@ def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     """`numpy.matmul`: [*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]; vectors lose their axis."""
     left, right = a.require(), b.require()
     if not left or not right:
-        c.fail("a matrix product needs operands of rank 1 or more", a, b)
+        c.fail("the operands of a matrix product must have rank 1 or more", a, b)
     inner_right = right[-2] if len(right) > 1 else right[0]
     c.merge(left[-1], inner_right, "the inner dimensions of a matrix product must be equal")
     lead = c.broadcast(Shape(left[:-2]), Shape(right[:-2]))
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return Shape((*lead, *rows, *columns))
+
+
+ELLIPSIS = "..."
+
+
+def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new_axes: bool = False) -> Shape:
+    """The result's shape. Axes of one letter broadcast, as runtimes let them; `...` stands for any leading axes.
+
+    With `new_axes`, a letter that occurs only in the result is an axis of extent 1.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        c.fail("the equation must have a term for each operand", equation, f"{len(operands)} operands")
+    sizes: dict[str, Dim] = {}
+    spread = Shape(())
+    for term, operand in zip(terms, operands, strict=True):
+        spread = _read_term(c, term, operand, sizes, spread)
+    if not arrow:
+        right = _implicit_output(terms)
+    missing = [letter for letter in right.replace(ELLIPSIS, "") if letter not in sizes]
+    if new_axes:
+        sizes.update(dict.fromkeys(missing, 1))
+    elif missing:
+        c.fail("every letter of the result must occur in an operand", equation, missing[0])
+    head, dots, tail = right.partition(ELLIPSIS)
+    middle = spread.require() if dots else ()
+    return Shape((*(sizes[letter] for letter in head), *middle, *(sizes[letter] for letter in tail)))
+
+
+def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+    """Record the sizes of one operand; returns the broadcast of its ellipsis axes with those of earlier operands."""
+    head, dots, tail = term.partition(ELLIPSIS)
+    letters = [*head, *tail]
+    if not all(letter.isalpha() for letter in letters):
+        c.fail("a term must consist of letters and at most one ellipsis", term)
+    dims = operand.dims
+    if dims is None:
+        for letter in letters:
+            sizes.setdefault(letter, c.fresh(f"einsum.{letter}"))
+        return c.unknown_shape() if dots else spread
+    if len(dims) < len(letters) or (not dots and len(dims) > len(letters)):
+        c.fail("a term must have a letter for each axis of its operand", term, operand)
+    end = len(dims) - len(tail)
+    for letter, size in zip(letters, (*dims[: len(head)], *dims[end:]), strict=True):
+        sizes[letter] = c.broadcast_dim(sizes[letter], size) if letter in sizes else size
+    return c.broadcast(spread, Shape(dims[len(head) : end])) if dots else spread
+
+
+def _implicit_output(terms: Sequence[str]) -> str:
+    """Without `->`: the ellipsis, then the letters that occur once, in alphabetical order."""
+    every = "".join(terms).replace(ELLIPSIS, "")
+    once = sorted(letter for letter in set(every) if every.count(letter) == 1)
+    return (ELLIPSIS if any(ELLIPSIS in term for term in terms) else "") + "".join(once)

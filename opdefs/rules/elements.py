@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
@@ -17,7 +17,7 @@ Elements = npt.NDArray[np.object_]
 Operation = Callable[..., Element]
 
 
-def elements_of(value: PartialTensor) -> Elements | None:
+def element_array(value: PartialTensor) -> Elements | None:
     """The contents as an object array of the tensor's shape, None when nothing is known."""
     if value.elements is None:
         return None
@@ -26,23 +26,23 @@ def elements_of(value: PartialTensor) -> Elements | None:
     return array.reshape([d for d in value.shape if isinstance(d, int)])
 
 
-def tensor_of(array: npt.NDArray[Any], dtype: str | None = None) -> PartialTensor:
-    """A tensor with these contents; past the limit only its shape is kept."""
+def tensor_from_array(array: npt.NDArray[Any], dtype: str | None = None) -> PartialTensor:
+    """A tensor with these contents; above the limit only its shape."""
     elements = array.reshape(-1).tolist() if array.size <= MAX_ELEMENTS else None
     return PartialTensor(dtype, Shape(array.shape), elements)
 
 
-def moved(value: PartialTensor, shape: Shape, move: Callable[[Elements], npt.NDArray[Any]]) -> PartialTensor:
+def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements], npt.NDArray[Any]]) -> PartialTensor:
     """The tensor of `shape` whose contents are those of `value`, moved around; unknown when they are not known."""
-    array = elements_of(value)
-    if array is None or not fits(shape):
+    array = element_array(value)
+    if array is None or not is_listable(shape):
         return PartialTensor(value.dtype, shape, None)
-    result = np.asarray(move(array), dtype=object)  # numpy gives a bare element in place of a scalar array
+    result = np.asarray(move(array), dtype=object)  # numpy returns an element instead of a scalar array
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
-def fits(shape: Shape) -> bool:
-    """Whether contents of this shape may be kept: known ints, few elements."""
+def is_listable(shape: Shape) -> bool:
+    """Whether contents of this shape may be listed: known sizes, few elements."""
     if shape.dims is None:
         return False
     total = 1
@@ -53,31 +53,31 @@ def fits(shape: Shape) -> bool:
     return total <= MAX_ELEMENTS
 
 
-def mapped(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
-    """The broadcast of the values under an operation on single elements; an unknown operand gives an unknown."""
-    if not fits(shape) or any(v.elements is None for v in values):
+def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
+    """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
+    if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
     if all(v.shape == shape for v in values):
         return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
-    if len(shape) <= 1:  # one element stands for all
+    if len(shape) <= 1:  # one element is repeated
         size = int(shape[0]) if shape.dims else 1  # type: ignore[arg-type]
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
-    arrays = [elements_of(v) for v in values]
+    arrays = [element_array(v) for v in values]
     spread = np.broadcast_arrays(*(a for a in arrays if a is not None))
     rows = zip(*(a.reshape(-1).tolist() for a in spread), strict=True)
     return PartialTensor(dtype, shape, [operation(*row) for row in rows])
 
 
-def folded(
+def fold_elements(
     dtype: str | None, shape: Shape, concrete: Callable[..., Any], operation: Operation, *values: PartialTensor
 ) -> PartialTensor:
-    """Like `mapped`, but by numpy in the tensors' own type where every element of every value is concrete."""
-    if not fits(shape) or any(v.elements is None for v in values):
+    """Like `map_elements`, but by numpy in the tensors' own type where every element of every value is concrete."""
+    if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
     arrays = [v.array() for v in values]
     if any(a is None for a in arrays):
-        return mapped(dtype, shape, operation, *values)
+        return map_elements(dtype, shape, operation, *values)
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(concrete(*arrays))
@@ -86,7 +86,7 @@ def folded(
     return PartialTensor(dtype, shape, result.reshape(-1).tolist())
 
 
-def as_dim(element: Element) -> Dim | None:
+def to_dim(element: Element) -> Dim | None:
     """An element as a dim: ints and integral floats, None for anything else."""
     if isinstance(element, (bool, int)):
         return int(element)
@@ -97,22 +97,22 @@ def as_dim(element: Element) -> Dim | None:
     return None
 
 
-def on_dims(operation: Callable[..., Dim | bool | Condition | None]) -> Operation:
-    """An operation on dims as one on elements; unknown where an operand is no whole number."""
+def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Operation:
+    """An operation on dims, lifted to elements; unknown where an operand is not an integer."""
 
-    def lifted(*elements: Element) -> Element:
-        dims = [as_dim(e) for e in elements]
+    def apply(*elements: Element) -> Element:
+        dims = [to_dim(e) for e in elements]
         return None if any(d is None for d in dims) else operation(*dims)
 
-    return lifted
+    return apply
 
 
 def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
     """The contents as ints, None when any is unknown or symbolic."""
-    found = known_dims(value)
-    if found is None:
+    known = known_dims(value)
+    if known is None:
         return None
-    dims = list(found)
+    dims = list(known)
     ints = [d for d in dims if isinstance(d, int)]
     return tuple(ints) if len(ints) == len(dims) else None
 
@@ -123,10 +123,10 @@ def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
         return None
     if value.elements is None:
         return () if value.shape.dims is not None and 0 in value.shape.dims else None
-    return tuple(as_dim(e) for e in value.elements)
+    return tuple(to_dim(e) for e in value.elements)
 
 
-def in_range(dtype: str | None, element: Element) -> Element:
+def drop_overflow(dtype: str | None, element: Element) -> Element:
     """The element, unknown when it would wrap around in an integer type."""
     kind = numpy_dtype(dtype)
     if kind is None or kind.kind not in "iu" or not isinstance(element, int):
@@ -138,6 +138,11 @@ def in_range(dtype: str | None, element: Element) -> Element:
 def is_float(dtype: str | None) -> bool:
     """Whether a dtype holds fractions."""
     return dtype is not None and ("float" in dtype or dtype == "complex64" or dtype == "complex128")
+
+
+def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
+    """The larger of a dim and 0."""
+    return d if c.prove_le(0, d) is True else maximum(d, 0)
 
 
 def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
@@ -155,27 +160,81 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
     return divide
 
 
-def concatenated(parts: Sequence[Elements], axis: int) -> Elements:
+def concatenate_elements(parts: Sequence[Elements], axis: int) -> Elements:
     """`np.concatenate` that keeps objects."""
     return np.concatenate(list(parts), axis=axis)
 
 
 MAX_RANK = 1024
-"""Longest shape that contents may describe; a longer one is a mistake or an attack."""
+"""Longest shape that contents may describe; a longer one is an error or an attack."""
 
 
-def wanted_dims(
-    c: InferenceContext, shape: PartialTensor, what: str = "shape", dtype: str | None = None
+def requested_dims(
+    c: InferenceContext, shape: PartialTensor, name: str = "shape", dtype: str | None = None
 ) -> tuple[Dim | None, ...]:
-    """The dims that a vector input asks for, None for each that is not known; NotKnown without even a length.
+    """The dims that a vector input requests, None for each unknown one; raises NotKnown if the length is unknown.
 
-    `dtype` is the element type of the outputs in that case, where their definition does not say it.
+    `dtype` is then the element type of the outputs, if their definition does not give it.
     """
-    (size,) = c.require_rank(shape.shape, 1, f"`{what}`")
+    (size,) = c.require_rank(shape.shape, 1, f"`{name}`")
     known = known_dims(shape)
     length = len(known) if known is not None else c.concrete(size)
     if length is None:
-        raise c.unknowable(f"neither the contents nor the length of `{what}` are known", dtype)
+        raise c.unknowable(f"neither the contents nor the length of `{name}` are known", dtype)
     if length > MAX_RANK:
-        raise c.unknowable(f"`{what}` asks for a rank of {length}, more than {MAX_RANK}", dtype)
+        raise c.unknowable(f"`{name}` requests rank {length}, more than {MAX_RANK}", dtype)
     return known if known is not None else (None,) * length
+
+
+Verdict = bool | Condition | None
+
+
+def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+    """`a <= b`: decided, else a condition."""
+    decided = c.prove_le(a, b)
+    if decided is not None:
+        return decided
+    return nonnegative_condition(b - a)
+
+
+def nonnegative_condition(expression: Dim) -> bool | Condition:
+    """`expression >= 0`: decided for an int, else a condition."""
+    return expression >= 0 if isinstance(expression, int) else Condition(expression)
+
+
+def logical_and(a: Element, b: Element) -> Element:
+    """`a and b`."""
+    if a is True or b is True:
+        return b if a is True else a
+    if isinstance(a, Condition) and isinstance(b, Condition):
+        return nonnegative_condition(minimum(a.expression, b.expression))
+    return False if a is False or b is False else None
+
+
+def logical_or(a: Element, b: Element) -> Element:
+    """`a or b`."""
+    if a is False or b is False:
+        return b if a is False else a
+    if isinstance(a, Condition) and isinstance(b, Condition):
+        return nonnegative_condition(maximum(a.expression, b.expression))
+    return True if a is True or b is True else None
+
+
+def logical_not(a: Element) -> Element:
+    """`not a`."""
+    if isinstance(a, Condition):
+        return nonnegative_condition(-a.expression - 1)
+    return not a if isinstance(a, bool) else None
+
+
+def selection(c: InferenceContext) -> Operation:
+    """`a if condition else b`, where the condition is decided or both are the same."""
+
+    def select(condition: Element, a: Element, b: Element) -> Element:
+        if isinstance(condition, bool):
+            return a if condition else b
+        left, right = to_dim(a), to_dim(b)
+        same = left is not None and right is not None and c.prove_eq(left, right) is True
+        return a if same else None
+
+    return select

@@ -1,23 +1,23 @@
-"""Float arithmetic on sizes: what a float type still holds of a whole number or a fraction.
+"""Float arithmetic on sizes: which integers and fractions a float type represents exactly.
 
-A float type of p significant bits holds every whole number up to 2**p, and every such number divided by a power of two;
+A float type of p significant bits holds every integer up to 2**p, and every such integer divided by a power of two;
 above that it rounds. Sizes that pass through floats (`ceil(float(h) / 2.0)`, scales of a resize) are followed where the
 bounds of the sizes prove that nothing is rounded, or that a single rounding does not change the result:
 
 - Any element of a float tensor is a number of its type. So is the result of `+`, `-`, `*` and of casts where it is
   proven to be small enough. In float32 and float64, where it is not proven, that is an assumption of the contract; in
   narrower types the result is an unknown within the bounds of the rounded number.
-- A `Quotient` is a fraction `n/d`, rounded once. Take `v = n/d` that is no whole number, and `k` the next one above or
+- A `Quotient` is a fraction `n/d`, rounded once. Take `v = n/d` that is not an integer, and `k` the next one above or
   below: they differ by at least `1/d`. Rounding to nearest changes `v` by less than `|v| * 2**-p`, which is at most
-  `1/d` where `|n| <= 2**p`. A whole `v` is then held exactly. So floor and ceiling of the rounded and of the true
+  `1/d` where `|n| <= 2**p`. An integer `v` is then held exactly. So floor and ceiling of the rounded and of the true
   quotient are the same number for every `|n| <= 2**p`, whatever the divisor is; those of `n/d + 1/2` for every
   `|n| <= 2**(p-1)`.
-- The constant 0.1 is no tenth but `c = 1/10 * (1 + e)`. Take `r = s/t` near to a constant `c = r*(1 + e)` and a whole
-  `x`. Where `x*r` is no whole number the next one is `1/t` away or more; the product, rounded, is less than
-  `|x*r| * (|e| + (1 + |e|)*u)` away from it, with `u = 2**-p / (1 + 2**-p)`. Where `x*r` is whole the product rounds to
-  it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it. Where e is
-  larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`, since rounding passes no number.
-  That alone is relied on in narrow types: runtimes that have no kernels for these count in wider ones.
+- The constant 0.1 is not a tenth but `c = 1/10 * (1 + e)`. Take `r = s/t` near a constant `c = r*(1 + e)`, an integer
+  `x`. Where `x*r` is not an integer, the next one is `1/t` away or more; the rounded product is less than
+  `|x*r| * (|e| + (1 + |e|)*u)` away from it, with `u = 2**-p / (1 + 2**-p)`. Where `x*r` is an integer, the product
+  rounds to it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it.
+  Where e is larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`: rounding is monotone.
+  In narrow types only that is used: runtimes without kernels for these compute in wider types.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_SIZE = 2**63
 """No size is larger."""
 
 MAX_DENOMINATOR = 1024
-"""The largest denominator of a fraction that a constant is taken to stand for."""
+"""The largest denominator of a fraction that a constant may approximate."""
 
 
 @attrs.frozen
@@ -56,16 +56,16 @@ class FloatFormat:
     least_normal: Fraction
 
     @property
-    def assumable(self) -> bool:
-        """Whether sizes are taken to be small enough for this type where that is not proven."""
+    def allows_assumptions(self) -> bool:
+        """Whether sizes may be assumed to be small enough for this type."""
         return self.precision >= 24
 
     @property
-    def exact(self) -> int:
-        """All whole numbers up to this one are held."""
+    def max_exact(self) -> int:
+        """All integers up to this one are exact."""
         return 1 << self.precision
 
-    def is_within(self, other: FloatFormat) -> bool:
+    def is_subset_of(self, other: FloatFormat) -> bool:
         """Whether another type holds all numbers of this one."""
         return self is other or (
             self.precision <= other.precision
@@ -73,8 +73,8 @@ class FloatFormat:
             and self.least_normal >= other.least_normal
         )
 
-    def down(self, number: int) -> int:
-        """The largest whole number of the type that is not above this one; the smallest below all."""
+    def round_down(self, number: int) -> int:
+        """The largest integer of the type that is at most this number; the smallest of the type if there is none."""
         step = 1 << max(0, abs(number).bit_length() - self.precision)
         return max(-self.largest, min(self.largest, number // step * step))
 
@@ -94,8 +94,8 @@ FLOAT32 = FloatFormat("float32", 24, int(np.finfo(np.float32).max), Fraction(flo
 FLOAT64 = FloatFormat("float64", 53, int(np.finfo(np.float64).max), Fraction(float(np.finfo(np.float64).tiny)))
 
 
-def parts_of(element: Element) -> tuple[Dim, Dim] | None:
-    """Numerator and denominator of an element; None for one that is not known, or is no number."""
+def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
+    """Numerator and denominator of an element; None if it is unknown or not a finite number."""
     if isinstance(element, Quotient):
         return element.numerator, element.denominator
     if isinstance(element, Dimension):
@@ -118,56 +118,58 @@ class FloatArithmetic:
     c: InferenceContext
     format: FloatFormat
     saturates: bool = False
-    """Whether what is too large becomes the largest number, not an infinity."""
+    """Whether overflow gives the largest number instead of infinity."""
 
-    def held(self, numerator: Dim, denominator: Dim = 1) -> Element:
+    def element(self, numerator: Dim, denominator: Dim = 1) -> Element:
         """The element that is `numerator / denominator`, rounded once to the type (the denominator is 1 or more)."""
-        n, d = _reduced(numerator, denominator)
+        n, d = _reduce_fraction(numerator, denominator)
         if isinstance(n, int) and (isinstance(d, int) or n == 0):
             return self._number(Fraction(n, d if isinstance(d, int) else 1))
         if d != 1:
             return Quotient(n, d)
-        return n if self._is_exact(n, 1) else self.bounded(n, n)
+        return n if self._is_exact(n, 1) else self.fresh_between(n, n)
 
     def _number(self, fraction: Fraction) -> float | None:
-        """A fraction as a float, where the type holds it."""
+        """A fraction as a float, where the type holds it exactly."""
         kind = numpy_dtype(self.format.name)
         assert kind is not None
         with np.errstate(all="ignore"):
-            found = float(kind.type(float(fraction)))
-        return found if isfinite(found) and Fraction(found) == fraction else None
+            number = float(kind.type(float(fraction)))
+        return number if isfinite(number) and Fraction(number) == fraction else None
 
     def exact(self, element: Element) -> tuple[Dim, Dim] | None:
         """Numerator and denominator of an element that was not rounded; None for any other."""
-        parts = parts_of(element)
+        parts = to_fraction(element)
         if not isinstance(element, Quotient) or parts is None:
             return parts
         n, d = parts
         return parts if isinstance(d, int) and not d & (d - 1) and self._is_exact(n, d) else None
 
     def _is_exact(self, n: Dim, d: int) -> bool:
-        """Whether the type holds `n/d`, for a power of two d: by proof, or by assumption."""
+        """Whether the type holds `n/d` exactly, for a power of two d: proven or assumed."""
         factor = content(n)
         if not factor:
             return True
         odd = factor // (factor & -factor)
         if Fraction(1, d) < self.format.least_normal:
             return False
-        return self._within(_over(n, factor), min(self.format.exact // odd, self.format.largest * d // factor))
+        return self._is_within(
+            _divide_exactly(n, factor), min(self.format.max_exact // odd, self.format.largest * d // factor)
+        )
 
-    def _within(self, x: Dim, limit: int) -> bool:
-        """Whether `-limit <= x <= limit`: by proof, or by assumption."""
+    def _is_within(self, x: Dim, limit: int) -> bool:
+        """Whether `-limit <= x <= limit`: proven or assumed."""
         c = self.c
-        fits = c.prove_le(x, limit), c.prove_le(-limit, x)
-        if fits == (True, True):
+        proofs = c.prove_le(x, limit), c.prove_le(-limit, x)
+        if proofs == (True, True):
             return True
-        if False in fits or not self.format.assumable or limit < MIN_LIMIT:
+        if False in proofs or not self.format.allows_assumptions or limit < MIN_LIMIT:
             return False
-        message = f"sizes are taken to be small enough for {self.format.name} to count with them exactly"
+        message = f"sizes are assumed to be small enough to be exact in {self.format.name}"
         return c.assume_small(x, limit, message) and c.assume_small(-x, limit, message)
 
-    def bounded(self, low: Dim, high: Dim) -> Element:
-        """An unknown whole number between two whole numbers that were rounded to the type."""
+    def fresh_between(self, low: Dim, high: Dim) -> Element:
+        """An unknown integer between two integers that are rounded to the type."""
         least, most = self.c.interval(low).lo, self.c.interval(high).hi
         ends = (
             content(low) * -MAX_SIZE if least is None else least,
@@ -177,8 +179,8 @@ class FloatArithmetic:
             least, most = max(-self.format.largest, ends[0]), min(self.format.largest, ends[1])
         elif max(-ends[0], ends[1]) > self.format.largest:
             return None  # it may be infinite
-        bottom = None if least is None else self.format.down(least)
-        top = None if most is None else -self.format.down(-most)
+        bottom = None if least is None else self.format.round_down(least)
+        top = None if most is None else -self.format.round_down(-most)
         return bottom if bottom is not None and bottom == top else self.c.fresh("rounded", bottom, top)
 
     # -- operations --------------------------------------------------------------------------------------------------
@@ -188,26 +190,26 @@ class FloatArithmetic:
         left, right = self.exact(a), self.exact(b)
         if left is None or right is None:
             return None
-        return self.held(left[0] * right[1] + right[0] * left[1], left[1] * right[1])
+        return self.element(left[0] * right[1] + right[0] * left[1], left[1] * right[1])
 
     def subtract(self, a: Element, b: Element) -> Element:
         """`a - b`."""
         return self.add(a, self.negate(b))
 
     def negate(self, a: Element) -> Element:
-        """`-a`, whatever was rounded."""
-        parts = parts_of(a)
-        return None if parts is None else _element(-parts[0], parts[1])
+        """`-a`, exact even for a rounded element."""
+        parts = to_fraction(a)
+        return None if parts is None else _exact_element(-parts[0], parts[1])
 
     def multiply(self, a: Element, b: Element) -> Element:
-        """`a * b`; a power of two moves what was rounded, too."""
-        left = parts_of(a) if _is_power_of_two(b) else self.exact(a)
-        right = parts_of(b) if _is_power_of_two(a) else self.exact(b)
-        return None if left is None or right is None else self.held(left[0] * right[0], left[1] * right[1])
+        """`a * b`; a power of two also scales rounded elements exactly."""
+        left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
+        right = to_fraction(b) if _is_power_of_two(a) else self.exact(b)
+        return None if left is None or right is None else self.element(left[0] * right[0], left[1] * right[1])
 
     def divide(self, a: Element, b: Element) -> Element:
         """`a / b` for a divisor of known sign."""
-        left = parts_of(a) if _is_power_of_two(b) else self.exact(a)
+        left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = self.exact(b)
         if left is None or right is None:
             return None
@@ -217,11 +219,11 @@ class FloatArithmetic:
         if self.c.prove_le(1, d) is not True:
             return None
         quotient = n // d
-        return self.held(quotient) if self.c.prove_eq(quotient * d, n) is True else self.held(n, d)
+        return self.element(quotient) if self.c.prove_eq(quotient * d, n) is True else self.element(n, d)
 
     def power(self, a: Element, b: Element) -> Element:
-        """`a ** b` for a small whole exponent."""
-        exponent = parts_of(b)
+        """`a ** b` for a small integer exponent."""
+        exponent = to_fraction(b)
         if exponent is None or exponent[1] != 1 or not isinstance(exponent[0], int) or not 0 <= exponent[0] <= 4:
             return None
         result: Element = 1.0
@@ -230,120 +232,120 @@ class FloatArithmetic:
         return result
 
     def floor(self, a: Element) -> Element:
-        """The largest whole number that is not above."""
-        return self._to_whole(a, 1, 1, lambda n, d: n // d)
+        """The largest integer that is at most `a`."""
+        return self._to_integer(a, 1, 1, lambda n, d: n // d)
 
     def ceil(self, a: Element) -> Element:
-        """The smallest whole number that is not below."""
-        return self._to_whole(a, 1, -1, ceildiv)
+        """The smallest integer that is at least `a`."""
+        return self._to_integer(a, 1, -1, ceildiv)
 
     def truncate(self, a: Element) -> Element:
-        """The whole part, as casts to whole numbers take it."""
+        """The integer part, as in casts to integers."""
 
-        def towards_zero(n: Dim, d: Dim) -> Dim:
+        def truncated_quotient(n: Dim, d: Dim) -> Dim:
             if self.c.prove_le(0, n) is True:
                 return n // d
             return maximum(n, 0) // d - maximum(-n, 0) // d
 
-        return self._to_whole(a, 1, 1, towards_zero)
+        return self._to_integer(a, 1, 1, truncated_quotient)
 
     def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
-        """The floor of a size times a constant, where that of the exact product and of the rounded one are the same."""
+        """The floor of a size times a constant, where the exact and the rounded product have the same floor."""
         simple = constant.limit_denominator(MAX_DENOMINATOR)
-        limit = self.reach(constant, simple, 1, 1) if 0 < simple <= constant else 0
-        return (x * simple.numerator) // simple.denominator if limit and self._within(x, limit) else None
+        limit = self.exact_limit(constant, simple, 1, 1) if 0 < simple <= constant else 0
+        return (x * simple.numerator) // simple.denominator if limit and self._is_within(x, limit) else None
 
     def round(self, a: Element) -> Element:
-        """The nearest whole number; of two the even one."""
-        return self._to_whole(a, 2, 0, _half_to_even)
+        """The nearest integer; ties go to the even one."""
+        return self._to_integer(a, 2, 0, _round_half_to_even)
 
-    def _to_whole(self, a: Element, grid: int, side: int, operation: Callable[[Dim, Dim], Dim]) -> Element:
+    def _to_integer(self, a: Element, grid: int, side: int, operation: Callable[[Dim, Dim], Dim]) -> Element:
         """An operation that changes only where a number reaches a multiple of `1/grid`: from below for a side of 1."""
-        parts = parts_of(a)
+        parts = to_fraction(a)
         if not isinstance(a, Quotient) or parts is None:
             return None if parts is None else a
         n, d = parts
         for limit, x, (times, by) in self._readings(n, d, grid, side):
-            if self._within(x, limit):
+            if self._is_within(x, limit):
                 return operation(x * times, by)
-        return self.bounded(n // d, n // d + 1)
+        return self.fresh_between(n // d, n // d + 1)
 
     def _readings(self, n: Dim, d: Dim, grid: int, side: int) -> list[tuple[int, Dim, tuple[int, Dim]]]:
-        """What `n/d` may be read as: up to a limit an x, which is multiplied by a fraction; the largest limit first."""
+        """Readings of `n/d` as x times a fraction, each valid up to a limit of x; the largest limit first."""
         if not isinstance(d, int):
             tiny = Fraction(1, content(d)) < self.format.least_normal
-            return [] if tiny else [(self.format.exact // grid, n, (1, d))]
+            return [] if tiny else [(self.format.max_exact // grid, n, (1, d))]
         factor = content(n)
-        x = _over(n, factor)
+        x = _divide_exactly(n, factor)
         constant = Fraction(factor, d)
         if constant < self.format.least_normal:
             return []
         if self.c.prove_le(0, x) is not True:
             side = 0
-        found: list[tuple[int, Dim, tuple[int, Dim]]] = []
+        readings: list[tuple[int, Dim, tuple[int, Dim]]] = []
         for simple in {constant, constant.limit_denominator(MAX_DENOMINATOR)} - {0}:
-            limit = self.reach(constant, simple, grid, side)
+            limit = self.exact_limit(constant, simple, grid, side)
             if limit:
-                found.append((limit, x, (simple.numerator, simple.denominator)))
-        return sorted(found, key=lambda reading: -reading[0])
+                readings.append((limit, x, (simple.numerator, simple.denominator)))
+        return sorted(readings, key=lambda reading: -reading[0])
 
-    def reach(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
-        """Up to which x the rounded `x*constant` and `x*simple` are never parted by a multiple of `1/grid`."""
+    def exact_limit(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
+        """The largest x up to which no multiple of `1/grid` lies between the rounded `x*constant` and `x*simple`."""
         error = constant / simple - 1
-        rounded_back = self.format.assumable and abs(error) <= Fraction(1, 2 * self.format.exact)
+        rounded_back = self.format.allows_assumptions and abs(error) <= Fraction(1, 2 * self.format.max_exact)
         if error and not rounded_back and error * side <= 0:
             return 0
-        unit = Fraction(1, self.format.exact + 1)
+        unit = Fraction(1, self.format.max_exact + 1)
         share = simple.numerator * grid * (abs(error) + (1 + abs(error)) * unit)
         return ceil(1 / share) - 1  # x * share is less than 1
 
 
 def arithmetic(c: InferenceContext, dtype: str | None) -> FloatArithmetic | None:
     """The arithmetic of a float type; None for any other."""
-    found = float_format(dtype)
-    return None if found is None else FloatArithmetic(c, found)
+    format_ = float_format(dtype)
+    return None if format_ is None else FloatArithmetic(c, format_)
 
 
-def on_floats(
+def float_operation(
     c: InferenceContext, dtype: str | None, concrete: Callable[..., object], symbolic: Callable[..., Element]
 ) -> Operation:
-    """An operation on elements of a float type: by numpy on numbers, else `symbolic`, a method of the arithmetic."""
+    """An operation on elements of a float type: numpy on numbers, else `symbolic`, a method of the arithmetic."""
 
     def operation(*elements: Element) -> Element:
         if all(isinstance(e, (int, float)) for e in elements):
             kind = numpy_dtype(dtype)
             with np.errstate(all="ignore"):
-                found: Element = np.asarray(concrete(*(np.array(e, dtype=kind) for e in elements))).item()
-            return found
+                result: Element = np.asarray(concrete(*(np.array(e, dtype=kind) for e in elements))).item()
+            return result
         floats = arithmetic(c, dtype)
         return None if floats is None else symbolic(floats, *elements)
 
     return operation
 
 
-def _element(n: Dim, d: Dim) -> Element:
+def _exact_element(n: Dim, d: Dim) -> Element:
     if d != 1:
         return Quotient(n, d)
     return float(n) if isinstance(n, int) else n
 
 
-def _reduced(n: Dim, d: Dim) -> tuple[Dim, Dim]:
+def _reduce_fraction(n: Dim, d: Dim) -> tuple[Dim, Dim]:
     """Both without their common factor."""
     common = gcd(content(n), content(d))
-    return (n, d) if common <= 1 else (_over(n, common), _over(d, common))
+    return (n, d) if common <= 1 else (_divide_exactly(n, common), _divide_exactly(d, common))
 
 
-def _over(d: Dim, factor: int) -> Dim:
+def _divide_exactly(d: Dim, factor: int) -> Dim:
     return d // factor if factor > 1 else d
 
 
 def _is_power_of_two(element: Element) -> bool:
-    parts = parts_of(element) if isinstance(element, (int, float)) else None
+    parts = to_fraction(element) if isinstance(element, (int, float)) else None
     return parts is not None and all(isinstance(p, int) and p > 0 and not p & (p - 1) for p in parts)
 
 
-def _half_to_even(n: Dim, d: Dim) -> Dim:
-    """`n/d` to the nearest whole number. Halves go up first, then those that came to an odd number down by one."""
+def _round_half_to_even(n: Dim, d: Dim) -> Dim:
+    """`n/d` rounded to the nearest integer. Ties are rounded up, then decremented if the result is odd."""
     up = (2 * n + d) // (2 * d)
     if isinstance(d, int) and d % 2:
         return up

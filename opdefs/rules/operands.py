@@ -1,64 +1,65 @@
-"""Laws of the operands beside the data: scales, biases, lengths, states, masks."""
+"""Constraints on operands other than the data: scales, zero points, biases, lengths, states, masks."""
 
 from __future__ import annotations
 
-from shapeinf.expr import Dim
-from shapeinf.lattice import Shape
+from opdefs.rules.elements import to_dim
+from shapeinf.expr import Dim, ceildiv
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 
-def vector(c: InferenceContext, v: Shape | None, size: Dim, message: str) -> None:
-    """Tell that an input is a vector of this size; nothing for an input that is left out."""
+def require_vector(c: InferenceContext, v: Shape | None, size: Dim, message: str) -> None:
+    """Require a vector of this size; absent inputs are ignored."""
     if v is not None:
         c.merge(c.require_rank(v, 1, "a vector")[0], size, message)
 
 
-def holds(c: InferenceContext, v: Shape | None, count: Dim, message: str) -> None:
-    """Tell that an input of any rank holds so many values, where the runtime does not ask for a vector."""
+def require_count(c: InferenceContext, v: Shape | None, count: Dim, message: str) -> None:
+    """Require this number of elements, at any rank."""
     if v is not None and v.dims is not None:
         c.merge(c.numel(v), count, message)
 
 
-def one_value(c: InferenceContext, v: Shape | None, message: str) -> None:
-    """Tell that an input is a scalar, or a vector of one element, which runtimes take for a scalar."""
+def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:
+    """Require a scalar, or a vector of one element, which runtimes accept for a scalar."""
     if v is not None and v.dims is not None:
         if len(v.dims) > 1:
             c.fail(message, v)
-        holds(c, v, 1, message)
+        require_count(c, v, 1, message)
 
 
-def scalar(c: InferenceContext, v: Shape | None, what: str) -> None:
-    """Tell that an input is of rank 0."""
+def require_scalar(c: InferenceContext, v: Shape | None, name: str) -> None:
+    """Require rank 0."""
     if v is not None:
-        c.require_rank(v, 0, what)
+        c.require_rank(v, 0, name)
 
 
-def equal(c: InferenceContext, a: Shape, b: Shape | None, message: str) -> Shape:
-    """The shape of two inputs that must be of equal shape; the second may be left out."""
+def merge_optional(c: InferenceContext, a: Shape, b: Shape | None, message: str) -> Shape:
+    """The common shape of two inputs; the second may be absent."""
     return a if b is None else c.merge(a, b, message)
 
 
-def part(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
-    """One of several equal parts of an axis, such as the width of a head; the law is that they fill it."""
+def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
+    """The size of one of several equal parts of an axis, such as the head size; requires divisibility."""
     if parts < 1:
         c.fail("the number of heads or parts must be at least 1", parts)
     c.divisible(size, parts, message)
     return size // parts
 
 
-def spreads_over(c: InferenceContext, v: Shape | None, target: Shape, message: str) -> None:
-    """Tell that an input broadcasts to a shape and does not change it (ONNX: unidirectional broadcasting)."""
+def require_broadcast_to(c: InferenceContext, v: Shape | None, target: Shape, message: str) -> None:
+    """Require that an input broadcasts to a shape without changing it (ONNX: unidirectional broadcasting)."""
     if v is None or v.dims is None or target.dims is None:
         return
     lead = len(target.dims) - len(v.dims)
     if lead < 0:
         c.fail(message, v, target)
-    for size, whole in zip(v.dims, target.dims[lead:], strict=True):
-        one_or(c, size, whole, message)
+    for size, extent in zip(v.dims, target.dims[lead:], strict=True):
+        require_broadcast_size(c, size, extent, message)
 
 
-def either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], message: str) -> None:
-    """Tell that a size is one of two."""
+def require_either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], message: str) -> None:
+    """Require that a size equals one of two."""
     first, second = choices
     verdicts = c.prove_eq(size, first), c.prove_eq(size, second)
     if True in verdicts:
@@ -71,11 +72,96 @@ def either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], message: st
         c.store.add_disjunction("{0} == {1} or {0} == {2}", c.source(message), size, first, second)
 
 
-def one_or(c: InferenceContext, size: Dim, whole: Dim, message: str) -> None:
-    """Tell that a size is 1 or equal to another."""
-    if size == 1 or size is whole or size == whole:
+def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message: str) -> None:
+    """Require that a size is 1 or equal to another."""
+    if size == 1 or size is extent or size == extent:
         return
-    if whole == 1 or c.prove_eq(size, 1) is False:
-        c.merge(size, whole, message)
+    if extent == 1 or c.prove_eq(size, 1) is False:
+        c.merge(size, extent, message)
     elif c.prove_eq(size, 1) is None:
-        c.store.add_disjunction("{0} == {1} or {0} == 1", c.source(message), size, whole)
+        c.store.add_disjunction("{0} == {1} or {0} == 1", c.source(message), size, extent)
+
+
+def scalar_size(c: InferenceContext, value: PartialTensor) -> Dim | None:
+    """The value of a one-element input as a size; None if it is unknown or may be negative."""
+    size = to_dim(value.elements[0]) if value.elements else None
+    return None if size is None or c.prove_le(0, size) is not True else size
+
+
+def scalar_size_or_fresh(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
+    """The value of a one-element input as a size, else an unknown."""
+    size = scalar_size(c, value)
+    return c.fresh(hint) if size is None else size
+
+
+PER_AXIS = "the scale must have one element, or one per element of the quantized axis"
+PER_BLOCK = "the scale must have the shape of the input, with one value per block along the quantized axis"
+ZEROS = "the zero point must have the shape of the scale"
+
+
+def constrain_scales(
+    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None, axis: int | None, block_size: int = 0
+) -> None:
+    """Constrain scale and zero point; without an axis there is a single one, a scalar or a vector of one element."""
+    if scale.dims is None:
+        return
+    if axis is None or (not block_size and scale.dims in ((), (1,))):
+        require_single_scale(c, scale, zero, "the tensor")
+        return
+    if zero is not None:
+        c.merge(scale, zero, ZEROS)
+    if x.dims is None:
+        return
+    at = c.axis(axis, len(x.dims))
+    if block_size:
+        blocks = ceildiv(x.dims[at], block_size)
+        c.merge(scale, Shape((*x.dims[:at], blocks, *x.dims[at + 1 :])), PER_BLOCK)
+    else:
+        require_vector(c, scale, x.dims[at], PER_AXIS)
+
+
+def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
+    """One element for [*B, M, K], one per row [M], or [*B, M, 1]."""
+    _constrain_slice_scales(
+        c,
+        v,
+        x.dims and x.dims[-2:-1],
+        x.dims and (*x.dims[:-1], 1),
+        f"{name} must have exactly one element, or one a row",
+    )
+
+
+def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
+    """One element for [*B, K, N], one per column [N], or [*B, 1, N]."""
+    full = x.dims and (*x.dims[:-2], 1, x.dims[-1])
+    _constrain_slice_scales(
+        c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one a column"
+    )
+
+
+def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name: str) -> None:
+    """One element for the filters [M, ...] of a convolution, or one per filter [M]."""
+    if v is not None and v.dims:
+        if len(v.dims) > 1:
+            c.fail(f"{name} must have exactly one element, or one an output channel", v)
+        if w.dims is not None:
+            require_broadcast_size(
+                c, v.dims[0], w.dims[0], f"{name} must have exactly one element, or one an output channel"
+            )
+
+
+def _constrain_slice_scales(
+    c: InferenceContext, v: Shape | None, short: tuple[Dim, ...] | None, full: tuple[Dim, ...] | None, message: str
+) -> None:
+    if v is None or v.dims is None or v.dims == () or short is None or full is None:
+        return
+    if len(v.dims) == 1:
+        require_broadcast_size(c, v.dims[0], short[0] if short else 1, message)
+    else:
+        c.merge(v, Shape(full), message)
+
+
+def require_single_scale(c: InferenceContext, scale: Shape | None, zero: Shape | None, operand: str) -> None:
+    """Require per-tensor quantization of an operand."""
+    require_single(c, scale, f"the scale of {operand} must have exactly one element")
+    require_single(c, zero, f"the zero point of {operand} must have exactly one element")

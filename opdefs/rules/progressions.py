@@ -1,4 +1,4 @@
-"""Contents that grow evenly along the axes: positions in a sequence, and what is worked out from them."""
+"""Contents that grow evenly along the axes: ranges, positions in a sequence, and what is computed from them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from functools import reduce
 
 import numpy as np
 
-from opdefs.rules.elements import as_dim, elements_of, fits, known_dims
-from opdefs.rules.floats import float_format
-from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import BoundedTensor, PartialTensor, Progression, Shape, numpy_dtype
-from shapeinf.ops import InferenceContext
+from opdefs.rules.elements import Array, clamp_at_zero, element_array, is_listable, known_dims, to_dim
+from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
+from opdefs.rules.operands import require_single
+from shapeinf.expr import Dim, Dimension, ceildiv
+from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape, numpy_dtype
+from shapeinf.ops import InferenceContext, Value
 
 INDEX_TYPES = ("int64", "int32")
 """The types of indices; narrower ones wrap around too early for sizes that are not known."""
 
 MAX_STEP = 2**15
-"""The largest step that is followed: a larger one may wrap around."""
+"""The largest supported step: a larger one may wrap around."""
 
 MAX_ELEMENT = 2**31 - 1
-"""No known element may be larger: it would wrap around where a model narrows its indices, or goes on to add."""
+"""The largest supported element: a larger one may wrap around when a model narrows or adds to its indices."""
 
 
 def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
-    """A progression, or only its shape where indices may not be of this type or some element may wrap around.
+    """A progression, or only its shape where the type is not an index type or an element may wrap around.
 
-    Of other types only tensors that are filled with one int are kept, which the type must hold.
+    Of other types, only constants that the type can represent exactly are progressions.
     """
     if dtype not in INDEX_TYPES:
-        held = not any(steps) and isinstance(base, int) and _holds(dtype, base)
-        return Progression(dtype, shape, base, steps) if held else PartialTensor(dtype, shape, None)
+        exact = not any(steps) and isinstance(base, int) and _can_represent(dtype, base)
+        return Progression(dtype, shape, base, steps) if exact else PartialTensor(dtype, shape, None)
     if steps and not -MAX_STEP <= min(steps) <= max(steps) <= MAX_STEP:
         return PartialTensor(dtype, shape, None)
     spans = sum(abs(step) * (size - 1) for size, step in zip(shape, steps, strict=True) if isinstance(size, int))
@@ -39,11 +40,11 @@ def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]
     return Progression(dtype, shape, base, steps)
 
 
-def _holds(dtype: str | None, number: int) -> bool:
-    """Whether a type that is none of indices holds an int exactly."""
+def _can_represent(dtype: str | None, number: int) -> bool:
+    """Whether a type other than those of indices represents an int exactly."""
     floats, kind = float_format(dtype), numpy_dtype(dtype)
     if floats is not None:
-        return abs(number) <= min(floats.exact, floats.largest)
+        return abs(number) <= min(floats.max_exact, floats.largest)
     if kind is None or kind.kind not in "biu":
         return False
     return number in (0, 1) if kind.kind == "b" else np.iinfo(kind).min <= number <= np.iinfo(kind).max
@@ -54,33 +55,33 @@ def _magnitude(d: Dim) -> int:
     return abs(d) if isinstance(d, int) else max(abs(factor) for _, factor in d.terms)
 
 
-def evenly(dtype: str | None, shape: Shape, first: Dim, step: Dim) -> PartialTensor:
-    """A vector of numbers that are a step apart, where the step is a known int."""
+def arithmetic_vector(dtype: str | None, shape: Shape, first: Dim, step: Dim) -> PartialTensor:
+    """The vector `first, first + step, ...`, where the step is a known int."""
     return progression(dtype, shape, first, (step,)) if isinstance(step, int) else PartialTensor(dtype, shape, None)
 
 
-def progression_of(value: PartialTensor) -> Progression | None:
-    """The contents as a progression, where they are one: a single number is, and so are listed ints in even steps."""
+def to_progression(value: PartialTensor) -> Progression | None:
+    """The contents as a progression: a single number, or listed ints with constant steps; else None."""
     if isinstance(value, Progression) or value.elements is None or value.dtype not in INDEX_TYPES:
         return value if isinstance(value, Progression) else None
     if len(value.elements) == 1:
-        single = as_dim(value.elements[0])
+        single = to_dim(value.elements[0])
         return None if single is None else Progression(value.dtype, value.shape, single, (0,) * len(value.shape))
-    array = elements_of(value)
+    array = element_array(value)
     if array is None or not array.size or any(type(e) is not int for e in value.elements):
         return None
     numbers = array.astype(object)
     first = numbers[(0,) * numbers.ndim]
-    seconds = np.eye(numbers.ndim, dtype=int)  # the places next to the first along each axis
+    seconds = np.eye(numbers.ndim, dtype=int)  # the positions next to the first along each axis
     pairs = zip(seconds, numbers.shape, strict=True)
-    steps = [int(numbers[tuple(place)] - first) if size > 1 else 0 for place, size in pairs]
+    steps = [int(numbers[tuple(position)] - first) if size > 1 else 0 for position, size in pairs]
     ranges = (np.arange(n).astype(object) * s for n, s in zip(numbers.shape, steps, strict=True))
     even = first + reduce(np.add.outer, ranges)
     return Progression(value.dtype, value.shape, int(first), steps) if (numbers == even).all() else None
 
 
-def spread(value: Progression, shape: Shape) -> tuple[int, ...] | None:
-    """The steps of a progression that is broadcast to a shape; None where it is not decided which axes repeat."""
+def broadcast_steps(value: Progression, shape: Shape) -> tuple[int, ...] | None:
+    """The steps of a progression broadcast to a shape; None where it is undecided which axes repeat."""
     lead = len(shape) - len(value.shape)
     steps = [0] * lead
     for size, wanted, step in zip(value.shape, shape[lead:], value.steps, strict=True):
@@ -93,47 +94,49 @@ def spread(value: Progression, shape: Shape) -> tuple[int, ...] | None:
     return tuple(steps)
 
 
-def added(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
+def add(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
     """`a + b`, broadcast to a shape."""
-    return _plus(a, b, shape, 1)
+    return _add_scaled(a, b, shape, 1)
 
 
-def subtracted(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
+def subtract(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
     """`a - b`, broadcast to a shape."""
-    return _plus(a, b, shape, -1)
+    return _add_scaled(a, b, shape, -1)
 
 
-def _plus(a: PartialTensor, b: PartialTensor, shape: Shape, sign: int) -> PartialTensor:
-    left, right = progression_of(a), progression_of(b)
+def _add_scaled(a: PartialTensor, b: PartialTensor, shape: Shape, sign: int) -> PartialTensor:
+    left, right = to_progression(a), to_progression(b)
     if left is None or right is None:
         return PartialTensor(a.dtype, shape, None)
-    first, second = spread(left, shape), spread(right, shape)
+    first, second = broadcast_steps(left, shape), broadcast_steps(right, shape)
     if first is None or second is None:
         return PartialTensor(a.dtype, shape, None)
     steps = [x + sign * y for x, y in zip(first, second, strict=True)]
     return progression(a.dtype, shape, left.base + sign * right.base, steps)
 
 
-def scaled(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
-    """`a * b` where one of them is a single known int."""
+def multiply(a: PartialTensor, b: PartialTensor, shape: Shape) -> PartialTensor:
+    """`a * b`, broadcast to a shape, where one operand is a single known int."""
     for value, factor in ((a, b), (b, a)):
         known = known_dims(factor)
-        found = progression_of(value)
-        steps = None if found is None else spread(found, shape)
-        if found is not None and steps is not None and known and len(known) == 1 and isinstance(known[0], int):
-            return progression(a.dtype, shape, found.base * known[0], [step * known[0] for step in steps])
+        source = to_progression(value)
+        steps = None if source is None else broadcast_steps(source, shape)
+        if source is not None and steps is not None and known and len(known) == 1 and isinstance(known[0], int):
+            return progression(a.dtype, shape, source.base * known[0], [step * known[0] for step in steps])
     return PartialTensor(a.dtype, shape, None)
 
 
-def kept(value: PartialTensor, shape: Shape) -> PartialTensor:
-    """The tensor of `shape` with the same elements in the same order, such as a reshape makes."""
+def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
+    """The tensor of `shape` with the same elements in the same order, as in a reshape."""
     if isinstance(value, Progression):
-        return _regrouped(value, shape)
-    return PartialTensor(value.dtype, shape, value.elements if value.elements is not None and fits(shape) else None)
+        return _reshape_progression(value, shape)
+    return PartialTensor(
+        value.dtype, shape, value.elements if value.elements is not None and is_listable(shape) else None
+    )
 
 
-def _regrouped(value: Progression, shape: Shape) -> PartialTensor:
-    """Followed where only axes of size 1 come or go, or all elements are one number."""
+def _reshape_progression(value: Progression, shape: Shape) -> PartialTensor:
+    """Known where only axes of size 1 are inserted or removed, or all elements are equal."""
     if not any(value.steps):
         return progression(value.dtype, shape, value.base, (0,) * len(shape))
     old = [(size, step) for size, step in zip(value.shape, value.steps, strict=True) if size != 1]
@@ -143,44 +146,46 @@ def _regrouped(value: Progression, shape: Shape) -> PartialTensor:
     return PartialTensor(value.dtype, shape, None)
 
 
-def spread_out(value: PartialTensor, shape: Shape) -> PartialTensor:
+def broadcast_progression(value: PartialTensor, shape: Shape) -> PartialTensor:
     """The tensor broadcast to a shape."""
-    found = progression_of(value)
-    steps = None if found is None else spread(found, shape)
-    if found is None or steps is None:
+    source = to_progression(value)
+    steps = None if source is None else broadcast_steps(source, shape)
+    if source is None or steps is None:
         return PartialTensor(value.dtype, shape, None)
-    return progression(value.dtype, shape, found.base, steps)
+    return progression(value.dtype, shape, source.base, steps)
 
 
-def transposed(value: Progression, shape: Shape, order: Sequence[int]) -> PartialTensor:
+def transpose_progression(value: Progression, shape: Shape, order: Sequence[int]) -> PartialTensor:
     """The tensor with its axes in another order."""
     return progression(value.dtype, shape, value.base, [value.steps[i] for i in order])
 
 
-def cut(x: PartialTensor, shape: Shape, firsts: Sequence[Dim | None], strides: Sequence[int]) -> PartialTensor:
-    """Part of a progression: of every axis from a first element on (None: not known) in a stride."""
-    found = progression_of(x)
-    if found is None or None in firsts:
+def slice_progression(
+    x: PartialTensor, shape: Shape, firsts: Sequence[Dim | None], strides: Sequence[int]
+) -> PartialTensor:
+    """A strided slice of a progression, from a first index on each axis (None is unknown)."""
+    source = to_progression(x)
+    if source is None or None in firsts:
         return PartialTensor(x.dtype, shape, None)
-    base = found.base
-    for first, step in zip(firsts, found.steps, strict=True):
+    base = source.base
+    for first, step in zip(firsts, source.steps, strict=True):
         base = base + step * first if first is not None else base
-    return progression(x.dtype, shape, base, [a * b for a, b in zip(found.steps, strides, strict=True)])
+    return progression(x.dtype, shape, base, [a * b for a, b in zip(source.steps, strides, strict=True)])
 
 
-def summed(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> PartialTensor:
-    """The running sums along an axis of a tensor that is filled with one int."""
-    found = progression_of(x)
-    if found is None or any(found.steps) or not isinstance(found.base, int):
+def running_sum(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> PartialTensor:
+    """The running sums along an axis of a constant tensor of ints."""
+    source = to_progression(x)
+    if source is None or any(source.steps) or not isinstance(source.base, int):
         return PartialTensor(x.dtype, x.shape, None)
-    fill = found.base
+    fill = source.base
     first = x.shape[axis] * fill - (fill if exclusive else 0) if reverse else 0 if exclusive else fill
     step = -fill if reverse else fill
     return progression(x.dtype, x.shape, first, [step if i == axis else 0 for i in range(len(x.shape))])
 
 
-def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
-    """Elements that are surely there, the least and the greatest of all among them; none where that is not known."""
+def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
+    """Elements that exist for certain, among them the least and the greatest; empty lists if unknown."""
     if isinstance(value, BoundedTensor):
         return [value.least], [value.most]
     if isinstance(value, Progression):
@@ -199,28 +204,99 @@ def ends(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim
     return ([*symbolic, min(ints)], [*symbolic, max(ints)]) if ints else (symbolic, symbolic)  # type: ignore[type-var]
 
 
-def filled(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:
-    """A tensor of one whole number, of which the elements are not listed."""
+def fill_tensor(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:
+    """A constant tensor of one integer whose elements are not listed."""
     if shape.dims is None or not isinstance(fill, (int, float)) or fill != fill // 1:
         return PartialTensor(dtype, shape, None)
     return progression(dtype, shape, int(fill), (0,) * len(shape))
 
 
-def converted_to(value: Progression, dtype: str) -> PartialTensor:
+def convert_progression(value: Progression, dtype: str) -> PartialTensor:
     """The tensor in another type."""
     if dtype != "bool":
         return progression(dtype, value.shape, value.base, value.steps)
     known = not any(value.steps) and isinstance(value.base, int)
-    return filled(dtype, value.shape, int(value.base != 0)) if known else PartialTensor(dtype, value.shape, None)
+    return fill_tensor(dtype, value.shape, int(value.base != 0)) if known else PartialTensor(dtype, value.shape, None)
 
 
-def without_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
-    """Whether no element is 0 (True), or all are (False), of a tensor whose elements are not listed."""
+def has_no_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
+    """True if no element is 0, False if all are, for a tensor whose elements are not listed; else None."""
     if not isinstance(value, (Progression, BoundedTensor)):
         return None
     if isinstance(value, Progression) and not any(value.steps):
         zero = c.prove_eq(value.base, 0)
         return None if zero is None else not zero
-    least, most = ends(c, value)
+    least, most = extremes(c, value)
     nonzero = (least and c.prove_le(1, least[0]) is True) or (most and c.prove_le(most[0], -1) is True)
     return True if nonzero else None
+
+
+def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
+    """`ceil((limit - start) / delta)` elements, at least 0."""
+    for v in (start, limit, delta):
+        require_single(c, v.shape, "the start, limit and step of a range must each have exactly one element")
+    extremes = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
+    if all(isinstance(e, (int, float)) for e in extremes):
+        return _concrete_range(c, start, limit, delta)
+    floats = arithmetic(c, start.dtype)
+    if floats is not None:
+        return _float_range(floats, *extremes)
+    first, last, step = (to_dim(e) for e in extremes)
+    if first is None or last is None or step is None:
+        return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
+    shape = Shape((_range_count(c, last - first, step),))
+    if not is_listable(shape):
+        return arithmetic_vector(start.dtype, shape, first, step)
+    return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])  # type: ignore[arg-type]
+
+
+def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> PartialTensor:
+    """Runtimes divide in the type of the operands or in float64: the length is known where both agree."""
+    c, dtype = floats.c, floats.format.name
+    span = floats.subtract(last, first)
+    counts: list[Element] = [None]
+    if floats.exact(span) is not None:
+        counts = [kind.ceil(kind.divide(span, step)) for kind in (floats, FloatArithmetic(c, FLOAT64))]
+    count = to_dim(counts[0])
+    if count is None or len(set(counts)) > 1:
+        return PartialTensor(dtype, Shape((c.fresh("range"),)), None)
+    shape = Shape((clamp_at_zero(c, count),))
+    if not is_listable(shape):
+        return PartialTensor(dtype, shape, None)
+    elements = (floats.add(first, floats.multiply(step, i)) for i in range(int(shape[0])))  # type: ignore[arg-type]
+    return PartialTensor(dtype, shape, elements)
+
+
+def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
+    a, b, d = (v.array() for v in (start, limit, delta))
+    assert a is not None and b is not None and d is not None
+    if d.item() == 0:
+        c.fail("the step of a range must not be 0")
+    count = _range_length(c, a, b, d)
+    if not isinstance(count, int) or not is_listable(Shape((count,))):
+        return arithmetic_vector(start.dtype, Shape((count,)), a.item(), d.item())
+    values = a.reshape(()) + np.arange(count).astype(a.dtype) * d.reshape(())
+    return PartialTensor(start.dtype, Shape((count,)), values.tolist())
+
+
+def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
+    """Exact for ints; for floats unknown where the operand type and float64 round to different integers."""
+    if a.dtype.kind in "bOSU":
+        c.fail("a range requires numbers", str(a.dtype))
+    if a.dtype.kind in "iu":
+        return int(max(0, -((a.item() - b.item()) // d.item())))
+    with np.errstate(all="ignore"):
+        wide = np.ceil((b.astype(float) - a.astype(float)) / d.astype(float)).item()
+        narrow = np.ceil((b - a).astype(float) / d.astype(float)).item()
+    if not (np.isfinite(wide) and np.isfinite(narrow)):
+        c.fail("the start, limit and step of a range must be finite")
+    low, high = (int(max(0.0, n)) for n in sorted((wide, narrow)))
+    return low if low == high else c.fresh("range", low, high)
+
+
+def _range_count(c: InferenceContext, span: Dim, step: Dim) -> Dim:
+    if c.prove_le(step, -1) is True:
+        span, step = -span, -step
+    if c.prove_le(1, step) is not True:
+        return c.fresh("range")
+    return clamp_at_zero(c, span if step == 1 else ceildiv(span, step))

@@ -1,10 +1,10 @@
-"""Reshapes: the same elements under other dims, and axes of size 1 put in or taken out at places that are not known."""
+"""Reshapes: the same elements under other dims, and axes of size 1 inserted or removed at unknown positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.joining import any_dim
+from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -12,14 +12,9 @@ from shapeinf.ops import InferenceContext
 COUNT = "the element count must not change"
 
 
-def reshaped(
-    c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool, message: str = COUNT
-) -> Shape:
-    """The dims that `wanted` asks for: -1 takes what is left, 0 copies an axis (if so), None is not known.
-
-    `message` says in the operator's words that there must be as many elements as before.
-    """
-    dims = [_wanted(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
+def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
+    """The requested dims: -1 is inferred, 0 copies an axis (with `zero_copies`), None is unknown."""
+    dims = [_requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
     open_axes = [i for i, d in enumerate(dims) if d is None]
     inferred = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
     if len(inferred) > 1:
@@ -30,20 +25,20 @@ def reshaped(
     known = c.numel(d for d in dims if d is not None)
     total = c.numel(x)
     if open_axes:
-        dims[open_axes[0]] = _left(c, total, known, bool(inferred), message)
+        dims[open_axes[0]] = _inferred_dim(c, total, known, bool(inferred))
     else:
-        c.same_count(total, known, message)
+        c.same_count(total, known, COUNT)
     return Shape(d for d in dims if d is not None)
 
 
 def _largest_part(c: InferenceContext, total: Dim) -> int | None:
-    """The largest axis that a tensor with so many elements may have: without elements, any size is possible."""
+    """The largest possible axis of a tensor with `total` elements; None if the tensor may be empty."""
     bounds = c.interval(total)
     return bounds.hi if bounds.lo is not None and bounds.lo >= 1 else None
 
 
-def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
-    """The dim that an element asks for, None where it is left open."""
+def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
+    """The dim that an element requests, None if it is open."""
     if d is None or (isinstance(d, int) and d == -1) or (x.dims is None and zero_copies and d == 0):
         return None
     if isinstance(d, int):
@@ -54,13 +49,13 @@ def _wanted(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copie
                 c.fail(f"dimension {index} copies an axis that the input does not have", x)
             return x[index]
         return d
-    if c.prove_le(0, d) is not True:  # it may be -1, which is no size
+    if c.prove_le(0, d) is not True:  # it may be -1, which is not a size
         return None
     return d if not zero_copies or _never_copies(c, x, index, d) else None
 
 
 def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
-    """Whether a symbolic size stands for itself: it is not 0, or the axis that it would copy is then 0 too."""
+    """Whether a symbolic size is not 0, or the axis that 0 would copy is then 0 too."""
     if c.prove_le(1, d) is True:
         return True
     if x.dims is None:
@@ -71,43 +66,43 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _left(c: InferenceContext, total: Dim, known: Dim, inferred: bool, message: str) -> Dim:
-    """What is left for the one open axis; where that is asked for by -1, the others must have elements to tell it."""
+def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
+    """The size of the one open axis; an axis requested as -1 can be inferred only if no other size is 0."""
     if inferred and known == 0:
-        c.fail("no size can be told for -1 where another one is 0")
+        c.fail("-1 cannot be inferred when another dimension is 0")
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
-        return c.fresh("reshape")  # of no elements, any size is what is left
+        return c.fresh("reshape")  # an empty tensor fits any size
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
-            c.fail(message, f"{total} elements", f"a multiple of {known}")
+            c.fail(COUNT, f"{total} elements", f"a multiple of {known}")
         return total // known
     exact = exact_quotient(total, known)
     if exact is None and isinstance(known, int):
-        c.divisible(total, known, message)
+        c.divisible(total, known, COUNT)
     elif exact is None and c.prove_le(1, known) is True:
-        c.merge(total // known * known, total, message)
+        c.merge(total // known * known, total, COUNT)
     return total // known
 
 
-def with_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
-    """A shape with so many axes of size 1 put in anywhere: each is one of these, or moves back by at most `count`."""
+def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
+    """A shape with `count` axes of size 1 inserted anywhere: each axis is new, or moves back by at most `count`."""
     dims = x.require()
     new = (1,) if count else ()
     return Shape(
-        any_dim(c, (*new, *dims[max(at - count, 0) : at + 1]), f"unsqueeze.{at}") for at in range(len(dims) + count)
+        cover_dim(c, (*new, *dims[max(at - count, 0) : at + 1]), f"unsqueeze.{at}") for at in range(len(dims) + count)
     )
 
 
-def only_ones(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
-    """The axes of size 1 where so many are to be taken out: None where there are more than that."""
-    places = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
-    if len(places) < count:
-        c.fail(f"there must be {count} axes of size 1 to be squeezed", x)
-    return places if len(places) == count else None
+def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
+    """The axes of size 1 if there are exactly `count`, None if there may be more."""
+    axes = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
+    if len(axes) < count:
+        c.fail(f"the input must have {count} axes of size 1 to be squeezed", x)
+    return axes if len(axes) == count else None
 
 
-def without_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
-    """A shape with so many axes of size 1 taken out anywhere: each axis comes from one at most `count` behind it."""
+def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
+    """A shape with `count` axes of size 1 removed anywhere: each axis comes from at most `count` positions behind."""
     dims = x.require()
     before = [0]
     for d in dims:
@@ -117,6 +112,6 @@ def without_ones(c: InferenceContext, x: Shape, count: int) -> Shape:
         return by <= before[source] and count - by <= before[-1] - before[source + 1]
 
     return Shape(
-        any_dim(c, [dims[at + by] for by in range(count + 1) if may_move(at + by, by)], f"squeeze.{at}")
+        cover_dim(c, [dims[at + by] for by in range(count + 1) if may_move(at + by, by)], f"squeeze.{at}")
         for at in range(len(dims) - count)
     )

@@ -8,27 +8,27 @@ from math import floor, inf
 
 import numpy as np
 
-from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR, FloatArithmetic, parts_of
+from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR, FloatArithmetic, to_fraction
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 
 _SLACK = 22
-"""A float32 scale and a float32 product are together less than this many bits away from the exact one."""
+"""The relative error of a float32 scale and a float32 product is less than 2**-22."""
 
 
-def scaled(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
-    """`floor(size * scale)`; None for a scale of which nothing is known.
+def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
+    """`floor(size * scale)`; None for an unknown scale.
 
-    The scale is a float32, of which the specification takes the exact product, and onnxruntime that of float32. Where
-    these may be other integers (a scale of 0.7 is a little less than 7/10, and 10 * 0.7 is 7 in float32 only), the
+    The scale is a float32. The specification uses the exact product, onnxruntime the float32 product. Where
+    these may round to different integers (0.7 is a little less than 7/10, and 10 * 0.7 is 7 only in float32), the
     result is an unknown with bounds.
     """
     if isinstance(scale, (int, float)):
         if not 0 < scale < inf:
-            c.fail("a scale must be greater than 0, and finite", scale)
-        return _by_number(c, size, Fraction(scale))
-    parts = parts_of(scale)
+            c.fail("a scale must be finite and greater than 0", scale)
+        return _scale_by_number(c, size, Fraction(scale))
+    parts = to_fraction(scale)
     if parts is None or c.prove_le(1, parts[0]) is not True:
         return None
     times, by = parts
@@ -36,52 +36,52 @@ def scaled(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
     if FloatArithmetic(c, FLOAT32).exact(scale) is not None:
         return product
     bounds = c.interval(product)
-    return _near(c, bounds.lo, bounds.hi)
+    return _fresh_near(c, bounds.lo, bounds.hi)
 
 
-def _by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
+def _scale_by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
     if scale.denominator <= MAX_DENOMINATOR and scale.numerator <= 1 << 20:
         return (size * scale.numerator) // scale.denominator
     if isinstance(size, int):
         choices = floor(size * scale), floor(float(np.float32(size) * np.float32(float(scale))))
         return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))
-    found = FloatArithmetic(c, FLOAT32).floor_of_product(size, scale)
-    if found is not None:
-        return found
+    product = FloatArithmetic(c, FLOAT32).floor_of_product(size, scale)
+    if product is not None:
+        return product
     bounds = c.interval(size)
-    return _near(c, floor((bounds.lo or 0) * scale), None if bounds.hi is None else floor(bounds.hi * scale))
+    return _fresh_near(c, floor((bounds.lo or 0) * scale), None if bounds.hi is None else floor(bounds.hi * scale))
 
 
-def _near(c: InferenceContext, low: int | None, high: int | None) -> Dimension:
-    """An unknown between the least and the greatest exact result, of which the rounded ones differ by little."""
+def _fresh_near(c: InferenceContext, low: int | None, high: int | None) -> Dimension:
+    """An unknown between the least and the greatest result, with slack for rounding."""
     least = max(0, (low or 0) - 1 - ((low or 0) >> _SLACK))
     return c.fresh("resize", least, None if high is None else high + 1 + (high >> _SLACK))
 
 
-def kept_ratio(
+def keep_aspect_ratio(
     c: InferenceContext, sizes: Sequence[Dim], wanted: Sequence[Dim | None], policy: str
 ) -> list[Dim | None]:
-    """All axes by one scale: the smallest (`not_larger`) or largest (`not_smaller`) that is wanted."""
+    """All axes by one scale: the smallest (`not_larger`) or largest (`not_smaller`) of the requested ones."""
     pairs = list(zip(wanted, sizes, strict=True))
     if len(set(pairs)) == 1:
         return list(wanted)
     ratios = [Fraction(w, d) for w, d in pairs if isinstance(w, int) and isinstance(d, int) and d]
     larger = policy == "not_smaller"
     if len(ratios) < len(pairs):
-        return [_bounded(c, w, larger) for w in wanted]
+        return [_bound_by_request(c, w, larger) for w in wanted]
     scale = max(ratios) if larger else min(ratios)
-    return [_rounded(c, scale, d) for d in sizes if isinstance(d, int)]
+    return [_round_size(c, scale, d) for d in sizes if isinstance(d, int)]
 
 
-def _bounded(c: InferenceContext, wanted: Dim | None, larger: bool) -> Dim | None:
+def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> Dim | None:
     if wanted is None:
         return None
     bounds = c.interval(wanted)
     return c.fresh("resize", bounds.lo or 0, None) if larger else c.fresh("resize", 0, bounds.hi)
 
 
-def _rounded(c: InferenceContext, scale: Fraction, size: int) -> Dim:
-    """Half rounds up; unknown where float32 rounds to another integer."""
+def _round_size(c: InferenceContext, scale: Fraction, size: int) -> Dim:
+    """Half rounds up; unknown where float32 rounds to a different integer."""
     single = np.float32(float(scale)) * np.float32(size)
     choices = floor(scale * size + Fraction(1, 2)), floor(Fraction(float(single)) + Fraction(1, 2))
     return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))

@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Ints
 
 @attrs.frozen
 class Window:
-    """The attributes of a sliding window: values an axis, and how to pad."""
+    """The attributes of a sliding window: values per axis, and padding."""
 
     kernel_shape: Ints = ()
     strides: Ints = ()
@@ -25,23 +25,23 @@ class Window:
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
     """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`, for a window that fits into the padded input."""
-    return _counted(size, _least(kernel, pads, dilation), stride)
+    return _window_count(size, _least_size(kernel, pads, dilation), stride)
 
 
-def _counted(size: Dim, least: Dim, stride: int) -> Dim:
-    """The windows along an axis that is at least as long as one; of a maximum, the most of any part."""
+def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
+    """The number of windows along an axis that is at least as long as one; of a maximum, the largest of its parts."""
     if isinstance(size, int) or stride == 1 or not size.scope.has_maxima:
         return (size - least) // stride + 1
     return maximum(*((part - least) // stride + 1 for part in expand_maximum(size)))
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
-    """How many elements a dilated window reaches over."""
+    """The span of a dilated window."""
     return (kernel - 1) * dilation + 1
 
 
 def same_size(size: Dim, stride: int) -> Dim:
-    """The output of padding called SAME: `ceil(size / stride)`."""
+    """The output size with SAME padding: `ceil(size / stride)`."""
     return ceildiv(size, stride)
 
 
@@ -53,20 +53,22 @@ def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int],
     return minimum(count, starts)
 
 
-def spatial(values: Sequence[int], rank: int, default: int, c: InferenceContext, what: str) -> tuple[int, ...]:
-    """An attribute with one value a spatial axis; ShapeError for another length or values below the default."""
+def spatial_attribute(
+    values: Sequence[int], rank: int, default: int, c: InferenceContext, name: str
+) -> tuple[int, ...]:
+    """An attribute with one value per spatial axis; ShapeError for another length or values below the default."""
     if not values:
         return (default,) * rank
     if min(values) < default:
-        c.fail(f"{what} must be at least {default}", tuple(values))
+        c.fail(f"{name} must be at least {default}", tuple(values))
     if len(values) != rank:
-        c.fail(f"{what} must have {rank} values, one a spatial axis", tuple(values))
+        c.fail(f"{name} must have {rank} values, one per spatial axis", tuple(values))
     return tuple(values)
 
 
 def pad_pairs(pads: Sequence[int], rank: int, c: InferenceContext) -> list[tuple[int, int]]:
     """ONNX's `pads` (all begins, then all ends) as (begin, end) pairs."""
-    flat = spatial(pads, 2 * rank, 0, c, "pads")
+    flat = spatial_attribute(pads, 2 * rank, 0, c, "pads")
     return [(flat[i], flat[i + rank]) for i in range(rank)]
 
 
@@ -78,98 +80,100 @@ def windows(
     ceil_mode: bool = False,
     must_fit: bool = True,
 ) -> tuple[Dim, ...]:
-    """The output sizes of all spatial axes. Convolutions refuse a window that does not fit, pools do not."""
+    """The output sizes of all spatial axes. With `must_fit`, the window must fit into the padded input."""
     rank = len(sizes)
     if len(kernel) != rank:
-        c.fail(f"the kernel must have {rank} spatial axes, as the input", tuple(kernel))
-    steps = spatial(window.strides, rank, 1, c, "strides")
-    spread = spatial(window.dilations, rank, 1, c, "dilations")
+        c.fail(f"the kernel must have {rank} spatial axes, like the input", tuple(kernel))
+    steps = spatial_attribute(window.strides, rank, 1, c, "strides")
+    spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
     if any(isinstance(k, int) and k < 1 for k in kernel):
-        c.fail("the kernel must be at least 1 in each axis", tuple(kernel))
+        c.fail("the kernel must be at least 1 along each axis", tuple(kernel))
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
-    along = _convolved if must_fit else _pooled_up if ceil_mode else _pooled
+    along = _conv_size if must_fit else _ceil_pool_size if ceil_mode else _pool_size
     axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
     return tuple(along(c, *axis) for axis in axes)
 
 
 def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
-    """Note that onnxruntime takes no negative padding called SAME: windows with gaps may end before the axis."""
+    """Advise that onnxruntime rejects negative SAME padding, where windows with gaps end before the axis."""
     if window.auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
         return
     rank = len(window.kernel_shape)
-    steps = spatial(window.strides, rank, 1, c, "strides")
-    spread = spatial(window.dilations, rank, 1, c, "dilations")
+    steps = spatial_attribute(window.strides, rank, 1, c, "strides")
+    spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
     for size, kernel, stride, dilation in zip(x[2:], window.kernel_shape, steps, spread, strict=True):
         span = window_span(kernel, dilation)
         if isinstance(span, int) and stride > span:
             end = (same_size(size, stride) - 1) * stride + span
-            c.advise_at_most(size, end, "some runtimes refuse the negative padding of windows that end before the axis")
+            c.advise_at_most(size, end, "some runtimes reject the negative padding of windows that end before the axis")
 
 
 FIT = "the window must fit into the padded input"
-TAKEN_TO_FIT = "the window is taken to fit into the padded input"
-TAKEN_TO_EXIST = "the input is taken to be long enough for one window"
+ASSUMED_TO_FIT = "the window is assumed to fit into the padded input"
+ASSUMED_TO_EXIST = "the input is assumed to be long enough for one window"
 NOT_NEGATIVE = "the number of windows must not be negative"
 
 
-def _convolved(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    least = _least(kernel, pads, dilation)
-    if not _fits(c, size, least):
+def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least_size(kernel, pads, dilation)
+    if not _is_long_enough(c, size, least):
         c.at_most(least, size, FIT)
     return window_size(size, kernel, stride, pads, dilation)
 
 
-def _pooled(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    least = _least(kernel, pads, dilation)
-    if not _fits(c, size, least):
+def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    least = _least_size(kernel, pads, dilation)
+    if not _is_long_enough(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
-        if stride > 1 and not c.assume_at_most(least, size, TAKEN_TO_FIT):
+        if stride > 1 and not c.assume_at_most(least, size, ASSUMED_TO_FIT):
             c.assume_at_most(
-                least - stride + 1, _part_above(c, size, least - stride), TAKEN_TO_EXIST, include_user_sizes=True
+                least - stride + 1, _part_above(c, size, least - stride), ASSUMED_TO_EXIST, include_user_sizes=True
             )
-            return _truncated(c, size, least, stride)
+            return _truncated_count(c, size, least, stride)
     return window_size(size, kernel, stride, pads, dilation)
 
 
-def _pooled_up(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    least = _least(kernel, pads, dilation)
-    if not _fits(c, size, least):
+def _ceil_pool_size(
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
+) -> Dim:
+    least = _least_size(kernel, pads, dilation)
+    if not _is_long_enough(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
     return ceil_window_size(size, kernel, stride, pads, dilation)
 
 
-def _least(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
+def _least_size(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
     """The least size of an axis that a window fits into."""
     return window_span(kernel, dilation) - (pads[0] + pads[1])
 
 
-def _fits(c: InferenceContext, size: Dim, least: Dim) -> bool:
+def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.store.bounds(size)[0] >= least
 
 
 MAX_NESTED = 2
-"""How deeply the size of an axis may nest where pools may leave nothing of it: the formulas of chains are long."""
+"""The largest nesting depth of a size where pools may have no windows: formulas of chains grow long."""
 
 
 def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
-    """The only part of a maximum that may be larger than a bound; the whole where there are several."""
+    """The only part of a maximum that may exceed a bound; the maximum itself if there are several."""
     above = [part for part in expand_maximum(size) if c.prove_le(part, bound) is not True]
     return above[0] if len(above) == 1 else size
 
 
-def _truncated(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
+def _truncated_count(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
     """`(size - least) / stride + 1`, where the division goes towards zero.
 
-    That is one window where less than a stride is missing, and none where less than two are.
+    This gives one window if less than a stride is missing, and none if less than two are.
     """
     room = size - least
     if isinstance(room, int):
         return room // stride + 1 if room >= 0 else 1 - -room // stride
     if c.store.bounds(room)[0] > -stride:
-        return maximum(_counted(size, least, stride), 1)
+        return maximum(_window_count(size, least, stride), 1)
     if room.depth > MAX_NESTED:
-        return c.fresh_at_most(maximum(_counted(size, least, stride), 1), "windows")
+        return c.fresh_at_most(maximum(_window_count(size, least, stride), 1), "windows")
     rounded_up = maximum(*(ceildiv(part - least, stride) + 1 for part in expand_maximum(size)))
-    return maximum(_counted(size, least, stride), minimum(rounded_up, 1))
+    return maximum(_window_count(size, least, stride), minimum(rounded_up, 1))

@@ -50,7 +50,7 @@ def greedies(path):
     return found
 
 
-def test_the_vectors_are_there():
+def test_vectors_exist():
     need(BASELINE, "memory/baseline.json")
     assert LARGE and SMALL
 
@@ -72,7 +72,7 @@ def test_best_is_no_worse_than_the_best_of_the_cheap_greedies(path):
 
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
-def test_greedy_planners_reach_what_those_of_others_do(path):
+def test_greedy_planners_match_those_of_others(path):
     """Written independently, the same order and the same gaps give the same arena to the byte."""
     found = greedies(path)
     problem = load_problem(path)
@@ -100,7 +100,7 @@ def test_best_reaches_the_optimum_of_small_problems(path):
 
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
-def test_what_lives_at_once_is_what_others_say(path):
+def test_live_sets_match_the_vectors(path):
     for entry in need(BASELINE, "memory/baseline.json"):
         if entry["file"] == path.name:
             problem = load_problem(path)

@@ -50,7 +50,7 @@ def found_in(path, dialect=None):
 
 
 @pytest.mark.parametrize(("path", "case"), cases("bad", is_static))
-def test_a_document_that_breaks_a_static_rule_is_told_at_its_line(path, case):
+def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
     need(path, "nnef/bad")
     problems = found_in(path)
     assert problems
@@ -58,7 +58,7 @@ def test_a_document_that_breaks_a_static_rule_is_told_at_its_line(path, case):
 
 
 @pytest.mark.parametrize(("path", "case"), cases("ok"))
-def test_a_valid_document_has_no_problem(path, case):
+def test_a_valid_document_has_no_diagnostics(path, case):
     need(path, "nnef/ok")
     dialect = "tract" if case.get("dialect", "").endswith("leniency") or path.stem.startswith("tract") else None
     assert found_in(path, dialect) == []

@@ -15,7 +15,7 @@ DATA = ("nonzero", "masked_select", "unique")
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
-def test_the_archives_are_there():
+def test_archives_exist():
     if not NAMES:
         pytest.skip("nnef_torch is not there: set SHAPEINF_CONFORMANCE to the folder that holds it")
 

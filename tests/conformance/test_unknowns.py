@@ -31,11 +31,11 @@ SLICE = [path for path in MODELS if path.stem in WITH_UNKNOWNS or PICK.random() 
 SOME_SIZE = 3
 
 
-def whole(path: Path) -> object:
+def model_param(path: Path) -> object:
     return pytest.param(path, id=path.stem, marks=() if path in SLICE else pytest.mark.slow)
 
 
-ALL = [whole(path) for path in MODELS] or [pytest.param(None, marks=pytest.mark.skip("the corpus is not there"))]
+ALL = [model_param(path) for path in MODELS] or [pytest.param(None, marks=pytest.mark.skip("the corpus is not there"))]
 
 
 def unknown_axes(result: Result) -> Counter[str]:
@@ -103,7 +103,7 @@ def check_groups(graph: Graph, result: Result, truth: Result) -> None:
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_every_unknown_has_one_cause_that_ends_it(path: Path) -> None:
+def test_every_unknown_has_a_cause_that_resolves_it(path: Path) -> None:
     graph = load(path)
     result = infer_shapes(graph)
     assert all(len(group.causes) == 1 for group in result.unknowns())
@@ -128,7 +128,7 @@ def is_float(result: Result, name: str) -> bool:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("path", ALL)
-def test_what_follows_an_unknown_operator_is_its_fault(path: Path, seed: int) -> None:
+def test_unknowns_after_an_unknown_operator_are_caused_by_it(path: Path, seed: int) -> None:
     graph = load(path)
     healthy = infer_shapes(graph)
     choices = [

@@ -26,7 +26,7 @@ class Case:
 
     def __repr__(self) -> str:
         nodes = ", ".join(f"{n.op_type}({_attributes(n)})" for n in self.nodes)
-        inputs = ", ".join(_shown(i, array, self.deciding) for i, array in enumerate(self.inputs))
+        inputs = ", ".join(_format_input(i, array, self.deciding) for i, array in enumerate(self.inputs))
         return f"<opset {self.opset}: {nodes} of {inputs}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -48,9 +48,9 @@ def case(
     **attributes: Any,
 ) -> Case:
     """A model of one node. An input of None is not given; neither is an attribute of None."""
-    kept = {k: v for k, v in attributes.items() if v is not None and not (isinstance(v, list) and not v)}
+    present = {k: v for k, v in attributes.items() if v is not None and not (isinstance(v, list) and not v)}
     names = ["" if x is None else f"i{k}" for k, x in enumerate(inputs)]
-    node = helper.make_node(op, names, [f"o{k}" for k in range(outputs)], domain=domain, **kept)
+    node = helper.make_node(op, names, [f"o{k}" for k in range(outputs)], domain=domain, **present)
     return chain([node], *inputs, deciding=deciding, opset=opset, domain=domain, exact=exact)
 
 
@@ -58,8 +58,8 @@ def chain(
     nodes: list[onnx.NodeProto], *inputs: Any, deciding: Any = (), opset: int = 21, domain: str = "", exact: bool = True
 ) -> Case:
     """A model of several nodes over inputs that are named `i0`, `i1`, ..."""
-    given = [None if x is None else np.asarray(x) for x in inputs]
-    return Case(nodes, given, frozenset(deciding), opset, domain, exact)
+    arrays = [None if x is None else np.asarray(x) for x in inputs]
+    return Case(nodes, arrays, frozenset(deciding), opset, domain, exact)
 
 
 def tensor(shape: Any, dtype: Any = "float32", seed: int = 0) -> np.ndarray:
@@ -75,7 +75,7 @@ def ints(*values: Any) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
-def dtype_of(array: np.ndarray) -> int:
+def onnx_dtype(array: np.ndarray) -> int:
     """ONNX's number of an element type."""
     return onnx.TensorProto.STRING if array.dtype.kind == "O" else helper.np_dtype_to_tensor_dtype(array.dtype)
 
@@ -105,7 +105,7 @@ VARIANTS = tuple(
 )
 
 
-def variants_of(c: Case) -> list[Variant]:
+def distinct_variants(c: Case) -> list[Variant]:
     """The variants that differ for a case. Sizes of 0 have no name under the policy that named dims are at least 1."""
     empty = any(0 in a.shape for a in c.inputs if a is not None)
     found = [v for v in VARIANTS if v.contents == "known" or c.deciding]
@@ -113,7 +113,7 @@ def variants_of(c: Case) -> list[Variant]:
     return [v for v in found if v.min_dim or v.sizes in ("named", "shared") or v.contents == "named"]
 
 
-def binding_of(c: Case) -> dict[str, int]:
+def create_binding(c: Case) -> dict[str, int]:
     """The values of all names."""
     found: dict[str, int] = {}
     for k, array in enumerate(c.inputs):
@@ -126,7 +126,7 @@ def binding_of(c: Case) -> dict[str, int]:
     return found
 
 
-def model_of(c: Case, variant: Variant) -> onnx.ModelProto:
+def create_model(c: Case, variant: Variant) -> onnx.ModelProto:
     """The model as a variant tells it."""
     inputs, constants, nodes = [], [], []
     for k, array in enumerate(c.inputs):
@@ -139,7 +139,7 @@ def model_of(c: Case, variant: Variant) -> onnx.ModelProto:
             more, given, made = _sizes_of_others(k, array, variant.min_dim)
             inputs, constants, nodes = inputs + more, constants + given, nodes + made
         else:
-            inputs.append(helper.make_tensor_value_info(f"i{k}", dtype_of(array), _dims(k, array.shape, variant)))
+            inputs.append(helper.make_tensor_value_info(f"i{k}", onnx_dtype(array), _dims(k, array.shape, variant)))
     outputs = [onnx.ValueInfoProto(name=name) for name in c.outputs]
     graph = helper.make_graph([*nodes, *c.nodes], "case", inputs, outputs, constants)
     opsets = [helper.make_opsetid("", 18 if c.domain else c.opset)]
@@ -180,7 +180,7 @@ def _attributes(node: onnx.NodeProto) -> str:
     return ", ".join(f"{a.name}={helper.get_attribute_value(a)}" for a in node.attribute)
 
 
-def _shown(k: int, array: np.ndarray | None, deciding: frozenset[int]) -> str:
+def _format_input(k: int, array: np.ndarray | None, deciding: frozenset[int]) -> str:
     if array is None:
         return "-"
     return f"{array.dtype}{list(array.shape)}" + (f"={array.tolist()}" if k in deciding else "")

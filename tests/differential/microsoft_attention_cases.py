@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from tests.differential.one_node import Case, Known, given
+from tests.differential.one_node import Case, Known, runtime_values
 
 N2 = {"num_heads": 2}
 QKV = ("f[2,3,8]", "f[2,5,8]", "f[2,5,8]")
-LENGTH = given(4, dtype=np.int32)
+LENGTH = runtime_values(4, dtype=np.int32)
 GROUPED = {"num_heads": 4, "kv_num_heads": 2}
 
 
 def i32(*values, shape=None):
-    return given(*values, dtype=np.int32, shape=shape)
+    return runtime_values(*values, dtype=np.int32, shape=shape)
 
 
 def known(*values, shape=None):
@@ -99,11 +99,11 @@ ATTENTION = [
         {**GROUPED, "sliding_window_cache": 1, "local_window_size": 4},
         3,
     ),
-    Case("RotaryEmbedding", ("f[2,3,16]", given(0, 1, 2, 0, 1, 2, shape=(2, 3)), "f[9,4]", "f[9,4]")),
-    Case("RotaryEmbedding", ("f[2,4,3,8]", given(0), "f[9,4]", "f[9,4]")),
+    Case("RotaryEmbedding", ("f[2,3,16]", runtime_values(0, 1, 2, 0, 1, 2, shape=(2, 3)), "f[9,4]", "f[9,4]")),
+    Case("RotaryEmbedding", ("f[2,4,3,8]", runtime_values(0), "f[9,4]", "f[9,4]")),
     Case(
         "MRotaryEmbedding",
-        ("f[2,3,16]", given(*range(3), *range(3), shape=(1, 2, 3)).repeat(3, 0), "f[9,4]", "f[9,4]"),
+        ("f[2,3,16]", runtime_values(*range(3), *range(3), shape=(1, 2, 3)).repeat(3, 0), "f[9,4]", "f[9,4]"),
         {"mrope_section": [2, 1, 1], **N2},
     ),
     Case(

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tests.differential.one_node import NCHWC, Case, Known, given
+from tests.differential.one_node import NCHWC, Case, Known, runtime_values
 
-ONE = given(0.5, dtype=np.float32, shape=())
-ZERO = given(0, dtype=np.uint8, shape=())
-Q = (ONE, ZERO)  # scale and zero point
+TENSOR_SCALE = runtime_values(0.5, dtype=np.float32, shape=())
+ZERO = runtime_values(0, dtype=np.uint8, shape=())
+Q = (TENSOR_SCALE, ZERO)  # scale and zero point
 
 FUSED = [
     Case("Gelu", ("f[2,3,4]",)),
@@ -17,13 +17,13 @@ FUSED = [
     Case("SampleOp", ("f[2,3]",)),
     Case("Inverse", (np.eye(3, dtype=np.float32)[None].repeat(2, 0),)),
     Case("Trilu", ("f[2,3,4]",)),
-    Case("Trilu", ("f[2,3,4]", given(1, shape=()))),
+    Case("Trilu", ("f[2,3,4]", runtime_values(1, shape=()))),
     Case("ScaledSiLU", ("f[2,3,4]",), {"alpha": 2.0}),
-    Case("ScaledSiLU", ("f[2,3,4]", given(2, dtype=np.float32, shape=()))),
+    Case("ScaledSiLU", ("f[2,3,4]", runtime_values(2, dtype=np.float32, shape=()))),
     Case("GatedAdd", ("f[2,3,4]", "f[2,3,4]", "f[2,3,1]")),
     Case("ExpandDims", ("f[2,3]", Known(1, dtype=np.int32, shape=()))),
     Case("ExpandDims", ("f[2,3]", Known(-1, dtype=np.int32, shape=()))),
-    Case("ExpandDims", ("f[2,3]", given(2, dtype=np.int32, shape=())), data=True),
+    Case("ExpandDims", ("f[2,3]", runtime_values(2, dtype=np.int32, shape=())), data=True),
 ]
 
 NORMALIZATION = [
@@ -45,7 +45,18 @@ NORMALIZATION = [
     ),
     Case(
         "QEmbedLayerNormalization",
-        ("i[2,3]", "i[2,3]", "B[9,4]", "B[8,4]", "B[2,4]", "B[4]", "B[4]", "i[2,3]", *(ONE,) * 5, *(ZERO,) * 5),
+        (
+            "i[2,3]",
+            "i[2,3]",
+            "B[9,4]",
+            "B[8,4]",
+            "B[2,4]",
+            "B[4]",
+            "B[4]",
+            "i[2,3]",
+            *(TENSOR_SCALE,) * 5,
+            *(ZERO,) * 5,
+        ),
         {},
         2,
     ),
@@ -68,9 +79,9 @@ PRODUCTS = [
     Case("FusedGemm", ("f[4,3]", "f[5,4]"), {"transA": 1, "transB": 1, "activation": "Relu"}),
     Case("CDist", ("f[3,4]", "f[5,4]"), {"metric": "euclidean"}),
     Case("MatMulInteger16", ("s[2,3,4]", "s[4,5]")),
-    Case("MatMulIntegerToFloat", ("B[2,3,4]", "B[4,5]", ONE, ONE, ZERO, ZERO, "f[5]")),
-    Case("DynamicQuantizeMatMul", ("f[2,3,4]", "B[4,5]", ONE, ZERO, "f[5]")),
-    Case("DynamicQuantizeMatMul", ("f[2,3,4]", "B[4,5]", ONE)),
+    Case("MatMulIntegerToFloat", ("B[2,3,4]", "B[4,5]", TENSOR_SCALE, TENSOR_SCALE, ZERO, ZERO, "f[5]")),
+    Case("DynamicQuantizeMatMul", ("f[2,3,4]", "B[4,5]", TENSOR_SCALE, ZERO, "f[5]")),
+    Case("DynamicQuantizeMatMul", ("f[2,3,4]", "B[4,5]", TENSOR_SCALE)),
     Case("QGemm", ("B[3,4]", *Q, "B[4,5]", *Q)),
     Case("QGemm", ("B[4,3]", *Q, "B[5,4]", *Q, "i[5]", *Q), {"transA": 1, "transB": 1, "alpha": 1.0}),
     Case("MatMulNBits", ("f[2,3,32]", "B[8,2,8]", "f[8,2]"), {"K": 32, "N": 8, "block_size": 16}),
@@ -87,13 +98,13 @@ PRODUCTS = [
 ]
 
 QUANTIZED = [
-    Case("QuantizeLinear", ("f[2,3]", ONE, ZERO)),
-    Case("QuantizeLinear", ("f[2,3]", ONE, given(1, dtype=np.int16, shape=()))),
+    Case("QuantizeLinear", ("f[2,3]", TENSOR_SCALE, ZERO)),
+    Case("QuantizeLinear", ("f[2,3]", TENSOR_SCALE, runtime_values(1, dtype=np.int16, shape=()))),
     Case("QuantizeLinear", ("f[2,3]", "f[3]", "B[3]"), {"axis": 1}),
-    Case("DequantizeLinear", ("B[2,3]", ONE, ZERO)),
-    Case("DequantizeLinear", ("i[2,3]", ONE)),
+    Case("DequantizeLinear", ("B[2,3]", TENSOR_SCALE, ZERO)),
+    Case("DequantizeLinear", ("i[2,3]", TENSOR_SCALE)),
     Case("QLinearAdd", ("B[2,1,4]", *Q, "B[3,1]", *Q, *Q)),
-    Case("QLinearAdd", ("B[2,4]", *Q, "B[4]", *Q, ONE)),
+    Case("QLinearAdd", ("B[2,4]", *Q, "B[4]", *Q, TENSOR_SCALE)),
     Case("QLinearMul", ("B[2,1,4]", *Q, "B[3,1]", *Q, *Q)),
     Case("QLinearLeakyRelu", ("B[2,3]", *Q, *Q)),
     Case("QLinearSigmoid", ("B[2,3]", *Q, *Q)),
@@ -127,7 +138,7 @@ IMAGES = [
     Case("ConvTransposeWithDynamicPads", ("f[1,4,8,9]", "f[4,3,3,3]", Known(1, 1, 1, 0)), {"strides": [2, 2]}),
     Case(
         "ConvTransposeWithDynamicPads",
-        ("f[1,4,8,9]", "f[4,3,3,3]", given(1, 1, 1, 0), "f[3]"),
+        ("f[1,4,8,9]", "f[4,3,3,3]", runtime_values(1, 1, 1, 0), "f[3]"),
         {"strides": [2, 2]},
         data=True,
     ),
@@ -137,7 +148,7 @@ IMAGES = [
     Case("MaxpoolWithMask", ("f[1,3,8,9]", "i[1,3,8,9]"), {"kernel_shape": [3, 3], "strides": [2, 2]}),
     Case("GridSample", ("f[2,3,8,9]", "f[2,4,5,2]")),
     Case("CropAndResize", ("f[2,3,8,9]", "f[5,4]", "i[5]", Known(4, 6, dtype=np.int32))),
-    Case("CropAndResize", ("f[2,3,8,9]", "f[5,4]", "i[5]", given(4, 6, dtype=np.int32)), data=True),
+    Case("CropAndResize", ("f[2,3,8,9]", "f[5,4]", "i[5]", runtime_values(4, 6, dtype=np.int32)), data=True),
     Case("Conv", ("f[1,16,8,9]", "f[32,16,3,3]", "f[32]"), {"pads": [1, 1, 1, 1]}, domain=NCHWC),
     Case("Conv", ("f[1,3,8,9]", "f[32,3,3,3]"), domain=NCHWC),
     Case("Conv", ("f[1,16,8,9]", "f[16,1,3,3]"), {"group": 16}, domain=NCHWC),
@@ -157,7 +168,7 @@ IMAGES = [
 WORDS = np.array(["a b", "c", "d e f", "", "g h", "i"], dtype=object)
 TOKENS = {"mark": 0, "mincharnum": 1, "pad_value": "#", "separators": [" "]}
 NGRAMS = {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0}
-SIZES = given(5, 7, 11, 13)
+SIZES = runtime_values(5, 7, 11, 13)
 
 TEXT = [
     Case("MurmurHash3", ("i[2,3]",)),
@@ -169,18 +180,32 @@ TEXT = [
     Case("Tokenizer", (WORDS[:0].reshape(2, 0),), TOKENS),
     Case("WordConvEmbedding", ("i[4,7]", "f[6,1,3,5]", "f[6]", "f[9,5]")),
     Case("NGramRepeatBlock", ("l[2,5]", "f[2,9]"), {"ngram_size": 2}),
-    Case("BifurcationDetector", ("l[5]", "l[4]", given(0, shape=())), {}, 2),
-    Case("BifurcationDetector", ("l[5]", "l[4]", given(0, shape=()), "l[6]"), {}, 2, data=True),
-    Case("BifurcationDetector", (given(2, 3), given(1), given(0, shape=()), given(2, 3, 4)), {}, 2, data=True),
+    Case("BifurcationDetector", ("l[5]", "l[4]", runtime_values(0, shape=())), {}, 2),
+    Case("BifurcationDetector", ("l[5]", "l[4]", runtime_values(0, shape=()), "l[6]"), {}, 2, data=True),
+    Case(
+        "BifurcationDetector",
+        (runtime_values(2, 3), runtime_values(1), runtime_values(0, shape=()), runtime_values(2, 3, 4)),
+        {},
+        2,
+        data=True,
+    ),
     Case("NGramHashMapping", ("l[2,5]", "l[3]", SIZES), NGRAMS, 2),
     Case("NGramHashMapping", ("l[2,5]", "l[3]", SIZES, "l[2,2]", "l[4]"), NGRAMS, 2),
-    Case("NGramHashMapping", ("l[2,1]", "l[3]", SIZES, None, None, given(1, shape=()), "i[2,1]"), NGRAMS, 2),
-    Case("VarlenNGramHashMapping", ("l[5]", "l[3]", SIZES, given(0, 2, 5, dtype=np.int32)), NGRAMS, 2),
+    Case("NGramHashMapping", ("l[2,1]", "l[3]", SIZES, None, None, runtime_values(1, shape=()), "i[2,1]"), NGRAMS, 2),
+    Case("VarlenNGramHashMapping", ("l[5]", "l[3]", SIZES, runtime_values(0, 2, 5, dtype=np.int32)), NGRAMS, 2),
     Case(
         "VarlenNGramHashMapping",
         (
-            *("l[5]", "l[3]", SIZES, given(0, 2, 5, dtype=np.int32), "l[2,2]", "l[4]", given(1, shape=())),
-            *("i[5]", "i[2,2]", given(1, 1, dtype=np.int32)),
+            *(
+                "l[5]",
+                "l[3]",
+                SIZES,
+                runtime_values(0, 2, 5, dtype=np.int32),
+                "l[2,2]",
+                "l[4]",
+                runtime_values(1, shape=()),
+            ),
+            *("i[5]", "i[2,2]", runtime_values(1, 1, dtype=np.int32)),
         ),
         NGRAMS | {"state_update_capacity": 2},
         4,
@@ -188,13 +213,13 @@ TEXT = [
 ]
 
 TENSORS = [
-    Case("GatherND", ("f[2,3,4]", given(0, 1, 1, 2, shape=(2, 2))), rank=False),
+    Case("GatherND", ("f[2,3,4]", runtime_values(0, 1, 1, 2, shape=(2, 2))), rank=False),
     Case("Pad", ("f[2,3]", Known(0, 2, 1, 0))),
     Case("Pad", ("f[2,3]", Known(0, 2, 1, -1, shape=(1, 4)))),
-    Case("Pad", ("f[2,3]", given(0, 2, 1, 0)), data=True),
+    Case("Pad", ("f[2,3]", runtime_values(0, 2, 1, 0)), data=True),
     Case("Range", (Known(1, shape=()), Known(10, shape=()), Known(2, shape=()))),
     Case("Range", (Known(1), Known(10))),
-    Case("Range", (given(1, shape=()), given(10, shape=())), data=True),
+    Case("Range", (runtime_values(1, shape=()), runtime_values(10, shape=())), data=True),
     Case("Unique", ("f[6]",), {}, 3, data=True),
     Case("UnfoldTensor", ("f[2,9,3]",), {"dim": 1, "size": 3, "step": 2}),
     Case("UnfoldTensor", ("f[2,9]",), {"size": 4}),

@@ -3,15 +3,15 @@
 import numpy as np
 
 from tests.differential.microsoft_attention_cases import GROUPED, LENGTH, LINEAR, N2, SCALE, i32, known
-from tests.differential.one_node import Case, given
+from tests.differential.one_node import Case, runtime_values
 
 ROTATED = {**GROUPED, "do_rotary": 1}
 BITS = {"K": 32, "N": 8, "block_size": 16}
 EXPERTS = ("f[5,8]", "f[5,4]", "f[4,16,8]", "f[4,16]", "f[4,8,16]", "f[4,8]")
 LSTM_STATES = ("f[1,32]", i32(5, 4), "f[1,2,4]", "f[1,2,4]", "f[1,12]")
-ONE = given(0.5, dtype=np.float32, shape=())
-ZERO = given(0, dtype=np.uint8, shape=())
-ZEROS = given(*(0,) * 16, dtype=np.int8, shape=(1, 16))
+TENSOR_SCALE = runtime_values(0.5, dtype=np.float32, shape=())
+ZERO = runtime_values(0, dtype=np.uint8, shape=())
+ZEROS = runtime_values(*(0,) * 16, dtype=np.int8, shape=(1, 16))
 
 OPERAND_CASES = [
     Case("Attention", ("f[2,3,6]", "f[6,24]", "f[24]", "i[2,3]"), N2),
@@ -63,8 +63,8 @@ OPERAND_CASES = [
         3,
         in_place={1: 3, 2: 4},
     ),
-    Case("RotaryEmbedding", ("f[2,3,16]", given(0), "f[9,4]", "f[9,4]"), N2),
-    Case("RotaryEmbedding", ("f[2,3,16]", given(0), "f[9,2]", "f[9,2]"), {**N2, "rotary_embedding_dim": 4}),
+    Case("RotaryEmbedding", ("f[2,3,16]", runtime_values(0), "f[9,4]", "f[9,4]"), N2),
+    Case("RotaryEmbedding", ("f[2,3,16]", runtime_values(0), "f[9,2]", "f[9,2]"), {**N2, "rotary_embedding_dim": 4}),
     Case(
         "LinearAttention",
         ("f[2,3,8]", "f[2,3,8]", "f[2,3,12]", None, "f[2,3,8]"),
@@ -95,13 +95,13 @@ OPERAND_CASES = [
     Case("MatMulNBits", ("f[2,3,32]", "B[8,2,8]", "f[8,2]", "B[8,1]", None, "f[8]"), BITS),
     Case("MatMulNBits", ("f[2,3,32]", "B[8,2,8]", "f[16]", "B[8]"), BITS),
     Case("MatMulNBits", ("f[2,3,32]", "B[8,2,8]", "f[8,2]", "f[8,2]"), BITS),
-    Case("MatMulNBits", ("f[2,3,32]", "B[8,2,8]", "f[8,2]", None, given(*(0, 1) * 16, dtype=np.int32)), BITS),
+    Case("MatMulNBits", ("f[2,3,32]", "B[8,2,8]", "f[8,2]", None, runtime_values(*(0, 1) * 16, dtype=np.int32)), BITS),
     Case("MatMulNBits", ("f[2,3,32]", "B[8,2,16]", "f[8,2]", "B[8,2]"), {**BITS, "bits": 8}),
     Case("GatherBlockQuantized", ("B[5,16]", "l[2,3]", "f[5,2]", "B[5,1]"), {"block_size": 16}),
     Case("GatherBlockQuantized", ("B[5,24]", "l[2,3]", "f[5,3]", "B[5,2]"), {"block_size": 16}),
     Case("MatMulIntegerToFloat", ("B[2,3,4]", "B[4,5]", "f[1]", "f[5]", "B[1]", "B[5]", "f[5]")),
     Case("DynamicQuantizeMatMul", ("f[2,3,4]", "B[4,5]", "f[5]", "B[5]", "f[5]")),
-    Case("QGemm", ("B[3,4]", ONE, ZERO, "B[4,5]", "f[5]", "B[5]", "i[5]", ONE, ZERO)),
+    Case("QGemm", ("B[3,4]", TENSOR_SCALE, ZERO, "B[4,5]", "f[5]", "B[5]", "i[5]", TENSOR_SCALE, ZERO)),
     Case("MoE", EXPERTS, {"k": 2}),
     Case(
         "MoE",
@@ -115,10 +115,10 @@ OPERAND_CASES = [
     ),
     Case(
         "NGramHashMapping",
-        ("l[2,5]", "l[3]", given(5, 7, 11, 13), None, "l[4]", None, "i[2,5]"),
+        ("l[2,5]", "l[3]", runtime_values(5, 7, 11, 13), None, "l[4]", None, "i[2,5]"),
         {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0},
         2,
     ),
-    Case("QLinearConv", ("B[1,4,8,9]", ONE, ZERO, "B[6,4,3,3]", "f[6]", "B[6]", ONE, ZERO, "i[6]")),
-    Case("Pad", ("f[2,3]", given(0, 2, 1, 0), ONE), data=True),
+    Case("QLinearConv", ("B[1,4,8,9]", TENSOR_SCALE, ZERO, "B[6,4,3,3]", "f[6]", "B[6]", TENSOR_SCALE, ZERO, "i[6]")),
+    Case("Pad", ("f[2,3]", runtime_values(0, 2, 1, 0), TENSOR_SCALE), data=True),
 ]

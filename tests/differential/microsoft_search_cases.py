@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from tests.differential.one_node import Case, Known, given
+from tests.differential.one_node import Case, Known, runtime_values
 
 WORDS, HEADS, WIDTH = 11, 1, 2
 
@@ -36,7 +36,7 @@ def _decoder():
 
 
 def i32(value):
-    return given(value, dtype=np.int32)
+    return runtime_values(value, dtype=np.int32)
 
 
 def known(value):
@@ -44,7 +44,7 @@ def known(value):
 
 
 GPT = {"decoder": _decoder(), "eos_token_id": 0, "pad_token_id": 0, "vocab_size": WORDS}
-ONES = given(1, dtype=np.float32)
+ONES = runtime_values(1, dtype=np.float32)
 
 SEARCH_CASES = [
     Case("BeamSearch", ("i[2,5]", known(12), known(1), known(4), known(3), ONES), GPT, 3),

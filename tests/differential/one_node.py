@@ -35,7 +35,7 @@ class Known:
         self.array = np.array(values, dtype=dtype).reshape((len(values),) if shape is None else shape)
 
 
-def given(*values, dtype=np.int64, shape=None):
+def runtime_values(*values, dtype=np.int64, shape=None):
     """An input whose contents only the run knows."""
     return Known(*values, dtype=dtype, shape=shape).array
 

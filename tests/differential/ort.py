@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from tests.differential.cases import KNOWN, Case, Variant, binding_of, model_of, variants_of
+from tests.differential.cases import KNOWN, Case, Variant, create_binding, create_model, distinct_variants
 from tests.differential.draws import Draw
 
 FEW, MANY = 25, 1500
@@ -39,7 +39,7 @@ def run(c: Case) -> dict[str, Any] | str:
     """What onnxruntime makes of a case, or why it refuses it."""
     feeds = {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None and k not in c.deciding}
     try:
-        return dict(zip(c.outputs, session_of(model_of(c, KNOWN)).run(c.outputs, feeds), strict=True))
+        return dict(zip(c.outputs, session_of(create_model(c, KNOWN)).run(c.outputs, feeds), strict=True))
     except Exception as refusal:  # onnxruntime raises classes of its own and plain RuntimeErrors
         return str(refusal)
 
@@ -52,7 +52,7 @@ def check(c: Case) -> str | None:
     real |= {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None}
     exact = c.exact and not any(isinstance(value, list) for value in real.values())
     problems = [f"known: {p}" for p in wrong(c, KNOWN, real, exact)]
-    for variant in variants_of(c)[1:]:
+    for variant in distinct_variants(c)[1:]:
         problems += [f"{variant}: {p}" for p in wrong(c, variant, real, exact=False)]
     assert not problems, "\n".join([repr(c), *problems])
     return None
@@ -60,10 +60,10 @@ def check(c: Case) -> str | None:
 
 def wrong(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Iterator[str]:
     """Everything that a run contradicts."""
-    result = infer_shapes(model_of(c, variant), min_dim=variant.min_dim)
+    result = infer_shapes(create_model(c, variant), min_dim=variant.min_dim)
     if result.coverage.unknown_ops:
         pytest.skip(f"operators without a rule: {', '.join(result.coverage.unknown_ops)}")
-    binding = binding_of(c)
+    binding = create_binding(c)
     yield from (d.render() for d in result.diagnostics if d.severity == "error")
     for name, value in real.items():
         info = result.tensors[name]

@@ -58,7 +58,7 @@ def real_shapes(model):
 
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.combinations(BRANCHES, 2)))
-def test_what_branches_make_and_demand(first, second):
+def test_shapes_and_requirements_of_branches(first, second):
     model = model_of(first, second)
     result = infer_shapes(model)
     for sizes, made in zip(SIZES, real_shapes(model), strict=True):
@@ -89,7 +89,7 @@ COMMON = [
 
 
 @pytest.mark.parametrize(("first", "second", "expected"), COMMON)
-def test_what_both_branches_demand_is_demanded(first, second, expected):
+def test_common_requirements_of_branches_are_unconditional(first, second, expected):
     """That no size is refused which a run takes is tested above; here that it is not left open either."""
     contract = infer_shapes(model_of(first, second)).contract
     assert [c.text for c in contract.always] == expected

@@ -34,7 +34,7 @@ def ran(made, sizes, x=None):
 
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize("fill", FILLS)
-def test_tensors_of_one_number_have_all_or_none(fill, chain):
+def test_constant_tensors_have_all_or_no_nonzeros(fill, chain):
     pytest.importorskip("onnxruntime")
     start = "flat = Constant<value_ints = [-1]>() zero = Constant<value_ints = [0]>() s = Shape(x)"
     made = model(f"g (float[N, M] x) => (int64[r, k] y) {{ {start} f = ConstantOfShape<value = {fill}>(s) {chain} }}")
@@ -44,7 +44,7 @@ def test_tensors_of_one_number_have_all_or_none(fill, chain):
         assert (rank, evaluate(count, sizes)) == real.shape, sizes
 
 
-def test_contents_that_are_no_one_number_are_counted_at_run_time():
+def test_nonzeros_of_other_tensors_are_counted_at_run_time():
     made = model(
         "g (float[N, M] x) => (y) { s = Shape(x) r = ConstantOfShape<value = float[1] {0.5}>(s) y = NonZero(r) }"
     )
@@ -69,7 +69,7 @@ IN_A_BODY = """g (float[N, M] x) => (y) {
 }"""
 
 
-def test_two_counts_of_one_tensor_are_equal():
+def test_counts_of_the_same_tensor_are_equal():
     result = infer_shapes(model(TWICE))
     a, b, y = (result.tensors[name].shape[1] for name in "aby")
     assert a is b is y
@@ -79,7 +79,7 @@ def test_two_counts_of_one_tensor_are_equal():
     assert real.shape == (2, 3)
 
 
-def test_counts_of_two_tensors_are_not():
+def test_counts_of_different_tensors_may_differ():
     result = infer_shapes(model(APART))
     assert result.tensors["a"].shape[1] is not result.tensors["b"].shape[1]
 

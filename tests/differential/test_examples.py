@@ -54,7 +54,7 @@ def test_the_document_has_the_shapes_of_the_nnef_package(sizes):
         assert [evaluate(d, bound) for d in result.tensors[name].shape] == graph.tensors[name].shape
 
 
-def test_a_saved_model_is_valid_and_says_the_same(tmp_path):
+def test_a_saved_model_is_valid_and_has_the_same_shapes(tmp_path):
     path = tmp_path / "annotated.onnx"
     result = infer_shapes(EXAMPLES / "decoder.onnx")
     result.save(path)

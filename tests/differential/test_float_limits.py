@@ -13,7 +13,7 @@ FEW = 20_000
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_every_quotient_of_a_narrow_type_has_its_floor_and_ceiling(dtype):
-    limit = float_format(np.dtype(dtype).name).exact
+    limit = float_format(np.dtype(dtype).name).max_exact
     numbers = np.arange(1, limit + 1)
     for by in numbers[:: 1 if limit < 1000 else 7]:
         rounded = (numbers.astype(dtype) / dtype(by)).astype(np.float64)
@@ -24,7 +24,7 @@ def test_every_quotient_of_a_narrow_type_has_its_floor_and_ceiling(dtype):
 
 def test_past_the_limit_quotients_reach_the_next_number():
     """So the limit is no smaller than it must be, but for a factor of 2."""
-    limit = 2 * float_format("float16").exact
+    limit = 2 * float_format("float16").max_exact
     found = [(n, d) for n in range(limit, 2 * limit) for d in (3, 7, 2047) if np.floor(np.float16(n / d)) != n // d]
     assert found
 
@@ -47,7 +47,7 @@ def test_constants_up_to_their_limits(denominator, side):
     for numerator in range(1, denominator * 2, max(1, denominator // 12)):
         constant = np.float32(numerator / denominator)
         simple = Fraction(numerator, denominator)
-        limit = floats.reach(Fraction(float(constant)), simple, 1 if side else 2, side)
+        limit = floats.exact_limit(Fraction(float(constant)), simple, 1 if side else 2, side)
         known += limit > 0
         x = np.unique(np.clip(np.concatenate([np.arange(FEW), limit - np.arange(FEW)]), 0, limit))
         rounded = x.astype(np.float32) * constant

@@ -67,7 +67,7 @@ class Chain:
             x = values[node.input[0]]
             if node.op_type == "Cast":
                 (to,) = (a.i for a in node.attribute)
-                found = whole(x) if to == TensorProto.INT64 else x.astype(numpy_dtype(self.dtype))
+                found = truncate_to_int(x) if to == TensorProto.INT64 else x.astype(numpy_dtype(self.dtype))
             else:
                 found = NUMPY[node.op_type](*(values[name] for name in node.input)).astype(x.dtype)
             values[node.output[0]] = found
@@ -86,7 +86,7 @@ NUMPY |= {"Round": np.rint, "Neg": np.negative, "Reciprocal": lambda x: 1 / x, "
 NUMPY |= {"Pow": lambda x, y: np.power(x.astype(np.float64), y.astype(np.float64))}
 
 
-def whole(x):
+def truncate_to_int(x):
     """Floats without their fractions; -1 for those that are no int64."""
     wide = x.astype(np.float64)
     return np.where(np.isfinite(wide) & (np.abs(wide) < 2.0**63), wide, -1).astype(np.int64)
@@ -185,7 +185,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize(("dtype", "steps", "size", "limit"), EXACT)
-def test_sizes_are_known_up_to_a_limit_that_the_contract_says(dtype, steps, size, limit):
+def test_sizes_are_known_up_to_a_limit_in_the_contract(dtype, steps, size, limit):
     """The sizes and limits are those of the docstring of `opdefs.rules.floats`; the table above holds them to runs."""
     result = infer_shapes(after(dtype, *steps).model())
     (symbol,) = result.tensors["x"].shape

@@ -51,7 +51,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=str)
-def test_a_broken_law_is_an_error_here_and_in_the_runtime(case):
+def test_a_violation_is_an_error_here_and_in_the_runtime(case):
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
     model, _ = model_of(case, case.arrays())
     assert [d.severity for d in infer_shapes(model).diagnostics] == ["error"]

@@ -141,36 +141,36 @@ def test_the_shapes_are_those_of_the_formulas(one):
     assert found == list(one.expected)
 
 
-LAWS = [
+VIOLATIONS = [
     case("conv", "1,4,8 6,1,3", "groups must divide", groups=4),
     case("conv", "1,3,8 4,3,3", "groups must be at least 0", groups=-1),
     case("conv", "1,3,8 4,2,3", "with groups = 0 the filter must have 1 channel", groups=0),
     case("conv", "1,3,8 4,3,3 4,1", "the first extent of bias must be 1"),
-    case("conv", "1,3,8 4,3,3 1,4,2", "bias must be of rank 2 at most"),
+    case("conv", "1,3,8 4,3,3 1,4,2", "bias must have rank 2 at most"),
     case("conv", "1,3,8 4,3,3", "border must be one of constant, ignore", border="mirror"),
     case("conv", "1,3,8 4,3,9", "the window must fit into the padded input", padding=((0, 0),)),
     case("conv", "1,3,8 4,3,3", "a pair of padding must have 2 items", padding=((0, 0, 0),)),
-    case("deconv", "1,3,8 3,4,3", "output_shape must have the channels", output_shape=(1, 5, 8)),
+    case("deconv", "1,3,8 3,4,3", "output_shape must have the output channels", output_shape=(1, 5, 8)),
     case("deconv", "1,3,8 3,4,3", "output_shape must have the batch", output_shape=(2, 4, 8)),
-    case("deconv", "1,3,8 3,4,3", "must have as many places as the input", output_shape=(1, 4, 9)),
-    case("debox", "2", "padding must leave something of the output", size=(1,), padding=((1, 1),)),
+    case("deconv", "1,3,8 3,4,3", "must give the extents of the input", output_shape=(1, 4, 9)),
+    case("debox", "2", "padding must leave at least one element of the output", size=(1,), padding=((1, 1),)),
     case("separable_conv", "1,3,8 6,1,3 5,6,3", "point_filter must have an extent of 1"),
     case("sample", "1,8 1,8", "index must have the shape of the output", size=(1, 2), stride=(1, 2)),
     case("desample", "1,8 1,4", "index must have the shape of the input", size=(1, 2)),
-    case("sum_reduce", "2,3", "axes must name no axis twice", axes=(1, 1)),
-    case("unsqueeze", "2,3", "axes must name no axis twice", axes=(0, 0)),
+    case("sum_reduce", "2,3", "axes must not repeat an axis", axes=(1, 1)),
+    case("unsqueeze", "2,3", "axes must not repeat an axis", axes=(0, 0)),
     case("reshape", "2,3", "axis_start must lie in 0..2", shape=(2,), axis_start=3),
     case("reshape", "2,3", "axis_count must be at least -1", shape=(2,), axis_count=-2),
-    case("reshape", "2,3", "shape must ask for as many elements", shape=(2, 4)),
-    case("reshape", "2,3", "shape must ask for as many elements", shape=(4, -1)),
+    case("reshape", "2,3", "the element count must not change", shape=(2, 4)),
+    case("reshape", "2,3", "the element count must not change", shape=(4, -1)),
     case("tile", "2,3", "the items of repeats must be at least 1", repeats=(1, 0)),
-    case("pad", "2,3", "padding must leave something of each axis", padding=((0, 0), (-2, -1))),
+    case("pad", "2,3", "padding must leave at least one element of each axis", padding=((0, 0), (-2, -1))),
     case("slice", "8", "the items of stride must not be 0", axes=(0,), begin=(0,), end=(4,), stride=(0,)),
     case("slice", "8", "with a negative stride", axes=(0,), begin=(2,), end=(5,), stride=(-1,)),
-    case("slice", "8", "begin must not lie behind end", axes=(0,), begin=(-9,), end=(4,)),
+    case("slice", "8", "begin must be at most end", axes=(0,), begin=(-9,), end=(4,)),
     case("split", "8", "ratios must have one item for each result", axis=0, ratios=(1, 1)),
     case("stack", "2 2", "axis must lie in 0..1", axis=2),
-    case("copy_n", "2", "times must be the number of results", times=2),
+    case("copy_n", "2", "times must equal the number of results", times=2),
     case("matmul", "2,3 4,3,5", "A and B must be of equal rank"),
     case("roi_resample", "2,3,8 5,2 4,1", "batch_index must have one item for each region", output_size=(4,)),
     case("avg_roi_align", "2,3,8 5,2 5", "sampling_rate must have 1 items", output_size=(4,), sampling_rate=(2, 2)),
@@ -186,8 +186,8 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("one", LAWS, ids=str)
-def test_a_broken_law_is_named(one):
+@pytest.mark.parametrize("one", VIOLATIONS, ids=str)
+def test_a_violation_is_named(one):
     _, result = run(one, 1)
     errors = [str(d) for d in result.diagnostics if d.severity == "error"]
     assert len(errors) == 1
@@ -303,7 +303,7 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
         ("mul", (2**62, 2), None),
     ],
 )
-def test_whole_numbers_are_exact(op, operands, expected):
+def test_integers_are_exact(op, operands, expected):
     op_def = default_registry().dialect("nnef").lookup("", op, FINAL)
     found = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeStore(), "node").types[0]
     assert (found.elements or (None,))[0] == expected
@@ -361,7 +361,7 @@ def stripped(shape):
 
 
 @pytest.mark.parametrize(("source", "data"), documents("ok", ".expected.json", lambda data: "shapes" in data["expect"]))
-def test_the_vectors_have_the_shapes_that_are_expected(source, data):
+def test_vectors_have_the_expected_shapes(source, data):
     need(INDEX, "nnef/INDEX.json")
     shapes, graph = data["expect"]["shapes"], read(source)
     result = infer_shapes(graph)
@@ -376,7 +376,7 @@ def test_the_vectors_have_the_shapes_that_are_expected(source, data):
 
 
 @pytest.mark.parametrize(("source", "data"), documents("bad", ".json", lambda data: data["kind"] == "argument/shape"))
-def test_a_vector_that_breaks_a_rule_about_shapes_is_refused(source, data):
+def test_a_vector_that_violates_a_shape_rule_is_rejected(source, data):
     need(INDEX, "nnef/INDEX.json")
     result = infer_shapes(read(source))
     assert [d for d in result.diagnostics if d.severity == "error"]

@@ -37,10 +37,10 @@ def accepted(text):
 
 
 @pytest.mark.parametrize("rule", [rule for rule in WRONG if rule not in CRASHES])
-def test_what_is_wrong(rule):
+def test_invalid_documents_have_diagnostics(rule):
     assert accepted(WRONG[rule]) == (rule in ACCEPTS)
 
 
 @pytest.mark.parametrize("rule", RIGHT)
-def test_what_is_right(rule):
+def test_valid_documents_have_none(rule):
     assert accepted(RIGHT[rule]) == (rule not in REJECTS)

@@ -102,7 +102,7 @@ def shapes_of(text, outputs, expand, dialect="final"):
 
 @pytest.mark.parametrize("draw_case", DRAWS, ids=lambda draw: draw.__name__)
 @given(data=st.data())
-def test_a_compound_is_what_it_is_made_of(draw_case, data):
+def test_a_compound_has_the_shapes_of_its_body(draw_case, data):
     op, shapes, attributes, *count = draw_case(data.draw)
     if op not in COMPOUNDS or attributes.get("times") == 0:
         return
@@ -122,7 +122,7 @@ def cases(draw):
 
 
 @pytest.mark.parametrize("op", sorted(COMPOUNDS - LAYERS))
-def test_every_compound_has_such_a_case(op):
+def test_every_compound_has_a_case(op):
     def legal(case):
         return case[0] == op and shapes_of(*case[1:], ()) is not None
 
@@ -147,7 +147,7 @@ PROVISIONAL = [
 
 
 @pytest.mark.parametrize(("op", "shapes", "attributes"), PROVISIONAL, ids=[op for op, _, _ in PROVISIONAL])
-def test_a_compound_of_the_provisional_dialect_is_what_it_is_made_of(op, shapes, attributes):
+def test_a_provisional_compound_has_the_shapes_of_its_body(op, shapes, attributes):
     text = document(op, shapes, attributes, 1, "provisional")
     atomic = shapes_of(text, 1, (), "provisional")
     assert atomic is not None

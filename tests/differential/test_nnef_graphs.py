@@ -190,12 +190,12 @@ def check(text):
 
 
 @given(documents(12))
-def test_flat_graphs_have_the_shapes_that_the_package_gives(text):
+def test_flat_graphs_have_the_shapes_of_the_package(text):
     check(text)
 
 
 @pytest.mark.slow
 @settings(max_examples=3000)
 @given(documents(60))
-def test_large_flat_graphs_have_the_shapes_that_the_package_gives(text):
+def test_large_flat_graphs_have_the_shapes_of_the_package(text):
     check(text)

@@ -45,7 +45,7 @@ REGION_CASES = [
     ),
 ]
 
-MEANT = {
+INTENDED = {
     ("prelu", 0): "by its compound both operands broadcast",
     ("add_n", 0): "by its compound operands broadcast",
     ("add_n", 1): "by its compound operands broadcast",
@@ -88,23 +88,23 @@ def ours(op, shapes, attributes):
 
 
 @pytest.mark.parametrize(("op", "shapes", "attributes"), CASES, ids=lambda v: v if isinstance(v, str) else "")
-def test_a_broken_operand_is_what_the_package_says(op, shapes, attributes):
+def test_changed_operands_match_the_package(op, shapes, attributes):
     gathered = op in ("concat", "stack", "add_n")
     assert ours(op, shapes, attributes) == expected(op, shapes, attributes, 1, gathered) != None  # noqa: E711
     for index, broken in changed(shapes):
-        if (op, index) not in MEANT:
+        if (op, index) not in INTENDED:
             assert ours(op, broken, attributes) == expected(op, broken, attributes, 1, gathered), broken
 
 
 @pytest.mark.parametrize(("op", "shapes", "attributes"), REGION_CASES, ids=lambda v: v if isinstance(v, str) else "")
-def test_broken_regions_are_what_the_package_says(op, shapes, attributes):
+def test_changed_regions_match_the_package(op, shapes, attributes):
     """By the specification batch indices are [R, 1], which the package does not take; here both forms are."""
     for _, broken in changed(shapes):
         said = expected(op, broken, attributes, 1, False)
         assert ours(op, broken, attributes) == (said if broken[2] != (5, 1) else [(5, 4, 3, 3)]), broken
 
 
-def test_every_operation_of_two_operands_is_broken():
+def test_every_operation_of_two_operands_is_changed():
     lookup = default_registry().dialect("nnef").lookup
     taken = {op for op in oracle._StandardShapeFuncs if (found := lookup("", op, 1)) and _two(found.inputs)}
     assert taken == {op for op, *_ in (*CASES, *REGION_CASES)} | set(SINGLE)

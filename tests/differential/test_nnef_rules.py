@@ -331,7 +331,7 @@ def lenient(op, shapes, attributes, found):
 
 @pytest.mark.parametrize("draw_case", DRAWS, ids=lambda draw: draw.__name__.strip("_"))
 @given(data=st.data())
-def test_a_rule_says_what_the_nnef_package_says(draw_case, data):
+def test_rules_match_the_nnef_package(draw_case, data):
     op, shapes, attributes, *count = draw_case(data.draw)
     outputs = count[0] if count else {"max_pool_with_index": 2, "moments": 2}.get(op, 1)
     known = {name: value for name, value in attributes.items() if name != "?"}

@@ -43,7 +43,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("op", "dims", "count", "attributes"), CASES, ids=lambda v: str(v).replace(" ", ""))
-def test_bounds_are_what_all_axes_give(op, dims, count, attributes):
+def test_bounds_cover_all_axes(op, dims, count, attributes):
     node = helper.make_node(op, ["x", "axes"], ["y"], **attributes)
     model = model_of(node, {"x": (TensorProto.FLOAT, dims), "axes": (TensorProto.INT64, [count])})
     x = np.zeros(dims, np.float32)
@@ -86,7 +86,7 @@ RANKS = [
 
 
 @pytest.mark.parametrize(("node", "constants"), RANKS, ids=lambda v: getattr(v, "op_type", ""))
-def test_a_node_tells_the_rank_of_its_input(node, constants):
+def test_a_node_determines_the_rank_of_its_input(node, constants):
     model = model_of(node, {"x": (TensorProto.FLOAT, None)}, constants=constants)
     x = np.zeros((2, 3, 4), np.float32)
     (real,) = made(model, {"x": x})
@@ -111,7 +111,7 @@ SQUEEZED = [
 
 @pytest.mark.parametrize(("dims", "rank", "perm"), SQUEEZED, ids=str)
 @pytest.mark.parametrize("declared", [False, True])
-def test_a_rank_that_is_told_decides_which_axes_are_squeezed(dims, rank, perm, declared):
+def test_an_inferred_rank_decides_which_axes_are_squeezed(dims, rank, perm, declared):
     squeeze = helper.make_node("Squeeze", ["x"], ["y"])
     if declared:
         y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * rank)

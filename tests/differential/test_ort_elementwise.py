@@ -146,5 +146,5 @@ def dynamic_quantize(draw):
 
 @ort.sizes
 @pytest.mark.parametrize("family", ort.families(globals()))
-def test_shapes_are_what_onnxruntime_makes(family, examples):
+def test_shapes_match_onnxruntime(family, examples):
     ort.verify(family, examples)

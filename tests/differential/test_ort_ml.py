@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 
 from shapeinf import infer_shapes
 from tests.differential import ort
-from tests.differential.cases import KNOWN, case, model_of, tensor
+from tests.differential.cases import KNOWN, case, create_model, tensor
 from tests.differential.draws import opset, shapes
 
 DOMAIN = "ai.onnx.ml"
@@ -165,7 +165,7 @@ def svm_regressor(draw):
 
 @ort.sizes
 @pytest.mark.parametrize("family", ort.families(globals()))
-def test_shapes_are_what_onnxruntime_makes(family, examples):
+def test_shapes_match_onnxruntime(family, examples):
     ort.verify(family, examples)
 
 
@@ -200,4 +200,4 @@ def test_maps_become_rows(op, key, value, content, attributes, dtype, shape):
 def test_zip_map_gives_maps(labels, key):
     c = ml("ZipMap", tensor([2, 3]), **labels)
     assert isinstance(ort.run(c), dict)
-    assert str(infer_shapes(model_of(c, KNOWN)).tensors["o0"]) == f"sequence(map({key}, float32[]))"
+    assert str(infer_shapes(create_model(c, KNOWN)).tensors["o0"]) == f"sequence(map({key}, float32[]))"

@@ -201,5 +201,5 @@ def sequence_empty(draw):
 
 @ort.sizes
 @pytest.mark.parametrize("family", ort.families(globals()))
-def test_shapes_are_what_onnxruntime_makes(family, examples):
+def test_shapes_match_onnxruntime(family, examples):
     ort.verify(family, examples)

@@ -216,5 +216,5 @@ def test_a_window_that_does_not_fit(op, size, stride):
 
 @ort.sizes
 @pytest.mark.parametrize("family", ort.families(globals()))
-def test_shapes_are_what_onnxruntime_makes(family, examples):
+def test_shapes_match_onnxruntime(family, examples):
     ort.verify(family, examples)

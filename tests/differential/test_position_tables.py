@@ -46,7 +46,7 @@ class Net:
         ends = (self.one(e) if isinstance(e, int) else e for e in (first, last, step))
         return self.add("Range", *ends)
 
-    def look_up(self, table, indices, op="Gather", **attributes):
+    def gather_rows(self, table, indices, op="Gather", **attributes):
         return self.add(op, table, indices, name="positions", **attributes)
 
     def model(self, y):
@@ -69,7 +69,7 @@ def bert():
     net = tokens()
     row = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(0))
     places = net.add("Expand", row, net.add("Shape", "ids"))
-    return net.model(net.add("Add", net.look_up(net.table(12), places), net.add("Gather", net.table(5), "ids")))
+    return net.model(net.add("Add", net.gather_rows(net.table(12), places), net.add("Gather", net.table(5), "ids")))
 
 
 def roberta():
@@ -77,7 +77,7 @@ def roberta():
     net = tokens()
     one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
     sums = net.add("CumSum", net.add("ConstantOfShape", net.add("Shape", "ids"), value=one), net.one(1))
-    return net.model(net.look_up(net.table(12), net.add("Add", sums, net.ints(1))))
+    return net.model(net.gather_rows(net.table(12), net.add("Add", sums, net.ints(1))))
 
 
 def buffer():
@@ -85,7 +85,7 @@ def buffer():
     net = tokens()
     known = net.ints(*range(12), shape=(1, 12))
     places = net.add("Slice", known, net.ints(0), net.add("Unsqueeze", net.size("ids", 1), net.ints(0)), net.ints(1))
-    return net.model(net.add("Add", net.look_up(net.table(12), places), net.add("Gather", net.table(5), "ids")))
+    return net.model(net.add("Add", net.gather_rows(net.table(12), places), net.add("Gather", net.table(5), "ids")))
 
 
 def long_buffer():
@@ -93,21 +93,21 @@ def long_buffer():
     net = tokens()
     known = net.ints(*range(3, 30), shape=(1, 27))
     places = net.add("Slice", known, net.ints(0), net.add("Unsqueeze", net.size("ids", 1), net.ints(0)), net.ints(1))
-    return net.model(net.look_up(net.table(12), places))
+    return net.model(net.gather_rows(net.table(12), places))
 
 
 def flat_buffer():
     """The same as one vector."""
     net = tokens()
     end = net.add("Unsqueeze", net.size("ids", 1), net.ints(0))
-    return net.model(net.look_up(net.table(12), net.add("Slice", net.ints(*range(3, 30)), net.ints(0), end)))
+    return net.model(net.gather_rows(net.table(12), net.add("Slice", net.ints(*range(3, 30)), net.ints(0), end)))
 
 
 def decoder():
     net = with_past()
     past = net.size("cache", 2)
     places = net.range(past, net.add("Add", past, net.size("ids", 1)))
-    return net.model(net.look_up(net.table(12), net.add("Unsqueeze", places, net.ints(0))))
+    return net.model(net.gather_rows(net.table(12), net.add("Unsqueeze", places, net.ints(0))))
 
 
 def shifted_decoder():
@@ -115,7 +115,7 @@ def shifted_decoder():
     net = with_past()
     places = net.add("Add", net.range(0, net.size("ids", 1)), net.size("cache", 2))
     places = net.add("Cast", net.add("Add", places, net.one(2)), to=TensorProto.INT32)
-    return net.model(net.look_up(net.table(12), net.add("Reshape", places, net.ints(1, -1))))
+    return net.model(net.gather_rows(net.table(12), net.add("Reshape", places, net.ints(1, -1))))
 
 
 def cut_decoder():
@@ -124,22 +124,22 @@ def cut_decoder():
     past = net.size("cache", 2)
     places = net.range(0, net.add("Add", past, net.size("ids", 1)))
     start = net.add("Unsqueeze", past, net.ints(0))
-    return net.model(net.look_up(net.table(12), net.add("Slice", places, start, net.ints(2**31 - 1), net.ints(0))))
+    return net.model(net.gather_rows(net.table(12), net.add("Slice", places, start, net.ints(2**31 - 1), net.ints(0))))
 
 
 def last_token():
     net = Net(hidden=(FLOATS, [1, "seq", 2]), cache=(FLOATS, [1, "past"]))
     index = net.add("Sub", net.size("cache", 1), net.one(1))
-    return net.model(net.look_up("hidden", index, axis=1))
+    return net.model(net.gather_rows("hidden", index, axis=1))
 
 
 def fourth_token():
-    return (net := Net(hidden=(FLOATS, ["batch", "seq", 2]))).model(net.look_up("hidden", net.one(3), axis=1))
+    return (net := Net(hidden=(FLOATS, ["batch", "seq", 2]))).model(net.gather_rows("hidden", net.one(3), axis=1))
 
 
 def third_from_the_end():
     net = Net(hidden=(FLOATS, ["batch", "seq", 2]))
-    return net.model(net.look_up("hidden", net.ints(-3, 0, shape=(2, 1)), axis=1))
+    return net.model(net.gather_rows("hidden", net.ints(-3, 0, shape=(2, 1)), axis=1))
 
 
 def relative():
@@ -147,29 +147,29 @@ def relative():
     net = with_past()
     queries = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(1))
     keys = net.add("Unsqueeze", net.range(0, net.size("cache", 2)), net.ints(0))
-    return net.model(net.look_up(net.table(16), net.add("Add", net.add("Sub", queries, keys), net.one(8))))
+    return net.model(net.gather_rows(net.table(16), net.add("Add", net.add("Sub", queries, keys), net.one(8))))
 
 
 def every_third():
     net = tokens()
-    return net.model(net.look_up(net.table(12), net.range(1, net.size("ids", 1), 3)))
+    return net.model(net.gather_rows(net.table(12), net.range(1, net.size("ids", 1), 3)))
 
 
 def backwards():
     net = tokens()
-    return net.model(net.look_up(net.table(12), net.range(net.size("ids", 1), 0, -1)))
+    return net.model(net.gather_rows(net.table(12), net.range(net.size("ids", 1), 0, -1)))
 
 
 def doubled():
     net = tokens()
     places = net.add("Mul", net.range(0, net.size("ids", 1)), net.one(-2))
-    return net.model(net.look_up(net.table(12), net.add("Transpose", places)))
+    return net.model(net.gather_rows(net.table(12), net.add("Transpose", places)))
 
 
 def elements():
     net = tokens()
     places = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(1))
-    return net.model(net.look_up(net.table(12, 1), places, "GatherElements", axis=0))
+    return net.model(net.gather_rows(net.table(12, 1), places, "GatherElements", axis=0))
 
 
 def written():
@@ -185,7 +185,7 @@ def clipped():
     """Positions past the end are the last one: every length runs."""
     net = tokens()
     places = net.add("Min", net.range(0, net.size("ids", 1)), net.one(11))
-    return net.model(net.look_up(net.table(12), places))
+    return net.model(net.gather_rows(net.table(12), places))
 
 
 CASES: dict = {

@@ -26,9 +26,9 @@ def test_onnxruntime_does_not_contradict(kind, start, stop):
     wrong, refused, yes, runs, graphs = [], 0, [], 0, stop - start
     while start < stop:
         lines, start = tried(kind, start, stop)
-        told = [line for line in lines if not line.startswith(("graph ", "ran ", "runs "))]
-        yes += [line for line in told if ": yes: " in line]
-        wrong += [line for line in told if ": yes: " not in line]
+        reports = [line for line in lines if not line.startswith(("graph ", "ran ", "runs "))]
+        yes += [line for line in reports if ": yes: " in line]
+        wrong += [line for line in reports if ": yes: " not in line]
         counts = [line.split()[1:] for line in lines if line.startswith("runs ")]
         runs += int(counts[-1][0]) if counts else 0
         refused += int(counts[-1][1]) if counts else 0

@@ -114,15 +114,15 @@ def real_sizes(model):
     return found
 
 
-def said_by_evaluation(result, h):
+def sizes_by_evaluation(result, h):
     return tuple(evaluate(d, {"h": h}) for d in result.tensors["y"].shape)
 
 
-def said_by_program(result, h):
+def sizes_by_program(result, h):
     return tuple(result.program()(h=h)["y"].tolist()[0])
 
 
-def said_by_masked_program(result, h):
+def sizes_by_masked_program(result, h):
     found = result.program().masked(h=[h, MOST])["y"][0]
     return None if np.ma.getmaskarray(found).any() else tuple(found.tolist())
 
@@ -135,14 +135,14 @@ def compared(operator, attributes):
         for result in (ranged, presumed):
             assert result.contract.check(h=h).verdict is (real is not None), (h, real)
             assert (h in result.contract.solve("h", [h])) is (real is not None), (h, real)
-            assert said_by_masked_program(result, h) == real, (h, real)
+            assert sizes_by_masked_program(result, h) == real, (h, real)
             if real is not None:
-                assert said_by_program(result, h) == real, (h, real)
+                assert sizes_by_program(result, h) == real, (h, real)
                 assert result.program()(h=h).peak.tolist() == [result.memory().peak.at(h=h).bytes]
         if real is not None and not ranged.store.breaks_assumption({"h": (h, h)}):
-            assert said_by_evaluation(ranged, h) == real, (h, real)
+            assert sizes_by_evaluation(ranged, h) == real, (h, real)
     taken = [c.message for c in ranged.contract if c.kind == "assumption"]
-    assert taken in ([], ["the input is taken to be long enough for one window"])
+    assert taken in ([], ["the input is assumed to be long enough for one window"])
 
 
 def named(case):
@@ -180,7 +180,7 @@ def squeezed(stack):
 
 
 @pytest.mark.parametrize("stack", STACKS, ids=str)
-def test_what_is_assumed_is_not_reported_as_demanded(stack):
+def test_assumptions_are_not_reported_as_preconditions(stack):
     model = squeezed(stack)
     session = ort.session_of(model)
     legal = []
@@ -214,7 +214,7 @@ SINGLE = {
 
 
 @pytest.mark.parametrize("text", SINGLE.values(), ids=SINGLE)
-def test_what_is_assumed_breaks_nothing(text):
+def test_assumptions_violate_nothing(text):
     model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]>\n{text}')
     session = ort.session_of(model)
     feeds = {"x": np.ones((1, 4, 1, 8), np.float32), "w": np.ones((1, 4, 1, 8), np.float32), "c": np.array(True)}

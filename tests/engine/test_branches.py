@@ -133,7 +133,7 @@ def test_branches_need_equally_many_outputs():
       y = If (c) <then_branch = a () => (float[] p) { p = Relu(x) },
                   else_branch = b () => (float[] q, float[] r) { q = Relu(x) r = Relu(x) }>
     }"""
-    assert "as many outputs" in inferred(text).diagnostics[0].message
+    assert "the same number of outputs" in inferred(text).diagnostics[0].message
 
 
 def test_branches_may_give_sequences():

@@ -240,7 +240,7 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
                 "c": np.zeros((1, 1, 2), np.float32),
             },
         ),
-        "state",
+        "initial_h",
     ),
     "items in a sequence": (
         make(

@@ -45,7 +45,7 @@ def test_scans_of_two_inputs_must_have_equal_lengths():
     }"""
     result = check(text, {"a": ones(6, 3), "b": ones(6, 3)})
     assert shapes(result, "a", "z") == ["float32[6, 3]", "float32[6, 3]"]
-    assert "equal length" in inferred(text, inputs={"a": [5, 3]}).diagnostics[0].message
+    assert "the same length" in inferred(text, inputs={"a": [5, 3]}).diagnostics[0].message
 
 
 def test_a_state_that_changes_its_shape_is_an_error():

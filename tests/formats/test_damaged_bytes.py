@@ -85,7 +85,7 @@ def test_an_infinite_scale_is_an_error():
     model = one_node(node_of("Resize", "x", "", "s"), X)
     model.graph.node.insert(0, SCALES)
     (error,) = infer_shapes(model).diagnostics
-    assert "greater than 0, and finite" in error.message
+    assert "finite and greater than 0" in error.message
 
 
 def test_an_external_tensor_that_cannot_be_read_is_an_error():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from damage.patient import Damage, Patient, damage, places, with_constant
+from damage.patient import Damage, Patient, damage, labels, set_constant
 
 
 @damage
@@ -17,8 +17,8 @@ def pinned_batch(p: Patient) -> Iterator[Damage]:
         shapes = p.shapes(node.output[0])
         if shapes and shapes[0] != shapes[1]:
             model = p.copy()
-            with_constant(model, model.graph.node[i], 1, np.array(shapes[0], np.int64))
-            yield Damage("", f"{node.name} to {shapes[0]}", model, places(node))
+            set_constant(model, model.graph.node[i], 1, np.array(shapes[0], np.int64))
+            yield Damage("", f"{node.name} to {shapes[0]}", model, labels(node))
 
 
 @damage
@@ -31,8 +31,8 @@ def wrong_expand(p: Patient) -> Iterator[Damage]:
             model = p.copy()
             axis = p.rng.randrange(len(shapes[0]))
             sizes = [n + (a == axis) * 3 for a, n in enumerate(shapes[0])]
-            with_constant(model, model.graph.node[i], len(node.input) - 1, np.array(sizes, np.int64))
-            yield Damage("", f"{node.name} to {sizes}", model, places(node))
+            set_constant(model, model.graph.node[i], len(node.input) - 1, np.array(sizes, np.int64))
+            yield Damage("", f"{node.name} to {sizes}", model, labels(node))
 
 
 @damage
@@ -44,11 +44,11 @@ def changed_slice_end(p: Patient) -> Iterator[Damage]:
         ends = p.constant(node.input[2]) if len(node.input) > 2 else None
         if shapes and shapes[0] and ends is not None and ends.size:
             model = p.copy()
-            place = p.rng.randrange(ends.size)
+            position = p.rng.randrange(ends.size)
             wrong = ends.copy()
-            wrong.reshape(-1)[place] = -1 if ends.reshape(-1)[place] != -1 else -2
-            with_constant(model, model.graph.node[i], 2, wrong)
-            yield Damage("", f"{node.name} ends at {wrong.tolist()}", model, places(node))
+            wrong.reshape(-1)[position] = -1 if ends.reshape(-1)[position] != -1 else -2
+            set_constant(model, model.graph.node[i], 2, wrong)
+            yield Damage("", f"{node.name} ends at {wrong.tolist()}", model, labels(node))
 
 
 @damage
@@ -56,13 +56,19 @@ def wrong_weight(p: Patient) -> Iterator[Damage]:
     """The weight of a product has its axes exchanged."""
     for i in p.nodes("MatMul", "Gemm"):
         node = p.model.graph.node[i]
-        for j, one in enumerate(p.model.graph.initializer):
-            if one.name == node.input[1] and len(one.dims) == 2 and one.dims[0] != one.dims[1]:
+        for j, initializer in enumerate(p.model.graph.initializer):
+            if (
+                initializer.name == node.input[1]
+                and len(initializer.dims) == 2
+                and initializer.dims[0] != initializer.dims[1]
+            ):
                 model = p.copy()
                 weight = model.graph.initializer[j]
                 weight.dims[0], weight.dims[1] = weight.dims[1], weight.dims[0]
-                readers = [places(n) for n in p.model.graph.node if one.name in n.input]
-                yield Damage("", f"{one.name} of {node.name}", model, frozenset({one.name}).union(*readers))
+                readers = [labels(n) for n in p.model.graph.node if initializer.name in n.input]
+                yield Damage(
+                    "", f"{initializer.name} of {node.name}", model, frozenset({initializer.name}).union(*readers)
+                )
 
 
 @damage
@@ -76,8 +82,8 @@ def other_reshape(p: Patient) -> Iterator[Damage]:
             model = p.copy()
             other, axis = sizes.reshape(-1).copy(), p.rng.choice(fixed)
             other[axis] = p.rng.choice([n for n in (other[axis] * 2, other[axis] // 2, other[axis] + 1) if n])
-            with_constant(model, model.graph.node[i], 1, other)
-            yield Damage("", f"{node.name} to {other.tolist()}", model, places(node))
+            set_constant(model, model.graph.node[i], 1, other)
+            yield Damage("", f"{node.name} to {other.tolist()}", model, labels(node))
 
 
 @damage
@@ -89,8 +95,8 @@ def merged_reshape(p: Patient) -> Iterator[Damage]:
         if sizes is not None and sizes.size > 2:
             model = p.copy()
             other = np.delete(sizes.reshape(-1), p.rng.randrange(sizes.size))
-            with_constant(model, model.graph.node[i], 1, other)
-            yield Damage("", f"{node.name} to {other.tolist()}", model, places(node))
+            set_constant(model, model.graph.node[i], 1, other)
+            yield Damage("", f"{node.name} to {other.tolist()}", model, labels(node))
 
 
 @damage
@@ -105,8 +111,8 @@ def other_split(p: Patient) -> Iterator[Damage]:
             other = sizes.copy()
             other[a] += 1
             other[b] -= 1
-            with_constant(model, model.graph.node[i], 1, other)
-            yield Damage("", f"{node.name} to {other.tolist()}", model, places(node))
+            set_constant(model, model.graph.node[i], 1, other)
+            yield Damage("", f"{node.name} to {other.tolist()}", model, labels(node))
 
 
 @damage
@@ -121,8 +127,8 @@ def other_axes(p: Patient) -> Iterator[Damage]:
             axis = int(axes.reshape(-1)[0]) % rank
             model = p.copy()
             other = np.array([p.rng.choice([a for a in range(rank) if a != axis])], np.int64)
-            with_constant(model, model.graph.node[i], 1, other)
-            yield Damage("", f"{node.name}: {axis} -> {other.tolist()}", model, places(node))
+            set_constant(model, model.graph.node[i], 1, other)
+            yield Damage("", f"{node.name}: {axis} -> {other.tolist()}", model, labels(node))
 
 
 @damage
@@ -130,14 +136,14 @@ def other_shape_axis(p: Patient) -> Iterator[Damage]:
     """A size is read from another axis of a shape."""
     for i in p.nodes("Gather"):
         node = p.model.graph.node[i]
-        maker, index = p.maker(node.input[0]), p.constant(node.input[1])
-        shapes = p.shapes(maker.input[0]) if maker is not None and maker.op_type == "Shape" else None
+        producer, index = p.producer(node.input[0]), p.constant(node.input[1])
+        shapes = p.shapes(producer.input[0]) if producer is not None and producer.op_type == "Shape" else None
         if shapes and index is not None and index.size == 1 and len(shapes[0]) > 1:
             was = int(index.reshape(-1)[0]) % len(shapes[0])
             model = p.copy()
             other = p.rng.choice([a for a in range(len(shapes[0])) if a != was])
-            with_constant(model, model.graph.node[i], 1, np.full(index.shape, other, index.dtype))
-            yield Damage("", f"{node.name}: {was} -> {other}", model, places(node))
+            set_constant(model, model.graph.node[i], 1, np.full(index.shape, other, index.dtype))
+            yield Damage("", f"{node.name}: {was} -> {other}", model, labels(node))
 
 
 @damage
@@ -151,6 +157,6 @@ def other_sizes(p: Patient) -> Iterator[Damage]:
                 model = p.copy()
                 other = numbers.copy()
                 other.reshape(-1)[-1] += 1
-                with_constant(model, model.graph.node[i], position, other)
-                yield Damage("", f"{node.name}: {other.tolist()}", model, places(node))
+                set_constant(model, model.graph.node[i], position, other)
+                yield Damage("", f"{node.name}: {other.tolist()}", model, labels(node))
                 break

@@ -11,36 +11,36 @@ from typing import Any
 import attrs
 import onnx
 
-from damage.patient import KINDS, Damage, Patient, dims_of
+from damage.patient import KINDS, Damage, Patient, declared_dims
 
 
-def patient(path: Path, seed: int, bare: bool = False) -> Patient:
+def patient(path: Path, seed: int, outputs_only: bool = False) -> Patient:
     """A model with names for all nodes, and declared shapes as onnx's own inference sees them (outputs only, if bare).
 
     What onnx cannot tell of an output is declared by the name of an input's dim that had its size in every run.
     """
     model = onnx.load(str(path), load_external_data=False)
     truth = json.loads(path.with_name(path.name.removesuffix(".onnx") + ".truth.json").read_text(encoding="utf-8"))
-    return prepared(model, truth, f"{seed}:{path.name}", bare)
+    return prepared(model, truth, f"{seed}:{path.name}", outputs_only)
 
 
-def prepared(model: onnx.ModelProto, truth: dict[str, Any], seed: str, bare: bool = False) -> Patient:
+def prepared(model: onnx.ModelProto, truth: dict[str, Any], seed: str, outputs_only: bool = False) -> Patient:
     """The same of a model at hand, with the shapes that were observed."""
     for i, node in enumerate(model.graph.node):
         node.name = node.name or f"{node.op_type}_{i}"
     model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    if bare:
+    if outputs_only:
         del model.graph.value_info[:]
-    found = Patient(model, truth, seed)
-    for one in model.graph.output:
-        name_dims(found, one)
-    return found
+    result = Patient(model, truth, seed)
+    for output in model.graph.output:
+        name_dims(result, output)
+    return result
 
 
 def name_dims(p: Patient, value: onnx.ValueInfoProto) -> None:
     """Name the dims of an output that onnx only has an invented name for."""
     shapes = p.shapes(value.name) or []
-    for dim, sizes in zip(dims_of(value), zip(*shapes, strict=False), strict=False):
+    for dim, sizes in zip(declared_dims(value), zip(*shapes, strict=False), strict=False):
         if not dim.dim_value and (not dim.dim_param or dim.dim_param.startswith("unk__")):
             names = [n for n in p.truth["bindings"][0] if tuple(b[n] for b in p.truth["bindings"]) == sizes]
             if len(names) == 1 and len(set(sizes)) > 1:
@@ -51,7 +51,7 @@ def damages(p: Patient, each: int = 1) -> Iterator[Damage]:
     """Up to so many damages of each kind; what one kind does depends on no other one."""
     for kind, doctor in KINDS.items():
         p.rng = random.Random(f"{p.seed}:{kind}")
-        for number, found in enumerate(doctor(p)):
+        for number, damage in enumerate(doctor(p)):
             if number == each:
                 break
-            yield attrs.evolve(found, kind=kind)
+            yield attrs.evolve(damage, kind=kind)

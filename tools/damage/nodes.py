@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from damage.patient import Damage, Patient, attribute, damage, places, with_attribute
+from damage.patient import Damage, Patient, attribute, damage, labels, set_attribute
 
 
 @damage
@@ -18,7 +18,7 @@ def other_concat_axis(p: Patient) -> Iterator[Damage]:
         if shapes and len(shapes[0]) > 1:
             axis = attribute(node, "axis") % len(shapes[0])
             other = p.rng.choice([a for a in range(len(shapes[0])) if a != axis])
-            yield Damage("", f"{node.name}: {axis} -> {other}", with_attribute(p, i, "axis", other), places(node))
+            yield Damage("", f"{node.name}: {axis} -> {other}", set_attribute(p, i, "axis", other), labels(node))
 
 
 @damage
@@ -30,7 +30,7 @@ def wrong_perm(p: Patient) -> Iterator[Damage]:
         if len(perm) > 1:
             a, b = p.rng.sample(range(len(perm)), 2)
             perm[a], perm[b] = perm[b], perm[a]
-            yield Damage("", f"{node.name}: {perm}", with_attribute(p, i, "perm", perm), places(node))
+            yield Damage("", f"{node.name}: {perm}", set_attribute(p, i, "perm", perm), labels(node))
 
 
 @damage
@@ -45,7 +45,7 @@ def dropped_unsqueeze(p: Patient) -> Iterator[Damage]:
             gone.op_type = "Identity"
             del gone.input[1:]
             del gone.attribute[:]
-            yield Damage("", node.name, model, places(node))
+            yield Damage("", node.name, model, labels(node))
 
 
 @damage
@@ -57,7 +57,7 @@ def other_strides(p: Patient) -> Iterator[Damage]:
         if shapes and len(shapes[0]) > 2:
             strides = list(attribute(node, "strides") or [1] * (len(shapes[0]) - 2))
             strides[0] += 1
-            yield Damage("", f"{node.name}: {strides}", with_attribute(p, i, "strides", strides), places(node))
+            yield Damage("", f"{node.name}: {strides}", set_attribute(p, i, "strides", strides), labels(node))
 
 
 @damage
@@ -69,7 +69,7 @@ def other_gather_axis(p: Patient) -> Iterator[Damage]:
         if shapes and len(shapes[0]) > 1:
             axis = (attribute(node, "axis") or 0) % len(shapes[0])
             other = (axis + 1) % len(shapes[0])
-            yield Damage("", f"{node.name}: {axis} -> {other}", with_attribute(p, i, "axis", other), places(node))
+            yield Damage("", f"{node.name}: {axis} -> {other}", set_attribute(p, i, "axis", other), labels(node))
 
 
 @damage
@@ -84,7 +84,7 @@ def wrong_source(p: Patient) -> Iterator[Damage]:
             model = p.copy()
             other = p.rng.choice(fits)
             model.graph.node[i].input[0] = other
-            yield Damage("", f"{node.name} reads {other}", model, places(node))
+            yield Damage("", f"{node.name} reads {other}", model, labels(node))
 
 
 @damage
@@ -98,7 +98,7 @@ def other_window(p: Patient) -> Iterator[Damage]:
             name = p.rng.choice(["pads", "dilations"])
             numbers = list(attribute(node, name) or ([0] * 2 * axes if name == "pads" else [1] * axes))
             numbers[0] += 1
-            yield Damage("", f"{node.name}: {name} {numbers}", with_attribute(p, i, name, numbers), places(node))
+            yield Damage("", f"{node.name}: {name} {numbers}", set_attribute(p, i, name, numbers), labels(node))
 
 
 @damage
@@ -108,7 +108,7 @@ def flipped_keepdims(p: Patient) -> Iterator[Damage]:
         node = p.model.graph.node[i]
         keep = attribute(node, "keepdims")
         other = 0 if keep in (None, 1) else 1
-        yield Damage("", f"{node.name}: keepdims={other}", with_attribute(p, i, "keepdims", other), places(node))
+        yield Damage("", f"{node.name}: keepdims={other}", set_attribute(p, i, "keepdims", other), labels(node))
 
 
 @damage
@@ -120,9 +120,9 @@ def other_flatten(p: Patient) -> Iterator[Damage]:
         was = attribute(node, names[node.op_type])
         if was is not None:
             other = was + p.rng.choice([-1, 1]) if node.op_type != "Shape" else max(0, was - 1) if was else 1
-            model = with_attribute(p, i, names[node.op_type], other)
+            model = set_attribute(p, i, names[node.op_type], other)
             if node.op_type == "Shape" and attribute(node, "end") is not None:
                 end = attribute(node, "end") + other - was
                 moved = [a for a in model.graph.node[i].attribute if a.name == "end"]
                 moved[0].i = end
-            yield Damage("", f"{node.name}: {was} -> {other}", model, places(node))
+            yield Damage("", f"{node.name}: {was} -> {other}", model, labels(node))

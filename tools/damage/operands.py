@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from onnx import TensorProto, helper
 
-from damage.patient import Damage, Patient, attribute, damage, places, with_attribute
+from damage.patient import Damage, Patient, attribute, damage, labels, set_attribute
 
 _LARGEST = 4_000_000
 """Elements of an operand that is made anew."""
@@ -25,18 +25,18 @@ def with_zeros(p: Patient, i: int, position: int, dims: list[int]) -> Damage:
     zeros = np.zeros(dims, dtype).tobytes()
     model.graph.initializer.append(helper.make_tensor(name, old.data_type, dims, zeros, raw=True))
     node.input[position] = name
-    return Damage("", f"operand {position} of {node.name}: {list(old.dims)} -> {dims}", model, places(node) | {name})
+    return Damage("", f"operand {position} of {node.name}: {list(old.dims)} -> {dims}", model, labels(node) | {name})
 
 
 def operands(p: Patient, i: int, least: int = 1) -> list[int]:
     """The operands of a node from one on that are weights or vectors of numbers, in a random order."""
-    found = []
+    positions = []
     for position, name in enumerate(p.model.graph.node[i].input):
-        one = p.initializer(name) if position >= least else None
-        if one is not None and one.data_type in _NUMBERS and 1 < np.prod(one.dims) < _LARGEST:
-            found.append(position)
-    p.rng.shuffle(found)
-    return found
+        tensor = p.initializer(name) if position >= least else None
+        if tensor is not None and tensor.data_type in _NUMBERS and 1 < np.prod(tensor.dims) < _LARGEST:
+            positions.append(position)
+    p.rng.shuffle(positions)
+    return positions
 
 
 @damage
@@ -44,9 +44,9 @@ def resized_operand(p: Patient) -> Iterator[Damage]:
     """A weight, bias, scale or slope is one longer or shorter on an axis than the node needs."""
     for i in p.nodes():
         for position in operands(p, i)[:1]:
-            one = p.initializer(p.model.graph.node[i].input[position])
-            assert one is not None
-            dims = list(one.dims)
+            tensor = p.initializer(p.model.graph.node[i].input[position])
+            assert tensor is not None
+            dims = list(tensor.dims)
             axis = p.rng.choice([a for a, n in enumerate(dims) if n > 1])
             dims[axis] += p.rng.choice([-1, 1])
             yield with_zeros(p, i, position, dims)
@@ -57,10 +57,10 @@ def resized_vector(p: Patient) -> Iterator[Damage]:
     """The same of the vectors that go with an operand: biases, scales, slopes."""
     for i in p.nodes():
         for position in operands(p, i):
-            one = p.initializer(p.model.graph.node[i].input[position])
-            assert one is not None
-            if max(one.dims) == np.prod(one.dims):
-                dims = [n + (n > 1) * p.rng.choice([-1, 1, n]) for n in one.dims]
+            tensor = p.initializer(p.model.graph.node[i].input[position])
+            assert tensor is not None
+            if max(tensor.dims) == np.prod(tensor.dims):
+                dims = [n + (n > 1) * p.rng.choice([-1, 1, n]) for n in tensor.dims]
                 yield with_zeros(p, i, position, dims)
 
 
@@ -85,7 +85,7 @@ def exchanged_operands(p: Patient) -> Iterator[Damage]:
         model = p.copy()
         node = model.graph.node[i]
         node.input[0], node.input[1] = node.input[1], node.input[0]
-        yield Damage("", node.name, model, places(node))
+        yield Damage("", node.name, model, labels(node))
 
 
 @damage
@@ -95,7 +95,7 @@ def repeated_part(p: Patient) -> Iterator[Damage]:
         model = p.copy()
         node = model.graph.node[i]
         node.input.append(p.rng.choice(list(node.input)))
-        yield Damage("", f"{node.name}: {node.input[-1]} again", model, places(node))
+        yield Damage("", f"{node.name}: {node.input[-1]} again", model, labels(node))
 
 
 @damage
@@ -106,7 +106,7 @@ def missing_part(p: Patient) -> Iterator[Damage]:
             model = p.copy()
             node = model.graph.node[i]
             gone = node.input.pop(p.rng.randrange(len(node.input)))
-            yield Damage("", f"{node.name} without {gone}", model, places(node))
+            yield Damage("", f"{node.name} without {gone}", model, labels(node))
 
 
 @damage
@@ -124,7 +124,7 @@ def added_transpose(p: Patient) -> Iterator[Damage]:
             turn = helper.make_node("Transpose", [node.input[0]], [f"turned_{i}"], name=f"turn_{i}", perm=perm)
             model.graph.node[i].input[0] = f"turned_{i}"
             model.graph.node.insert(i, turn)
-            yield Damage("", f"{node.name} reads {perm} of {node.input[0]}", model, places(node) | places(turn))
+            yield Damage("", f"{node.name} reads {perm} of {node.input[0]}", model, labels(node) | labels(turn))
 
 
 @damage
@@ -135,7 +135,7 @@ def dropped_transpose(p: Patient) -> Iterator[Damage]:
         node = model.graph.node[i]
         node.op_type = "Identity"
         del node.attribute[:]
-        yield Damage("", node.name, model, places(node))
+        yield Damage("", node.name, model, labels(node))
 
 
 @damage
@@ -145,7 +145,7 @@ def other_group(p: Patient) -> Iterator[Damage]:
         node = p.model.graph.node[i]
         group = attribute(node, "group") or 1
         other = p.rng.choice([1, group * 2, group // 2] if group > 1 else [2])
-        yield Damage("", f"{node.name}: {group} -> {other}", with_attribute(p, i, "group", other), places(node))
+        yield Damage("", f"{node.name}: {group} -> {other}", set_attribute(p, i, "group", other), labels(node))
 
 
 @damage
@@ -155,4 +155,4 @@ def flipped_product(p: Patient) -> Iterator[Damage]:
         node = p.model.graph.node[i]
         name = p.rng.choice(["transA", "transB"])
         other = 0 if attribute(node, name) else 1
-        yield Damage("", f"{node.name}: {name}={other}", with_attribute(p, i, name, other), places(node))
+        yield Damage("", f"{node.name}: {name}={other}", set_attribute(p, i, name, other), labels(node))

@@ -15,16 +15,16 @@ from onnx import TensorProto, helper, numpy_helper
 
 @attrs.frozen
 class Damage:
-    """A damaged model. `places` are the names that a finding about it may carry: a node or a tensor.
+    """A damaged model. `labels` are the names that a finding about it may carry: a node or a tensor.
 
     `input` is the input whose declaration was damaged, if one was; `declaration` says that no node was, `misnamed` that
     only a name was misspelt.
     """
 
     kind: str
-    what: str
+    description: str
     model: onnx.ModelProto
-    places: frozenset[str]
+    labels: frozenset[str]
     input: str = ""
     declaration: bool = False
     misnamed: bool = False
@@ -49,37 +49,37 @@ class Patient:
         return shapes if shapes and all(isinstance(s, list) for s in shapes) else None
 
     def initializer(self, name: str) -> onnx.TensorProto | None:
-        return next((one for one in self.model.graph.initializer if one.name == name), None)
+        return next((tensor for tensor in self.model.graph.initializer if tensor.name == name), None)
 
     def constant(self, name: str) -> np.ndarray | None:
         """The contents of a constant: an initializer inside of the file, or a Constant node."""
-        for one in self.model.graph.initializer:
-            if one.name == name and one.data_location != TensorProto.EXTERNAL:
-                return numpy_helper.to_array(one)
+        for tensor in self.model.graph.initializer:
+            if tensor.name == name and tensor.data_location != TensorProto.EXTERNAL:
+                return numpy_helper.to_array(tensor)
         for node in self.model.graph.node:
             if name in node.output and node.op_type == "Constant":
                 tensors = [a.t for a in node.attribute if a.name == "value"]
                 return numpy_helper.to_array(tensors[0]) if tensors else None
         return None
 
-    def maker(self, name: str) -> onnx.NodeProto | None:
+    def producer(self, name: str) -> onnx.NodeProto | None:
         return next((node for node in self.model.graph.node if name in node.output), None)
 
     def nodes(self, *ops: str) -> list[int]:
         """Places of nodes of these operators, in a random order; of all without any."""
-        found = [
+        indices = [
             i
             for i, n in enumerate(self.model.graph.node)
             if not ops or (n.op_type in ops and n.domain in ("", "ai.onnx"))
         ]
-        self.rng.shuffle(found)
-        return found
+        self.rng.shuffle(indices)
+        return indices
 
     def inputs(self) -> list[int]:
-        constants = {one.name for one in self.model.graph.initializer}
-        found = [i for i, one in enumerate(self.model.graph.input) if one.name not in constants]
-        self.rng.shuffle(found)
-        return found
+        constants = {value.name for value in self.model.graph.initializer}
+        indices = [i for i, value in enumerate(self.model.graph.input) if value.name not in constants]
+        self.rng.shuffle(indices)
+        return indices
 
     def copy(self) -> onnx.ModelProto:
         return copy.deepcopy(self.model)
@@ -94,26 +94,26 @@ def damage(kind: Doctor) -> Doctor:
     return kind
 
 
-def places(node: onnx.NodeProto) -> frozenset[str]:
+def labels(node: onnx.NodeProto) -> frozenset[str]:
     return frozenset([node.name, *node.output]) - {""}
 
 
-def with_constant(model: onnx.ModelProto, node: onnx.NodeProto, position: int, array: np.ndarray) -> None:
+def set_constant(model: onnx.ModelProto, node: onnx.NodeProto, position: int, array: np.ndarray) -> None:
     name = f"damaged_{node.name}_{position}"
     model.graph.initializer.append(numpy_helper.from_array(array, name))
     node.input[position] = name
 
 
-def dims_of(value: onnx.ValueInfoProto) -> Any:
+def declared_dims(value: onnx.ValueInfoProto) -> Any:
     return value.type.tensor_type.shape.dim
 
 
-def with_attribute(p: Patient, i: int, name: str, value: Any) -> onnx.ModelProto:
+def set_attribute(p: Patient, i: int, name: str, value: Any) -> onnx.ModelProto:
     model = p.copy()
     node = model.graph.node[i]
-    kept = [a for a in node.attribute if a.name != name]
+    others = [a for a in node.attribute if a.name != name]
     del node.attribute[:]
-    node.attribute.extend([*kept, helper.make_attribute(name, value)])
+    node.attribute.extend([*others, helper.make_attribute(name, value)])
     return model
 
 

@@ -36,46 +36,48 @@ REDUCTIONS = (
 LOSSES = "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"
 NAMED_TWICE = "an axis is named once, as in numpy; the case repeats one to make the list longer"
 CONTENTS = "what is too large are contents that only a run knows"
-ONE_OF_THE_RUNTIMES = "a limit of this kernel; the specification has none"
-LOOKS_AT_THE_FIRST = "the kernel reads the first value; the operator is documented with one"
+ONLY_ONE_RUNTIME = "a limit of this kernel; the specification has none"
+READS_THE_FIRST_ELEMENT = "the kernel reads the first value; the operator is documented with one"
 
 DEVIATIONS = (
-    stricter("Attention", "must be of one batch size", "K and V have shape (batch_size, kv_num_heads, ..): as Q"),
-    stricter("Attention", "must be of equal size", "Q and K both end in head_size"),
-    stricter("Attention", "must have as many heads", "K and V both have kv_num_heads"),
-    stricter("Attention", "must be of equal length", "K and V both have kv_sequence_length"),
+    stricter("Attention", "must have the same batch size", "K and V have shape (batch_size, kv_num_heads, ..): as Q"),
+    stricter("Attention", "must have the same head size", "Q and K both end in head_size"),
+    stricter("Attention", "must have the same number of heads", "K and V both have kv_num_heads"),
+    stricter("Attention", "must have the same length", "K and V both have kv_sequence_length"),
     stricter("Attention", "the mask must", "attn_mask: broadcastable to (batch_size, q_num_heads, .., ..)"),
     stricter("Attention", "nonpad_kv_seqlen must", "nonpad_kv_seqlen: a vector of integers of shape (batch_size,)"),
     stricter("Attention", "a vector must be of rank 1", "nonpad_kv_seqlen: of shape (batch_size,)"),
     looser("Attention", "attn_mask", "attn_mask: Shape must be broadcastable; the kernel wants all queries and keys"),
     looser("Attention", "Pads tensor size", "attn_mask: Shape must be broadcastable; a scalar is"),
-    stricter("Compress", "must not be longer", "Its length can be less than the input length along the axis"),
+    stricter("Compress", "must be at most as long", "Its length can be less than the input length along the axis"),
     stricter("Compress", "condition must be of rank 1", "condition: Rank 1 tensor of booleans"),
     stricter("Expand", "must be of rank 1", "shape: A 1-D tensor"),
     stricter("GatherND", "batch axis", "the first b dimensions of the shape of indices and data must be equal"),
     stricter("GatherND", "batch_dims must", "b is less than min(q, r)"),
-    stricter("GroupNormalization", "must hold one value", "scale and bias: of shape (C), before opset 21 (num_groups)"),
+    stricter("GroupNormalization", "must have one value", "scale and bias: of shape (C), before opset 21 (num_groups)"),
     stricter("GroupNormalization", "a vector must be", "scale and bias: of shape (C), before opset 21 (num_groups)"),
-    stricter("MatMulInteger QLinearMatMul", "one a", "vectors of M (rows of A) or N (columns of B), or [.., M, 1]"),
+    stricter("MatMulInteger QLinearMatMul", "one per", "vectors of M (rows of A) or N (columns of B), or [.., M, 1]"),
     looser("MatMulInteger QLinearMatMul", "zero point", "may be an M element vector for per row quantization"),
     looser("QLinearMatMul", "scale must be", "may be an M element vector for per row quantization"),
     looser("QLinearMatMul", "could not be broadcast", "the reference does not align vectors with rows"),
-    stricter("NonMaxSuppression", "must be one value", LOOKS_AT_THE_FIRST),
-    looser("Pad", "reflect requires", ONE_OF_THE_RUNTIMES),
+    stricter("NonMaxSuppression", "must have exactly one element", READS_THE_FIRST_ELEMENT),
+    looser("Pad", "reflect requires", ONLY_ONE_RUNTIME),
     stricter("PRelu", "the slope must broadcast", "slope should be unidirectional broadcastable to input tensor X"),
-    stricter("QuantizeLinear DequantizeLinear", "must be one value", "before opset 13 the scale is a scalar"),
+    stricter(
+        "QuantizeLinear DequantizeLinear", "must have exactly one element", "before opset 13 the scale is a scalar"
+    ),
     stricter(REDUCTIONS, "no axis may be named twice", NAMED_TWICE),
     stricter("Squeeze Unsqueeze", "no axis may be named twice", NAMED_TWICE),
     stricter("Resize Upsample", "must be of rank 1", "scales and sizes hold one value an axis: a list"),
-    looser("Resize", "scale values being 1", ONE_OF_THE_RUNTIMES),
-    looser("Resize", "outermost", ONE_OF_THE_RUNTIMES),
+    looser("Resize", "scale values being 1", ONLY_ONE_RUNTIME),
+    looser("Resize", "outermost", ONLY_ONE_RUNTIME),
     looser(
         "Range",
         "ismatch between number",
         "a vector of one element passes for a scalar in the kernel, not in the function",
     ),
     looser(LOSSES, "Out of range value", "labels are data"),
-    stricter(LOSSES, "one weight a class", "weight: a 1D tensor of size C"),
+    stricter(LOSSES, "one value per class", "weight: a 1D tensor of size C"),
     stricter("RotaryEmbedding", "must be even", "head_size has to be even"),
     looser("Loop Scan", "ismatch between number of inferred and declared", "what bodies declare is compared elsewhere"),
     looser("Loop Scan", "merge shape info", "what bodies declare is compared elsewhere"),
@@ -89,17 +91,17 @@ DEVIATIONS = (
     stricter("com.microsoft.EmbedLayerNormalization", "position_ids must", "position_ids: 2D tensor"),
     looser("com.microsoft.MatMulFpQ4", "wrong size", "how large packed weights are is the secret of their format"),
     looser("com.microsoft.nchwc.Conv", "blocked layout", "channels are padded to the block of the machine"),
-    looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONE_OF_THE_RUNTIMES),
+    looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONLY_ONE_RUNTIME),
     stricter(
         "com.microsoft.QLinearSoftmax com.microsoft.QLinearWhere com.microsoft.QLinearConcat",
-        "must be one value",
-        LOOKS_AT_THE_FIRST,
+        "must have exactly one element",
+        READS_THE_FIRST_ELEMENT,
     ),
-    stricter("com.microsoft.MatMulIntegerToFloat", "must be one value", LOOKS_AT_THE_FIRST),
+    stricter("com.microsoft.MatMulIntegerToFloat", "must have exactly one element", READS_THE_FIRST_ELEMENT),
     stricter("com.microsoft.WordConvEmbedding", "must be of rank", "the kernel does not look at more axes"),
     stricter("com.microsoft.MultiHeadAttention", "a cache must be", "past_value has the head size of the value"),
     stricter("com.microsoft.GroupQueryAttention", "position_ids must", "position_ids: 2D tensor"),
-    stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must be one value", LOOKS_AT_THE_FIRST),
+    stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must have exactly one element", READS_THE_FIRST_ELEMENT),
 )
 
 UNJUDGED = {

@@ -20,7 +20,7 @@ from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
 from tests.differential.operands.onnx_cases import ONNX_CASES
 
-KEPT_OPEN = "fdeg"
+LEFT_OPEN = "fdeg"
 """Kinds of numpy types (floats) whose contents no shape depends on: inputs of the model; others are constants."""
 
 OLDEST = {"": 7}
@@ -59,7 +59,7 @@ class Node:
     def _constant(self, index: int) -> bool:
         array = self.arrays[index]
         first = next(k for k, a in enumerate(self.arrays) if a is not None)
-        return array is not None and index != first and array.dtype.kind not in KEPT_OPEN
+        return array is not None and index != first and array.dtype.kind not in LEFT_OPEN
 
     def model(self, *, named: bool = False) -> onnx.ModelProto:
         """The model: static inputs or ones whose dims have names, and outputs without declared shapes."""

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from tests.differential.one_node import Case, Known, given
+from tests.differential.one_node import Case, Known, runtime_values
 
 
 def i32(*values):
-    return given(*values, dtype=np.int32)
+    return runtime_values(*values, dtype=np.int32)
 
 
 def onnx(op, inputs, attributes=None, outputs=1, domain=""):
     return Case(op, inputs, attributes or {}, outputs, domain)
 
 
-ONE, ZERO = given(0.5, dtype=np.float32, shape=()), given(0, dtype=np.uint8, shape=())
+TENSOR_SCALE, ZERO = runtime_values(0.5, dtype=np.float32, shape=()), runtime_values(0, dtype=np.uint8, shape=())
 
 ONNX_CASES = [
     onnx("Conv", ("f[1,4,8,9]", "f[6,2,3,3]", "f[6]"), {"group": 2}),
@@ -27,16 +27,26 @@ ONNX_CASES = [
         {"hidden_size": 4, "direction": "bidirectional"},
         3,
     ),
-    onnx("Pad", ("f[2,3]", Known(1, 2), given(0.5, dtype=np.float32, shape=()), Known(1))),
+    onnx("Pad", ("f[2,3]", Known(1, 2), runtime_values(0.5, dtype=np.float32, shape=()), Known(1))),
     onnx("MaxRoiPool", ("f[2,3,8,9]", "f[4,5]"), {"pooled_shape": [2, 2]}),
     onnx("FeatureVectorizer", ("f[2,3]", "f[2,4]"), {"inputdimensions": [3, 4]}, domain="ai.onnx.ml"),
     onnx("PRelu", ("f[2,3,4]", "f[3,1]")),
     onnx("LayerNormalization", ("f[2,3,4]", "f[4]", "f[4]"), {}, 3),
-    onnx("QuantizeLinear", ("f[2,3,4]", "f[3]", given(0, 0, 0, dtype=np.uint8)), {"axis": 1}),
-    onnx("DequantizeLinear", ("B[2,3,4]", "f[3]", given(0, 0, 0, dtype=np.uint8)), {"axis": 1}),
+    onnx("QuantizeLinear", ("f[2,3,4]", "f[3]", runtime_values(0, 0, 0, dtype=np.uint8)), {"axis": 1}),
+    onnx("DequantizeLinear", ("B[2,3,4]", "f[3]", runtime_values(0, 0, 0, dtype=np.uint8)), {"axis": 1}),
     onnx(
         "QLinearConv",
-        ("B[1,4,8,9]", ONE, ZERO, "B[6,4,3,3]", "f[6]", given(*(0,) * 6, dtype=np.uint8), ONE, ZERO, "i[6]"),
+        (
+            "B[1,4,8,9]",
+            TENSOR_SCALE,
+            ZERO,
+            "B[6,4,3,3]",
+            "f[6]",
+            runtime_values(*(0,) * 6, dtype=np.uint8),
+            TENSOR_SCALE,
+            ZERO,
+            "i[6]",
+        ),
     ),
     onnx("Split", ("f[7,3]",), {"axis": 0, "num_outputs": 3}, 3),
 ]

@@ -24,7 +24,7 @@ Outcome = dict[str, tuple[int, ...]] | str
 PATIENCE = 60
 """Seconds that one run may take."""
 
-ONE_SIDED = ("reference", "inference")
+SINGLE_SIDED = ("reference", "inference")
 """Oracles that check little: that they accept a node says nothing."""
 
 NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast", "during initialization")

@@ -15,7 +15,7 @@ from opdefs.microsoft.schemas import op_defs
 from tests.differential.operands.breaking import Broken, broken
 from tests.differential.operands.deviations import DEVIATIONS, OPEN, UNJUDGED
 from tests.differential.operands.nodes import Node, nodes
-from tests.differential.operands.oracle import ONE_SIDED, outcomes
+from tests.differential.operands.oracle import SINGLE_SIDED, outcomes
 from tests.differential.operands.verdicts import FALSE_YES, Disagreement, disagreements
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
@@ -48,21 +48,22 @@ def compared(oracle: str, cases: list[Broken]) -> list[Disagreement]:
     return [
         disagreement
         for case, outcome in zip(cases, found, strict=True)
-        for disagreement in disagreements(case, outcome, one_sided=oracle in ONE_SIDED)
+        for disagreement in disagreements(case, outcome, single_sided=oracle in SINGLE_SIDED)
     ]
 
 
-def meant(found: Disagreement) -> bool:
+def is_intended(disagreement: Disagreement) -> bool:
     """Whether a deviation explains it, or the operator is known to be open."""
-    return (found.kind == FALSE_YES and found.case.node.op in OPEN) or any(d.covers(found) for d in DEVIATIONS)
+    is_open = disagreement.kind == FALSE_YES and disagreement.case.node.op in OPEN
+    return is_open or any(deviation.covers(disagreement) for deviation in DEVIATIONS)
 
 
-def unmeant(found: list[Disagreement]) -> str:
-    return "\n".join(str(d) for d in found if not meant(d))
+def unintended(compared_cases: list[Disagreement]) -> str:
+    return "\n".join(str(d) for d in compared_cases if not is_intended(d))
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
-def test_a_few_broken_operands_of_each_operator(oracle):
+def test_a_few_changed_operands_of_each_operator(oracle):
     chosen = random.Random(0)
     by_operator: dict[str, list[Broken]] = {}
     for node in judged()[oracle]:
@@ -72,15 +73,15 @@ def test_a_few_broken_operands_of_each_operator(oracle):
         newest = max(node.version for node in those)
         every = [case for node in those if node.version == newest for case in broken(node)]
         cases += chosen.sample(every, min(A_FEW, len(every)))
-    assert not unmeant(compared(oracle, cases))
+    assert not unintended(compared(oracle, cases))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("oracle", ORACLES)
-def test_all_broken_operands(oracle, part):
+def test_all_changed_operands(oracle, part):
     cases = [case for node in judged()[oracle][part::PARTS] for case in broken(node)]
-    assert not unmeant(compared(oracle, cases))
+    assert not unintended(compared(oracle, cases))
 
 
 def operators() -> set[str]:
@@ -95,7 +96,7 @@ def _takes_two(inputs) -> bool:
     return len(inputs) > 1 or any(i.variadic for i in inputs)
 
 
-def test_every_operator_with_two_inputs_is_judged_or_says_why_not():
+def test_every_operator_with_two_inputs_is_judged_or_excused():
     found = {node.op for run in judged().values() for node in run}
     assert operators() - found - {"com.microsoft.IsAllFinite"} <= set(UNJUDGED) | _control_flow()
     assert not found & set(UNJUDGED), "these are judged: take them off the list"

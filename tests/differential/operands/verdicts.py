@@ -27,16 +27,16 @@ class Disagreement:
         return f"{self.case}: {self.kind} {self.detail}"
 
 
-def disagreements(case: Broken, outcome: Outcome, *, one_sided: bool = False) -> Iterator[Disagreement]:
+def disagreements(case: Broken, outcome: Outcome, *, single_sided: bool = False) -> Iterator[Disagreement]:
     """Everything that an outcome contradicts, for static inputs and for named ones.
 
-    A `one_sided` oracle checks little: that it runs a node says nothing.
+    A `single_sided` oracle checks little: that it runs a node says nothing.
     """
     for named in (False, True):
-        yield from _compared(case, outcome, named, one_sided)
+        yield from _compared(case, outcome, named, single_sided)
 
 
-def _compared(case: Broken, outcome: Outcome, named: bool, one_sided: bool) -> Iterator[Disagreement]:
+def _compared(case: Broken, outcome: Outcome, named: bool, single_sided: bool) -> Iterator[Disagreement]:
     node, sizes = case.node, case.node.sizes() if named else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -48,12 +48,12 @@ def _compared(case: Broken, outcome: Outcome, named: bool, one_sided: bool) -> I
             yield Disagreement(FALSE_YES, case, f"{how}refuses: {outcome[-300:]}")
         return
     if answer.verdict is False:
-        if not one_sided:
+        if not single_sided:
             yield Disagreement(FALSE_NO, case, f"{how}{answer}")
         return
     for name, real in outcome.items():
         shape = result.tensors[name].shape
-        if not one_sided and shape.dims is not None and not _matches(result, shape.dims, real, sizes):
+        if not single_sided and shape.dims is not None and not _matches(result, shape.dims, real, sizes):
             yield Disagreement(WRONG, case, f"{how}{name}: {shape} is not {list(real)}")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import onnxruntime
 
 from tests.differential.random_graphs import bodies, networks, sizes
-from tests.differential.random_graphs.comparing import Finding, Tally, binding_of, compare, executed
+from tests.differential.random_graphs.comparing import Discrepancy, Tally, binding_of, compare, executed
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.shrinking import shrunk, text_of
 
@@ -42,10 +42,11 @@ def fed(rng: np.random.Generator, same: bool) -> Arrays:
     }
 
 
-def told(kind: str, seed: int, one: Drawn, finding: Finding, shrink: bool) -> str:
-    """A finding in words."""
-    text = f"{kind} {seed}, {binding_of(one.model, one.feeds[finding.turn])}: {finding.kind}: {finding.text}"
-    return f"{text}\n{text_of(shrunk(one, finding))}" if shrink else text
+def describe(kind: str, seed: int, drawn_model: Drawn, discrepancy: Discrepancy, shrink: bool) -> str:
+    """A discrepancy as text, with the shrunk model if requested."""
+    binding = binding_of(drawn_model.model, drawn_model.feeds[discrepancy.turn])
+    text = f"{kind} {seed}, {binding}: {discrepancy.kind}: {discrepancy.text}"
+    return f"{text}\n{text_of(shrunk(drawn_model, discrepancy))}" if shrink else text
 
 
 def main(kind: str, start: str, stop: str, *more: str) -> None:
@@ -56,8 +57,8 @@ def main(kind: str, start: str, stop: str, *more: str) -> None:
         one = drawn(kind, seed)
         real = executed(one)
         print("ran", seed, flush=True)
-        for finding in compare(one, real, tally):
-            print(told(kind, seed, one, finding, "--shrink" in more))
+        for discrepancy in compare(one, real, tally):
+            print(describe(kind, seed, one, discrepancy, "--shrink" in more))
         print("runs", tally.runs, tally.refused, tally.yes, flush=True)
 
 

@@ -26,7 +26,7 @@ SECONDS = 20
 
 
 @attrs.frozen
-class Finding:
+class Discrepancy:
     """What is wrong at a binding.
 
     `kind` is "shape" (a tensor is not what is said), "error" (there is one, yet the graph runs), "no" (the contract
@@ -68,7 +68,7 @@ Executed = list[dict[str, Any] | str]
 """What onnxruntime makes at each binding, or why it refuses."""
 
 
-def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Finding]:
+def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Discrepancy]:
     """Everything that is wrong, the first of each binding."""
     if all(isinstance(one, str) for one in real) and not drawn.broken:
         return []  # nothing can be said of a graph that never runs
@@ -76,7 +76,7 @@ def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Finding]:
         with at_most(SECONDS):
             return list(_compared(drawn, real, tally))
     except TimeoutError:
-        return [Finding("hang", 0, "inference does not end")]
+        return [Discrepancy("hang", 0, "inference does not end")]
 
 
 def executed(drawn: Drawn) -> Executed:
@@ -102,11 +102,11 @@ def _run(session: Any, feeds: Arrays) -> dict[str, Any] | str:
         return str(refusal)
 
 
-def _compared(drawn: Drawn, real: Executed, tally: Tally) -> Iterator[Finding]:
+def _compared(drawn: Drawn, real: Executed, tally: Tally) -> Iterator[Discrepancy]:
     result = infer_shapes(drawn.model)
     for note in result.diagnostics:
         if note.code == "S301":
-            yield Finding("failure", 0, str(note))
+            yield Discrepancy("failure", 0, str(note))
     shapes = evaluated(drawn, result)
     for turn, (feeds, made) in enumerate(zip(drawn.feeds, real, strict=True)):
         if isinstance(made, str):
@@ -114,7 +114,7 @@ def _compared(drawn: Drawn, real: Executed, tally: Tally) -> Iterator[Finding]:
             verdict = result.contract.check(binding_of(drawn.model, feeds))
             if verdict.verdict is True and not verdict.reasons and not by_data(drawn.model, made):
                 tally.yes += 1
-                yield Finding("yes", turn, made.strip().splitlines()[-1][-300:], refused_node(made))
+                yield Discrepancy("yes", turn, made.strip().splitlines()[-1][-300:], refused_node(made))
             continue
         tally.runs += 1
         found = next(contradicted(Run(drawn.model, feeds, made, turn), result, shapes), None)
@@ -184,7 +184,7 @@ class Run:
         return binding_of(self.model, self.feeds)
 
 
-def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Finding]:
+def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Discrepancy]:
     """What a run shows to be wrong: for any sizes, and inferred again for these."""
     given = {one.name: list(run.feeds[one.name].shape) for one in run.model.graph.input}
     static = infer_shapes(run.model, inputs=given)
@@ -196,11 +196,11 @@ def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> It
             continue
         texts = [text for known in claimed for text in _differences(known, name, value, run.binding)]
         texts += _miscalculated(shapes, name, value, run.turn) if shapes is not None and assumed else []
-        yield from (Finding("shape", run.turn, text, name) for text in texts)
+        yield from (Discrepancy("shape", run.turn, text, name) for text in texts)
     for words, known in (("for any sizes", result), ("for these sizes", static)):
         for note in known.diagnostics:
             if note.severity == "error":
-                yield Finding("error", run.turn, f"{words}: {note}", note.node.partition("/")[0])
+                yield Discrepancy("error", run.turn, f"{words}: {note}", note.node.partition("/")[0])
     yield from _denied(run, result, shapes if assumed else None)
 
 
@@ -213,15 +213,15 @@ def _miscalculated(shapes: EvaluatedShapes, name: str, value: Any, turn: int) ->
     return [f"{name}: the program makes {found} of it, not {np.shape(value)}"] if wrong else []
 
 
-def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Finding]:
+def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Discrepancy]:
     """That the contract or the program says no to what ran."""
     verdict = result.contract.check(run.binding)
-    told = [str(verdict)] if verdict.verdict is False else []
+    texts = [str(verdict)] if verdict.verdict is False else []
     if shapes is not None and not shapes.valid[run.turn]:
-        told += [f"the program says {problem}" for problem in shapes.problems]
-    for text in told:
+        texts += [f"the program says {problem}" for problem in shapes.problems]
+    for text in texts:
         named = _NODE.search(text)
-        yield Finding("no", run.turn, text, named[1] if named else "")
+        yield Discrepancy("no", run.turn, text, named[1] if named else "")
 
 
 def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
@@ -275,17 +275,17 @@ def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bo
     return not isinstance(element, (int, float)) or element == real
 
 
-def confirmed(model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], found: Finding) -> bool:
+def confirmed(model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], discrepancy: Discrepancy) -> bool:
     """Whether the reference of onnx makes the same shapes: onnxruntime lets some broken laws pass.
 
     Of a value it is asked for the node that makes it, and whether it refuses the nodes that read it: what they require
     is learned. What the reference does not know is taken as it is.
     """
-    if found.kind in ("failure", "yes", "hang"):
+    if discrepancy.kind in ("failure", "yes", "hang"):
         return True
-    if _of_reference(model, feeds, made, found.value) in ("other", "refused"):
+    if _of_reference(model, feeds, made, discrepancy.value) in ("other", "refused"):
         return False
-    readers = [node.output[0] for node in model.graph.node if found.value and found.value in node.input]
+    readers = [node.output[0] for node in model.graph.node if discrepancy.value and discrepancy.value in node.input]
     return not any(_of_reference(model, feeds, made, name) == "refused" for name in readers if name in made)
 
 

@@ -7,40 +7,40 @@ from collections.abc import Iterator
 import numpy as np
 import onnx
 
-from tests.differential.random_graphs.comparing import Finding, Tally, compare, executed
+from tests.differential.random_graphs.comparing import Discrepancy, Tally, compare, executed
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.eager import declared, read
 
 
-def shrunk(drawn: Drawn, finding: Finding) -> Drawn:
+def shrunk(drawn: Drawn, discrepancy: Discrepancy) -> Drawn:
     """The smallest graph that was found which shows a finding of this kind, at one binding."""
-    best = Drawn(drawn.model, (drawn.feeds[finding.turn],), drawn.broken or _broken_by(drawn, finding))
-    if not _shows(best, finding):
+    best = Drawn(drawn.model, (drawn.feeds[discrepancy.turn],), drawn.broken or _broken_by(drawn, discrepancy))
+    if not _shows(best, discrepancy):
         return drawn
     changed = True
     while changed:
         changed = False
         for smaller in _smaller(best):
-            if _shows(smaller, finding):
+            if _shows(smaller, discrepancy):
                 best, changed = smaller, True
                 break
     return best
 
 
-def _broken_by(drawn: Drawn, finding: Finding) -> str:
+def _broken_by(drawn: Drawn, discrepancy: Discrepancy) -> str:
     """That a graph is refused at one binding counts, where it ran at another."""
-    return "refused" if finding.kind == "yes" else ""
+    return "refused" if discrepancy.kind == "yes" else ""
 
 
-def _shows(drawn: Drawn, finding: Finding) -> bool:
+def _shows(drawn: Drawn, discrepancy: Discrepancy) -> bool:
     """A finding of that kind; where onnxruntime refuses a node, the same one."""
     try:
-        return any(_alike(one, finding) for one in compare(drawn, executed(drawn), Tally()))
+        return any(_alike(one, discrepancy) for one in compare(drawn, executed(drawn), Tally()))
     except Exception:  # a model that is none any more shows nothing
         return False
 
 
-def _alike(one: Finding, other: Finding) -> bool:
+def _alike(one: Discrepancy, other: Discrepancy) -> bool:
     return one.kind == other.kind and (one.kind != "yes" or one.value == other.value)
 
 
@@ -111,9 +111,9 @@ def _cut(drawn: Drawn, name: str, size: int) -> Arrays:
 
 def text_of(drawn: Drawn) -> str:
     """The model as text, and the sizes and small contents of its inputs."""
-    feeds = ", ".join(f"{name}={_shown(array)}" for name, array in drawn.feeds[0].items())
+    feeds = ", ".join(f"{name}={_format_text(array)}" for name, array in drawn.feeds[0].items())
     return f"{onnx.printer.to_text(drawn.model)}\n# {feeds}"
 
 
-def _shown(array: np.ndarray) -> str:
+def _format_text(array: np.ndarray) -> str:
     return str(array.tolist()) if array.dtype.kind in "iub" and array.size < 10 else f"{array.dtype}{list(array.shape)}"

@@ -267,7 +267,7 @@ def test_axes_from_the_end_are_warnings(op):
     attribute = {"axis": -1} if op == "concat" else {"axes": (-1,)}
     result = inferred(op, ["S,1,f32"], attribute)
     (warning,) = result.diagnostics
-    assert warning.severity == "warning" and "count from the end" in warning.message
+    assert warning.severity == "warning" and "counts from the end" in warning.message
     assert result.tensors["y0"].shape.rank == {"unsqueeze": 3, "squeeze": 1}.get(op, 2)
 
 

@@ -33,7 +33,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
-def test_the_contract_says_yes_where_onnxruntime_runs(text):
+def test_the_contract_admits_what_onnxruntime_runs(text):
     model = onnx.parser.parse_model(HEADER + text)
     contract, session = infer_shapes(model).contract, session_of(model)
     ran = set()
@@ -53,7 +53,7 @@ ASSUMING = {
 
 
 @pytest.mark.parametrize("text", ASSUMING.values(), ids=ASSUMING)
-def test_what_only_an_assumption_tells_is_not_demanded(text):
+def test_consequences_of_assumptions_are_not_preconditions(text):
     model = onnx.parser.parse_model(HEADER + text)
     session, result = session_of(model), infer_shapes(model)
     demands = [one for one in result.contract if one.kind != "assumption"]
@@ -78,7 +78,7 @@ def runs(session, fill=np.ones, **sizes):
     return True
 
 
-REFUSED_BY_ONE = {
+REJECTED_BY_ONE = {
     "a pool of windows with gaps": """g (float[1, n, m] x) => (y) {
         y = MaxPool<kernel_shape = [2], strides = [3], auto_pad = "SAME_LOWER">(x) }""",
     "a pool of nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}, int64[1] many = {9}, int64[1] axis = {1}> {
@@ -94,8 +94,8 @@ REFUSED_BY_ONE = {
 }
 
 
-@pytest.mark.parametrize("text", REFUSED_BY_ONE.values(), ids=REFUSED_BY_ONE)
-def test_legal_sizes_that_onnxruntime_refuses_are_said(text):
+@pytest.mark.parametrize("text", REJECTED_BY_ONE.values(), ids=REJECTED_BY_ONE)
+def test_legal_sizes_that_onnxruntime_rejects_are_reported(text):
     model = onnx.parser.parse_model(HEADER + text)
     contract, session = infer_shapes(model).contract, session_of(model)
     ran = set()
@@ -121,7 +121,7 @@ BY_DATA = {
 
 
 @pytest.mark.parametrize("text", BY_DATA.values(), ids=BY_DATA)
-def test_counts_that_depend_on_data_cannot_be_told(text):
+def test_counts_that_depend_on_data_are_unknown(text):
     model = onnx.parser.parse_model(HEADER + text)
     contract, session, rng = infer_shapes(model).contract, session_of(model), np.random.default_rng(0)
     assert {runs(session, lambda shape: rng.integers(0, 4, shape), n=5) for _ in range(50)} == {True, False}

@@ -67,7 +67,7 @@ SCANNED = """g (float[time, batch] x, float[rows] first) => (float[n] y, float[k
       out = Identity(row) }>(first, x) }"""
 
 
-def test_what_the_body_of_a_scan_demands_is_always_demanded():
+def test_requirements_of_a_scan_body_are_unconditional():
     """A scan of at least one element runs its body, and every trip is like the others."""
     made = model(SCANNED)
     contract = infer_shapes(made).contract
@@ -81,7 +81,7 @@ def test_what_the_body_of_a_scan_demands_is_always_demanded():
         assert contract.check(sizes).verdict is ran
 
 
-def test_what_the_last_of_known_trips_demands_is_always_demanded():
+def test_requirements_of_the_last_of_known_trips_are_unconditional():
     made = model(STEPS)
     contract = infer_shapes(made).contract
     (one,) = contract
@@ -105,7 +105,7 @@ FIRST = """g (float[time, 1] x, float[rows, 2] start, float[batch, 2] w) => (flo
       new = Cast<to = 1>(places) }> }"""
 
 
-def test_what_the_first_trip_demands_is_always_demanded_where_there_is_one():
+def test_requirements_of_a_certain_first_trip_are_unconditional():
     """Later states depend on data."""
     made = model(FIRST)
     contract = infer_shapes(made).contract
@@ -121,7 +121,7 @@ def test_what_the_first_trip_demands_is_always_demanded_where_there_is_one():
 
 
 @pytest.mark.parametrize(("text", "condition", "where", "tried"), CASES)
-def test_what_a_body_demands(text, condition, where, tried):
+def test_requirements_of_bodies(text, condition, where, tried):
     made = model(text)
     (one,) = infer_shapes(made).contract
     assert (one.kind, one.text, one.where) == ("guard", condition, where)

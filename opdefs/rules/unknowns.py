@@ -1,0 +1,93 @@
+"""Sizes that are not known exactly, with sound bounds: covers of several shapes, and counts that depend on data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from opdefs.rules.elements import known_dims
+from opdefs.rules.progressions import has_no_zeros
+from shapeinf.expr import Dim, maximum
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext
+
+
+def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+    """A shape that covers all shapes; of unknown rank if the ranks differ."""
+    ranked = [s.dims for s in shapes if s.dims is not None]
+    if len(ranked) < len(shapes) or len({len(dims) for dims in ranked}) != 1:
+        return c.unknown_shape()
+    return Shape(cover_dim(c, axis, f"any.{i}") for i, axis in enumerate(zip(*ranked, strict=True)))
+
+
+def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
+    """A dim that covers all dims (at least one): itself if all are equal, else a new unknown with their hull."""
+    if all(d == dims[0] or c.prove_eq(d, dims[0]) is True for d in dims):
+        return dims[0]
+    bounds = [c.interval(d) for d in dims]
+    low = min(0 if b.lo is None else b.lo for b in bounds)
+    highs = [b.hi for b in bounds if b.hi is not None]
+    cover = c.fresh(hint, low, max(highs) if len(highs) == len(bounds) else None)
+    c.limit(cover, maximum(*dims))
+    return cover
+
+
+def element_shape(c: InferenceContext, shape: Shape) -> Shape:
+    """The shape of an element of a sequence: sizes that may differ between elements get unknowns of their own."""
+    if shape.dims is None:
+        return c.unknown_shape()
+    return Shape(_element_dim(c, d, i) for i, d in enumerate(shape.dims))
+
+
+def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
+    if isinstance(d, int) or not d.is_anonymous:
+        return d
+    bounds = c.interval(d)
+    size = c.fresh(f"element.{axis}", bounds.lo, bounds.hi)
+    most = c.limit_of(d)
+    if most is not None:
+        c.limit(size, most)
+    return size
+
+
+def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
+    """An unknown count of at most `most`."""
+    return c.fresh_at_most(most, "count", lo)
+
+
+def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
+    """How many elements are not 0."""
+    array = x.array()
+    if array is not None:
+        return int(np.count_nonzero(array))
+    if x.shape.dims is None:
+        return c.fresh("count")
+    no_zeros = has_no_zeros(c, x)
+    if no_zeros is None:
+        return fresh_count(c, c.numel(x.shape))
+    return c.numel(x.shape) if no_zeros else 0
+
+
+def top_k_shape(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
+    """The shape of the k largest or smallest elements along an axis."""
+    c.at_least(k, 0, "k must be at least 0")
+    c.at_most(k, x[axis], f"k must be at most the size of axis {axis}")
+    return Shape((*x[:axis], k, *x[axis + 1 :]))
+
+
+def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
+    """[B, N, 4] boxes, [B, C, N] scores: for each batch and class, at most all boxes and at most the limit."""
+    batch, count, _ = c.require_rank(boxes, 3, "boxes")
+    batches, classes, counts = c.require_rank(scores, 3, "scores")
+    c.expect(batch, batches, "boxes and scores must have the same batch size")
+    c.expect(count, counts, "scores must have a score for each box")
+    most = _box_limit(c, c.interval(count).hi, limit)
+    return 0 if most == 0 else c.fresh_at_most(c.numel((batch, classes, count if most is None else most)), "count")
+
+
+def _box_limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:
+    limits = (limit,) if isinstance(limit, int) else known_dims(limit)
+    high = c.interval(limits[0]).hi if limits and limits[0] is not None else None
+    known = [n for n in (boxes, high) if n is not None]
+    return max(0, min(known)) if known else None
