@@ -34,9 +34,9 @@ REPLACEMENTS = {
 }
 INSTEAD = {word: term for term, words in REPLACEMENTS.items() for word in words.split()}
 
-# Terms of the field that contain such a word.
+# Terms of the field, of numpy (`ones`) and of Python's files (`tell`) that contain such a word.
 TERMS = re.compile(
-    r"one_?hot\w*|\w*in_?place\w*|\w*placeholder\w*|\w*what_?if\w*|\w*not_?found\w*|with_ones",
+    r"one_?hot\w*|\w*in_?place\w*|\w*placeholder\w*|\w*what_?if\w*|\w*not_?found\w*|ones|tell",
     re.IGNORECASE,
 )
 

@@ -100,8 +100,8 @@ def _all_constraints(
 ) -> tuple[_ParameterText, list[str]]:
     """All constraints, and the range of a symbol; IslLimitReached where isl cannot represent them exactly."""
     writer = _ParameterText(store, budget)
-    asked = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
-    constraints = [f"{asked} = {writer.dim(store.canon(symbol))}", f"{low} <= {asked} <= {high}"]
+    queried = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
+    constraints = [f"{queried} = {writer.dim(store.canon(symbol))}", f"{low} <= {queried} <= {high}"]
     constraints += [writer.constraint(c.rewrite(store.canon)) for c in store.pending() if c.kind == "disjunction"]
     constraints += writer.store()
     if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
@@ -205,12 +205,12 @@ class _ParameterText:
         related = None if about is None else self._store.related(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
-        found = [self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related]
+        constraints = [self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related]
         for monomial, name in self.names.items():
             low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
-            found += [f"{name} >= {int(low)}"] if low > -inf else []
-            found += [f"{name} <= {int(high)}"] if high < inf else []
-        return found or ["1 = 1"]
+            constraints += [f"{name} >= {int(low)}"] if low > -inf else []
+            constraints += [f"{name} <= {int(high)}"] if high < inf else []
+        return constraints or ["1 = 1"]
 
     def constraint(self, constraint: Constraint) -> str:
         """A constraint over its dims as they are; IslLimitReached for one in words."""
