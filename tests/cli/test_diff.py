@@ -81,14 +81,14 @@ def test_conditions_are_compared_under_the_names_of_the_other() -> None:
     fixed = make(["batch", 3], shape=[1, 3])
     assert [difference.name for difference in diff(fixed, make(["n", 3], shape=[1, 3]))] == ["batch"]  # only its name
     differences = diff(fixed, make(["batch", 3], shape=[-1, 3]))
-    preconditions = [difference for difference in differences if difference.what == "condition"]
+    preconditions = [difference for difference in differences if difference.part == "condition"]
     assert [(difference.how, difference.name) for difference in preconditions] == [("removed", "batch == 1")]
     assert "pin" in str(preconditions[0])
-    assert [str(difference) for difference in differences if difference.what == "input"] == [
+    assert [str(difference) for difference in differences if difference.part == "input"] == [
         "changed input x: float32[1, 3] -> float32[batch, 3]"
     ]
     back = diff(make(["batch", 3], shape=[-1, 3]), fixed)
-    assert [(difference.how, difference.name) for difference in back if difference.what == "condition"] == [
+    assert [(difference.how, difference.name) for difference in back if difference.part == "condition"] == [
         ("added", "batch == 1")
     ]
 

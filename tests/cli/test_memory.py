@@ -112,7 +112,7 @@ def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
         (["--html", "never.html"], "add --bind n=N"),
         (["--export", "never.csv"], "add --bind n=N"),
         (["--bind", "n=4", "--plan", "never.json"], "add --html or --png"),
-        (["--budget", "3 parsecs"], "no amount of memory"),
+        (["--budget", "3 parsecs"], "is not an amount of memory"),
         (["--export", "never.doc"], "never.doc"),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_plan_that_is_too_small_for_the_range(model, tmp_path):
     run(model, "--bind", "n=4", "-o", tmp_path / "p.csv")
     done = run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5")
     assert done.exit_code == 1
-    assert "too small: a: its slot has 64 bytes, it needs 80\n" in done.output
+    assert "error[P102]: its slot has 64 bytes, it needs 80\n  --> a\n" in done.output
     data = json.loads(run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5", "--json").output)
     assert data["schema"] == "shapeinf.plan.verify/1"
     assert {(item["kind"], item["tensor"]) for item in data["findings"]} >= {("too small", "a"), ("too small", "b")}
@@ -114,4 +114,4 @@ def test_the_same_from_python(model):
     assert plan_data.arena == 256 and memory.verify_plan(plan_data) == []
     ranged = infer_shapes(model).memory()
     assert ranged.plan({"n": 4}, alignment=1).arena == 256
-    assert [item.kind for item in ranged.verify_plan(plan_data, {"n": 5})].count("too small") == 3
+    assert [item.code for item in ranged.verify_plan(plan_data, {"n": 5})].count("P102") == 3

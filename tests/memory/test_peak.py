@@ -240,7 +240,7 @@ def forced():
     ("sizes", "error", "words"),
     [
         ({"H": 8, "p": 1, "q": 1, "batchs": 3}, UnknownNameError, "no dim is named 'batchs'; did you mean 'batch'"),
-        ({"H": 8, "p": 1}, MissingSizeError, "no size is known for q: bind it"),
+        ({"H": 8, "p": 1}, MissingSizeError, "no size for q: bind it"),
         ({"H": 8, "p": 1, "q": 1, "batch": 4}, Contradiction, "element count must not change (reshape)"),
         ({"H": 12, "p": 1, "q": 1}, Contradiction, "halves must meet (concat)"),
         ({"H": 72, "p": 1, "q": 1}, Contradiction, "H = 72 is requested and cannot hold"),
