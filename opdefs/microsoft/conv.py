@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 def move_channels_first(x: Shape) -> Shape:
     """[N, *S, C] -> [N, C, *S].
 
-    >>> channels_first(Shape((1, 8, 9, 3)))
+    >>> move_channels_first(Shape((1, 8, 9, 3)))
     Shape([1, 3, 8, 9])
     """
     dims = x.require()
@@ -28,7 +28,7 @@ def move_channels_first(x: Shape) -> Shape:
 def move_channels_last(x: Shape) -> Shape:
     """[N, C, *S] -> [N, *S, C].
 
-    >>> channels_last_again(Shape((1, 3, 8, 9)))
+    >>> move_channels_last(Shape((1, 3, 8, 9)))
     Shape([1, 8, 9, 3])
     """
     dims = x.require()

@@ -69,7 +69,7 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
 def fixed_dtype(type_text: str) -> str | None:
     """The dtype of a fixed type such as `tensor(int64)`, None for a type variable.
 
-    >>> dtype_of("tensor(int64)"), dtype_of("seq(tensor(float))"), dtype_of("T")
+    >>> fixed_dtype("tensor(int64)"), fixed_dtype("seq(tensor(float))"), fixed_dtype("T")
     ('int64', 'float32', None)
     """
     if "(" not in type_text:

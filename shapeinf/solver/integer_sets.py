@@ -205,7 +205,8 @@ class _ParameterText:
         related = None if about is None else self._store.related(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
-        constraints = [self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related]
+        wanted = [c for c in pending if related is None or id(c) in related]
+        constraints = [self.constraint(c.rewrite(self._store.canon)) for c in wanted]
         for monomial, name in self.names.items():
             low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
             constraints += [f"{name} >= {int(low)}"] if low > -inf else []
