@@ -25,6 +25,7 @@ format: $(VENV)/.editable
 docs: $(VENV)/.editable
 	$(BIN)/python tools/make_floor_plan.py
 	$(BIN)/python tools/make_operator_table.py
+	$(BIN)/python tools/make_error_table.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
