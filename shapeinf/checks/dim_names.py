@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import GENERATED, CheckedModel
+from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.declarations import GENERATED
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import InferenceOptions

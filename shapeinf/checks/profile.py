@@ -29,7 +29,6 @@ C153 = register_code("C153", "error", "shapes between those of a profile with wh
 CORNERS = ("min", "opt", "max")
 MAX_BETWEEN = 24
 """Bindings between the corners that are tested by a what-if run each."""
-_MAX_PRODUCTS = 4096
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -201,7 +200,7 @@ def _candidates(model: CheckedModel, box: Mapping[Dimension, tuple[int, int]]) -
     illegal = (
         binding
         for binding in spread_bindings(box)
-        if any(condition.holds(binding) is False for condition in model.preconditions)
+        if any(precondition.holds(binding) is False for precondition in model.preconditions)
     )
     yield from itertools.islice(illegal, MAX_BETWEEN // 2)
     yield from central_bindings(box)

@@ -17,7 +17,7 @@ from shapeinf.lattice import MapType, OptionalAxes, OptionalType, SequenceType, 
 
 _KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
 
-_GENERATED = re.compile(r"unk__\d+")
+GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference generates in each run: they carry no information."""
 
 
@@ -45,17 +45,7 @@ def trusts_declarations(inference: Inference) -> bool:
     if inference.declared_mode != "trust":
         return False
     declared = {declaration_source(name) for name in inference.compiled.graph.declared}
-    store = inference.store
-    return any(
-        source in declared
-        for source in (
-            *store.sources.values(),
-            *(step.source for bounds in store.ranges.values() for step in bounds.steps()),
-            *(constraint.source for constraint in store.relations),
-            *(constraint.source for constraint in store.divisibilities),
-            *(constraint.source for constraint in store.disjunctions),
-        )
-    )
+    return any(constraint.source in declared for constraint in inference.store.constraints())
 
 
 def declaration_source(name: str) -> Source:
@@ -188,8 +178,8 @@ class Refiner:
     def _is_informative(self, name: str, unknown: bool) -> bool:
         """Whether a name identifies a size: in a body, which may run often, only names of inputs do."""
         if self.inference.store.scope.has(name):
-            return not _GENERATED.fullmatch(name)
-        return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
+            return not GENERATED.fullmatch(name)
+        return unknown and not self.inference.path and not GENERATED.fullmatch(name)
 
     def _report(self, step: NodeStep, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)

@@ -294,7 +294,7 @@ class _CoordinateText:
 
     def domain(self) -> str:
         """All linear constraints on the coordinates, directly or through another constraint."""
-        left = list(self._store())
+        left = list(self._pending_constraints())
         known = 0
         while known != len(self.symbols) + len(left):
             known = len(self.symbols) + len(left)
@@ -343,7 +343,8 @@ class _CoordinateText:
         elif text is not None:
             self.constraints.append(f"0 {relation} {text}")
 
-    def _store(self) -> Iterator[tuple[Dimension, str]]:
+    def _pending_constraints(self) -> Iterator[tuple[Dimension, str]]:
+        """Relations, divisibilities and equalities on the symbols, as canonical dims with their sign."""
         store = self.store
         related: set[int] = set().union(*map(store.related, self.symbols))
         pending = [c for c in store.pending() if id(c) in related]
