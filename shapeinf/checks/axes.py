@@ -197,7 +197,7 @@ def _fixed_product(model: CheckedModel, equation: Dim) -> tuple[str, int] | None
     """`("batch*seq", 128)` for `batch*seq - 128 == 0`: only few sizes of its symbols satisfy it."""
     if isinstance(equation, int):
         return None
-    constant = next((c for monomial, c in equation.terms if not monomial), 0)
+    constant = equation.constant
     rest = equation - constant
     if not isinstance(rest, Dimension) or constant == 0:
         return None

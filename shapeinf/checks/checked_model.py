@@ -142,3 +142,8 @@ class CheckedModel:
     def has_only_input_symbols(self, dim: Dim) -> bool:
         """Whether a dim depends on symbols of the inputs only."""
         return isinstance(dim, int) or all(s in self.axes for s in dim.symbols())
+
+
+def dim_spec(dim: Dim) -> int | str | None:
+    """A dim as the spec of another inference: a number, a text, or None for an unknown."""
+    return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)

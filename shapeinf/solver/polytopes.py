@@ -311,11 +311,11 @@ class _CoordinateText:
     def _add_alternatives(self) -> None:
         """The disjunctions whose symbols are all there; each once, in whichever order of operands it was added."""
         added = set()
-        for disjunction in self.store.disjunctions:
+        for disjunction in (c for c in self.store.pending() if c.kind == "disjunction"):
             operands = tuple(map(self.store.canon, disjunction.operands))
             symbols = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
             key = (disjunction.template, frozenset(operands))
-            if disjunction.kind == "equality" or not symbols or not symbols <= set(self.symbols) or key in added:
+            if not symbols or not symbols <= set(self.symbols) or key in added:
                 continue
             if self.alternatives < MAX_ALTERNATIVES and disjunction.alternatives is not None:
                 added.add(key)

@@ -138,7 +138,7 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
         for atom in (d.scope.atoms[number] for monomial, _ in d.terms for number in monomial):
             if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
                 by = outer * atom.denominator
-                yield by, next((c for monomial, c in atom.numerator.terms if not monomial), 0)
+                yield by, atom.numerator.constant
                 left.append((atom.numerator, by))
             elif isinstance(atom, Maximum):
                 left += [(arg, outer) for arg in atom.args]

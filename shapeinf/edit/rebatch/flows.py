@@ -52,7 +52,7 @@ def only_sizes(inference: Inference, name: str, index: int) -> bool:
     constant = inference.current(compiled.slots[name])
     assert isinstance(constant, TensorType) and constant.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
-    marked: dict[int, Type] = {compiled.slots[name]: _with(constant, index, mark)}
+    marked: dict[int, Type] = {compiled.slots[name]: _replace_item(constant, index, mark)}
     queue, done = deque(compiled.consumers[compiled.slots[name]]), set[int]()
     if name in compiled.graph.outputs:
         return False
@@ -69,7 +69,7 @@ def only_sizes(inference: Inference, name: str, index: int) -> bool:
     return True
 
 
-def _with(constant: TensorType, index: int, mark: Dimension) -> PartialTensor:
+def _replace_item(constant: TensorType, index: int, mark: Dimension) -> PartialTensor:
     elements = list(constant.elements or ())
     elements[index] = mark
     return PartialTensor(constant.dtype, constant.shape, elements)
@@ -92,11 +92,11 @@ def _outputs_with_mark(
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None
     outputs: dict[int, Type] = {}
-    is_size = any(mark is s or _has(value, mark) for s, value in store.solved.items() if s not in before)
+    is_size = any(mark is s or _contains(value, mark) for s, value in store.solved.items() if s not in before)
     for slot, output in zip(step.outputs, outcome.types, strict=False):
         if slot == UNUSED or not isinstance(output, TensorType):
             continue
-        with_mark = [e for e in output.elements or () if _has(e, mark)]
+        with_mark = [e for e in output.elements or () if _contains(e, mark)]
         if any(e is not mark for e in with_mark):
             return None  # part of a calculation
         if with_mark:
@@ -105,5 +105,5 @@ def _outputs_with_mark(
     return outputs if outputs or is_size else None
 
 
-def _has(value: object, mark: Dimension) -> bool:
+def _contains(value: object, mark: Dimension) -> bool:
     return any(mark in d.symbols() for d in dims_in(value))

@@ -38,7 +38,7 @@ class Rewrite:
 
 @attrs.frozen
 class Obstacle:
-    """A reason why the axis cannot be dynamic; `index` is that of the node in the program."""
+    """A reason why the axis cannot be dynamic; `index` is that of the node in execution order."""
 
     index: int
     text: str
@@ -78,9 +78,9 @@ class Search:
             for v in self._new_violations(result)
         ]
         symbol = result.scope.symbol(self.name)
-        for condition in result.contract.preconditions:
-            if any(isinstance(d, Dimension) and symbol in d.symbols() for d in condition.terms):
-                obstacles.append(Obstacle(_index_of(result, condition.node), str(condition)))
+        for precondition in result.contract.preconditions:
+            if any(isinstance(d, Dimension) and symbol in d.symbols() for d in precondition.terms):
+                obstacles.append(Obstacle(_index_of(result, precondition.node), str(precondition)))
         obstacles += self._outputs(result, symbol)
         first = min(obstacles, key=lambda obstacle: obstacle.index, default=None)
         return self._mixing(result, first) or first
