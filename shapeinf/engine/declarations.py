@@ -13,9 +13,7 @@ from shapeinf.expr import Dim, Dimension, parse_dim
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
-from shapeinf.lattice import MapType, OptionalAxes, OptionalType, SequenceType, Shape, TensorType, Type
-
-_KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
+from shapeinf.lattice import OptionalAxes, Shape, TensorType, Type
 
 GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference generates in each run: they carry no information."""
@@ -108,9 +106,8 @@ class Refiner:
         unknown = isinstance(inferred, TensorType) and inferred.dtype is None and inferred.shape.dims is None
         if unknown and self.trust and self.declared.kind != "tensor":
             return self.reader.read_declared(self.declared, self.name)
-        kind = "tensor" if isinstance(inferred, TensorType) else _KINDS[type(inferred)]
-        if not unknown and kind != self.declared.kind:
-            self._report(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
+        if not unknown and inferred.kind != self.declared.kind:
+            self._report(step, f"the declared kind of {self.name} ({self.declared.kind})", inferred.kind)
         return inferred
 
     def _refine_shape(self, shape: Shape, step: NodeStep) -> Shape:

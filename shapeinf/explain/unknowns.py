@@ -99,8 +99,8 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
     by_cause: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not searched are one group
     for origins, members in groups.values():
         by_cause.setdefault(tuple(dict.fromkeys(map(cause_of, origins))), []).extend(members)
-    result = [UnknownGroup(causes, tuple(members)) for causes, members in by_cause.items()]
-    return sorted(result, key=lambda group: -group.count)
+    unsorted = (UnknownGroup(causes, tuple(members)) for causes, members in by_cause.items())
+    return sorted(unsorted, key=lambda group: -group.count)
 
 
 def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
